@@ -1,0 +1,1 @@
+//! Agents that act on steps, and the command lines that start them.

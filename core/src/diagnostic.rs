@@ -1,0 +1,69 @@
+//! What onloop tells the author of a file: where, what, why it matters, how to mend it.
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The file is not usable; a run is refused.
+    Error,
+    /// The file is usable, but probably does not mean what its author thinks.
+    Warning,
+}
+
+/// A range of bytes in a file, `start` inclusive, `end` exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// First byte after the range.
+    pub end: usize,
+}
+
+/// Replaces the bytes of `span` with `text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty to insert.
+    pub span: Span,
+    /// What comes in its place.
+    pub text: String,
+}
+
+/// A change that mends a diagnostic without changing anything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What the change does, as an imperative sentence without a full stop.
+    pub title: String,
+    /// The edits, in ascending order and without overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// One finding in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable name of the rule, such as `missing-loop`. Never reused for another rule.
+    pub code: &'static str,
+    /// Error or warning.
+    pub severity: Severity,
+    /// Where, in bytes of the file as it is on disk.
+    pub span: Span,
+    /// What was found and what was expected; lower case, names in backticks.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// A safe change, where there is one.
+    pub fix: Option<Fix>,
+    /// The sentence older linters print for the same finding; agents match on these.
+    pub hotl_text: Option<String>,
+}
+
+impl Span {
+    /// The range from `start` to `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        debug_assert!(start <= end);
+        Span { start, end }
+    }
+
+    /// An empty range.
+    pub fn at(offset: usize) -> Self {
+        Span { start: offset, end: offset }
+    }
+}

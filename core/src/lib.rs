@@ -1,0 +1,42 @@
+//! onloop's core decides; hosts act.
+//!
+//! It reads workflow files, keeps the record of a run, says what happens next and writes
+//! every verb of the command line as a program that *asks* for effects. It never touches a
+//! file, a process, a clock or a socket itself.
+//!
+//! A host is a loop: start a [`program::Program`], perform each [`program::Request`] it
+//! returns, and resume it with the [`program::Reply`] until it exits.
+//!
+//! ```
+//! use onloop_core::program::{Outcome, Program, Reply, Turn};
+//! use onloop_core::time::Timestamp;
+//!
+//! # use onloop_core::program::Start;
+//! let start = Start::example(["onloop", "--version"]);
+//! let mut program = Program::from_command_line(start);
+//! let mut reply = None;
+//! let exit = loop {
+//!     match program.resume(reply.take()) {
+//!         Turn::Exit(exit) => break exit,
+//!         Turn::Request(_request) => {
+//!             // A real host performs the request here.
+//!             reply = Some(Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) });
+//!         }
+//!     }
+//! };
+//! assert_eq!(exit.code(), 0);
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod agent;
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod diagnostic;
+pub mod limits;
+pub mod preflight;
+pub mod program;
+pub mod run;
+pub mod text;
+pub mod time;
+pub mod wire;
+pub mod workflow;

@@ -1,0 +1,45 @@
+//! Every bound that onloop puts on its input and its own work, in one place.
+//!
+//! Units come last in the names. Hitting a limit is always a named diagnostic or failure,
+//! never a silent cut.
+
+/// Largest workflow file that is read.
+pub const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
+/// Most steps one workflow may have.
+pub const WORKFLOW_STEPS: usize = 10_000;
+/// Longest single line of a workflow file.
+pub const WORKFLOW_LINE_BYTES: usize = 64 * 1024;
+/// Longest step name kept for display; a longer one is a diagnostic.
+pub const STEP_NAME_BYTES: usize = 1024;
+/// Most diagnostics reported for one file; the rest are counted.
+pub const DIAGNOSTICS_PER_FILE: usize = 1000;
+/// Largest frontmatter handed to the YAML parser.
+pub const FRONTMATTER_BYTES: usize = 64 * 1024;
+/// Most open `[` and `{` in frontmatter: the YAML parser is quadratic in nesting.
+pub const FRONTMATTER_OPEN_BRACKETS: usize = 64;
+/// Most checks in one `verify` list.
+pub const CHECKS_PER_STEP: usize = 200;
+/// Highest `max_iterations`.
+pub const ITERATIONS_PER_STEP: u32 = 1000;
+/// Attempts of an `until` loop that names no `max_iterations` (the format's default).
+pub const DEFAULT_ITERATIONS: u32 = 3;
+
+/// Largest record that is read back.
+pub const RECORD_BYTES: u64 = 256 * 1024 * 1024;
+/// Records up to this size are rewritten whole; larger ones are journalled in between.
+pub const RECORD_REWRITE_BYTES: usize = 128 * 1024;
+
+/// Time a verification command may take unless its step or the command line says otherwise.
+pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60 * 1000;
+/// Time an agent may take for one attempt unless the command line says otherwise.
+pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
+/// Time between asking a process group to end and killing it.
+pub const KILL_GRACE_MS: u64 = 2000;
+/// Bytes kept from the start, and again from the end, of each output stream.
+pub const CAPTURE_BYTES: usize = 64 * 1024;
+/// Bytes of each stream stored in the record for one check.
+pub const RECORDED_OUTPUT_BYTES: usize = 4096;
+/// Bytes of a failed check's output that the next attempt's prompt repeats.
+pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
+/// Longest wait for another onloop process to finish its read-modify-write of a record.
+pub const LOCK_WAIT_MS: u64 = 10_000;

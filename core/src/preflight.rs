@@ -1,0 +1,5 @@
+//! Where a run may work: facts about a repository in, a decision out.
+
+mod facts;
+
+pub use facts::*;

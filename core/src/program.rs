@@ -1,0 +1,88 @@
+//! Verbs as coroutines: they ask for effects and never perform one.
+//!
+//! There is no async runtime. A [`Program`] is polled by [`Program::resume`], which returns
+//! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
+//! power, so a program stores before it acts and acts before it speaks.
+
+mod io;
+mod request;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+pub use io::Io;
+pub use request::*;
+
+use crate::time::Timestamp;
+
+/// A verb in progress.
+pub struct Program {
+    future: Pin<Box<dyn Future<Output = Exit>>>,
+    slot: Rc<RefCell<Slot>>,
+}
+
+/// What a program wants from its host next.
+#[derive(Debug)]
+pub enum Turn {
+    /// Perform this, then resume with the reply.
+    Request(Request),
+    /// The program has ended; it must not be resumed again.
+    Exit(Exit),
+}
+
+/// Where request and reply wait while the other side runs.
+#[derive(Debug)]
+struct Slot {
+    request: Option<Request>,
+    reply: Option<Result<Outcome, Failure>>,
+    now: Timestamp,
+}
+
+impl Program {
+    /// A program made of `body`, which gets the handle through which it asks for effects.
+    pub fn new<F, B>(start: Start, body: B) -> Program
+    where
+        F: Future<Output = Exit> + 'static,
+        B: FnOnce(Io) -> F,
+    {
+        let slot = Rc::new(RefCell::new(Slot { request: None, reply: None, now: start.now }));
+        let future = Box::pin(body(Io::new(slot.clone(), start)));
+        Program { future, slot }
+    }
+
+    /// The program for a command line: `start.argv` with the program's name first.
+    #[cfg(feature = "cli")]
+    pub fn from_command_line(start: Start) -> Program {
+        Program::new(start, crate::cli::main)
+    }
+
+    /// Hands over the reply to the last request (`None` the first time) and runs up to the
+    /// next one.
+    ///
+    /// # Panics
+    ///
+    /// When called after [`Turn::Exit`], or when a program waits for anything but a request.
+    pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
+        if let Some(reply) = reply {
+            let mut slot = self.slot.borrow_mut();
+            slot.now = reply.at;
+            slot.reply = Some(reply.outcome);
+        }
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(exit) => Turn::Exit(exit),
+            Poll::Pending => {
+                let request = self.slot.borrow_mut().request.take();
+                Turn::Request(request.expect("a program waits only for its host"))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}

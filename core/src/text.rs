@@ -1,0 +1,174 @@
+//! Making text from files, agents and commands safe to show, quote and store.
+//!
+//! Everything that onloop did not write itself is data: capped, stripped of control
+//! characters and fenced before it reaches a terminal, a prompt or a report.
+
+/// Removes what could steer a terminal or hide meaning: control characters other than line
+/// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape_sequence(&mut chars),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => out.push('\n'),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || is_invisible(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// [`printable`], on one line: line breaks and tabs become single blanks.
+pub fn one_line(text: &str) -> String {
+    let printable = printable(text);
+    let mut out = String::with_capacity(printable.len());
+    for word in printable.split(['\n', '\t']) {
+        let word = word.trim_end();
+        if !out.is_empty() && !word.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+fn skip_escape_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            while let Some(&c) = chars.peek() {
+                if !c.is_ascii() || c.is_control() {
+                    return;
+                }
+                chars.next();
+                if ('\u{40}'..='\u{7e}').contains(&c) {
+                    return;
+                }
+            }
+        }
+        // Operating system commands end with BEL or ST; an unfinished one ends with the line.
+        Some(']' | 'P' | '_' | '^' | 'X') => {
+            while let Some(&c) = chars.peek() {
+                if c == '\n' {
+                    return;
+                }
+                chars.next();
+                if c == '\u{7}' || c == '\u{9c}' {
+                    return;
+                }
+                if c == '\u{1b}' {
+                    if chars.peek() == Some(&'\\') {
+                        chars.next();
+                    }
+                    return;
+                }
+            }
+        }
+        Some(c) if c.is_ascii() && !c.is_control() => {
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+/// Characters that take no room and change how their neighbours are read.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The longest prefix of at most `limit_bytes` bytes that ends between characters.
+pub fn prefix(text: &str, limit_bytes: usize) -> &str {
+    let mut end = limit_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The longest suffix of at most `limit_bytes` bytes that starts between characters.
+pub fn suffix(text: &str, limit_bytes: usize) -> &str {
+    let mut start = text.len() - limit_bytes.min(text.len());
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// `text`, or its first bytes and `…`, on at most `limit_bytes` bytes in all.
+pub fn ellipsis(text: &str, limit_bytes: usize) -> String {
+    if text.len() <= limit_bytes {
+        return text.to_owned();
+    }
+    format!("{}…", prefix(text, limit_bytes.saturating_sub('…'.len_utf8())))
+}
+
+/// `text` inside a Markdown code fence that it cannot close.
+pub fn fenced(info: &str, text: &str) -> String {
+    let mut run = 0;
+    let mut longest = 2;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{info}\n{text}{newline}{fence}\n")
+}
+
+/// `1 attempt`, `2 attempts`.
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `word` as one word of a POSIX shell line, quoted only when it has to be.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_and_hidden_characters_disappear() {
+        assert_eq!(printable("a\u{1b}[31mred\u{1b}[0m"), "ared");
+        assert_eq!(printable("\u{1b}]0;title\u{7}x"), "x");
+        assert_eq!(printable("\u{1b}]8;;http://x\u{1b}\\link"), "link");
+        assert_eq!(printable("a\u{202e}b\u{200b}c\u{0}"), "abc");
+        assert_eq!(printable("one\r\ntwo\rthree"), "one\ntwo\nthree");
+        assert_eq!(printable("\u{1b}"), "");
+        assert_eq!(one_line("a\nb\t c\r\n"), "a b  c");
+    }
+
+    #[test]
+    fn cuts_fall_between_characters() {
+        assert_eq!(prefix("日本", 4), "日");
+        assert_eq!(suffix("日本", 4), "本");
+        assert_eq!(ellipsis("abcdef", 5), "ab…");
+        assert_eq!(ellipsis("ab", 5), "ab");
+    }
+
+    #[test]
+    fn fences_outgrow_their_content() {
+        assert_eq!(fenced("", "a```b"), "````\na```b\n````\n");
+        assert_eq!(fenced("sh", ""), "```sh\n```\n");
+    }
+
+    #[test]
+    fn shell_words_survive_a_shell() {
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word("docs/a.md"), "docs/a.md");
+        assert_eq!(shell_word(""), "''");
+    }
+}

@@ -1,0 +1,1 @@
+//! Documents that are stored or exchanged. The only modules that know serde.

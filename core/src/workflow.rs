@@ -1,0 +1,218 @@
+//! Workflow files: Markdown in, a validated [`Plan`] and [diagnostics](crate::diagnostic) out.
+//!
+//! The format is described in `docs/workflow-format.md`.
+
+use std::num::NonZeroU32;
+
+/// Everything a run needs to know from a workflow file.
+///
+/// A plan exists only when the file has no error; what it says is beyond doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Short name derived from the file name, used in run ids and branch names.
+    pub slug: String,
+    /// One sentence: what this builds.
+    pub intent: String,
+    /// How to know that it is done; a list in the file becomes one line an item.
+    pub success_criteria: String,
+    /// What the author thinks can go wrong.
+    pub risk: Risk,
+    /// Whether human gates below high risk approve themselves.
+    pub auto_approve: bool,
+    /// Branch pinned by the author.
+    pub branch: Option<String>,
+    /// Isolation pinned by the author.
+    pub isolation: Option<Isolation>,
+    /// Print the whole step list at every transition.
+    pub progress_verbose: bool,
+    /// Put the output of passed checks into the report as well.
+    pub report_full: bool,
+    /// Start although files that are not ours are uncommitted.
+    pub dirty_allowed: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+    /// The steps, in order, numbered from 1 without gaps.
+    pub steps: Vec<Step>,
+    /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
+    /// do not count as an edit.
+    pub digest: String,
+}
+
+/// The author's estimate of risk. `High` always asks a human at human gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// Nothing of value can break.
+    Low,
+    /// A mistake costs time.
+    Medium,
+    /// A mistake costs more than time.
+    High,
+}
+
+/// Where a run works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// A linked git worktree of its own (`worktree: true`).
+    Worktree,
+    /// A branch of its own in the current checkout (`worktree: false`).
+    Branch,
+    /// The checkout and branch that the host tool prepared (`worktree: host`).
+    Host,
+}
+
+/// Upper bounds on a whole run; `None` is unbounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// Attempts over all steps.
+    pub total_attempts: Option<u64>,
+    /// Agents started.
+    pub agents: Option<u64>,
+    /// Money, in millionths of a US dollar.
+    pub cost_usd_micros: Option<u64>,
+    /// Active time; pauses do not count.
+    pub elapsed_minutes: Option<u64>,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Position from 1; equal to the number in the file.
+    pub number: u32,
+    /// Title, without line breaks or control characters.
+    pub name: String,
+    /// What the agent is told to do.
+    pub action: String,
+    /// The step's own fenced `sh` or `bash` block, which the `script` agent runs.
+    pub script: Option<Script>,
+    /// Whether a failed attempt is repeated.
+    pub repeat: Loop,
+    /// What must hold afterwards, in the author's order. Empty: nothing is verified.
+    pub checks: Vec<Check>,
+    /// Whether somebody approves the step once it is done.
+    pub gate: Option<Gate>,
+    /// Name or action mention security (see `workflow::sensitive`): its human gate never
+    /// approves itself.
+    pub sensitive: bool,
+}
+
+/// A fenced block inside a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Interpreter named by the fence.
+    pub shell: Shell,
+    /// Text between the fences, with the block's indentation removed.
+    pub text: String,
+}
+
+/// Whether a failed attempt is repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loop {
+    /// One attempt.
+    Never,
+    /// Attempts until the checks pass, at most `limit`.
+    Until {
+        /// The author's words, for people and prompts; the checks decide.
+        condition: String,
+        /// Highest number of attempts (`max_iterations`, 3 when the file names none).
+        limit: NonZeroU32,
+    },
+}
+
+/// Who approves a finished step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// A person, unless `auto_approve` and the risk rules let it pass.
+    Human,
+    /// Nobody; the approval is recorded.
+    Auto,
+}
+
+/// One item of `verify`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Run a command and look at its exit code.
+    Shell(ShellCheck),
+    /// Look at a page; a person does it where no checker is configured.
+    Browser {
+        /// Page to open.
+        url: String,
+        /// What to look for.
+        check: String,
+    },
+    /// A person looks.
+    HumanReview {
+        /// What to look at.
+        prompt: String,
+    },
+    /// Something exists.
+    Artifact {
+        /// Path below the execution root.
+        path: String,
+        /// What must hold of it.
+        assertion: Assertion,
+    },
+}
+
+/// A command that onloop runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellCheck {
+    /// The command line, exactly as written.
+    pub command: String,
+    /// Which result passes.
+    pub expect: Expectation,
+    /// Overrides the run's time limit for verification commands.
+    pub timeout_ms: Option<u64>,
+    /// Folder below the execution root to run in.
+    pub cwd: Option<String>,
+    /// Environment additions, in order.
+    pub env: Vec<(String, String)>,
+    /// Which shell reads the line; `bash` unless the file says otherwise.
+    pub shell: Shell,
+}
+
+impl ShellCheck {
+    /// A command that must exit 0, with every other field at its default.
+    pub fn new(command: impl Into<String>) -> Self {
+        ShellCheck {
+            command: command.into(),
+            expect: Expectation::Pass,
+            timeout_ms: None,
+            cwd: None,
+            env: Vec::new(),
+            shell: Shell::Bash,
+        }
+    }
+}
+
+/// Which result of a command passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Exit code 0.
+    Pass,
+    /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
+    Fail,
+}
+
+/// A shell that a command may be written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// `bash -c`.
+    Bash,
+    /// `sh -c`.
+    Sh,
+    /// `pwsh -NoProfile -Command`.
+    Pwsh,
+    /// `cmd /C`.
+    Cmd,
+}
+
+/// What must hold of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assertion {
+    /// The file or folder exists.
+    Exists,
+    /// The file contains this text.
+    Contains(String),
+    /// The folder directly contains a file whose name matches this pattern.
+    MatchesGlob(String),
+}

@@ -1,0 +1,1 @@
+//! The effects of the operating system, grouped by capability.

@@ -1,0 +1,3 @@
+//! The `onloop` program.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! `cargo xtask <stage>`.
+
+fn main() {}
