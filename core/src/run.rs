@@ -1,1 +1,25 @@
-//! The record of a run: what happened, what is allowed to happen, and what happens next.
+//! The record of a run: what happened, what may happen, and what happens next.
+//!
+//! A [`Run`] is plain data. [`Run::begin`] makes one from a plan, [`Run::apply`] is the only
+//! way to change it, and [`Run::next`] alone decides what should happen now. Reports and
+//! summaries are renderings of it.
+
+mod begin;
+mod event;
+mod gate;
+mod next;
+mod record;
+mod report;
+mod review;
+mod summary;
+mod transition;
+
+pub use begin::{Beginning, is_run_id, unique_id};
+pub use event::*;
+pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
+pub use next::{Blocker, Next};
+pub use record::*;
+pub use report::render_report;
+pub use review::{Verdict, parse_verdict, review_due_at_gate, review_prompt};
+pub use summary::{Platform, render_summary, step_line, step_list};
+pub use transition::Refusal;

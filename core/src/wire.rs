@@ -1,1 +1,9 @@
-//! Documents that are stored or exchanged. The only modules that know serde.
+//! Documents that are stored or exchanged: the only modules that know serde.
+//!
+//! Readers are tolerant (missing fields have defaults, unknown fields survive a rewrite);
+//! writers always produce the present form.
+
+mod document;
+pub mod event;
+pub mod run;
+pub mod summary;

@@ -1,0 +1,203 @@
+//! What should happen now. Nobody else decides that.
+
+use super::event::Decision;
+use super::gate::{AutomaticReason, GateRule, gate_rule};
+use super::record::*;
+use super::review::review_due_at_gate;
+
+/// What should happen now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Begin an attempt: `StepStarted`.
+    Start {
+        /// The step.
+        step: u32,
+        /// Which attempt, from 1.
+        attempt: u32,
+    },
+    /// The agent's turn: `StepActed` or `ActionFailed`.
+    Act {
+        /// The step.
+        step: u32,
+    },
+    /// Evaluate the step's checks: `StepVerified`.
+    Verify {
+        /// The step.
+        step: u32,
+    },
+    /// Record an approval that the rules give: `GateDecided` with mode auto.
+    Approve {
+        /// The step.
+        step: u32,
+        /// Why no person is asked.
+        reason: AutomaticReason,
+    },
+    /// Give up on the step: `StepBlocked`.
+    Block {
+        /// The step.
+        step: u32,
+        /// Why, on one line.
+        reason: String,
+    },
+    /// Let the review agent look: `ReviewFinished`.
+    Review {
+        /// The step whose gate waits; `None`: the final review.
+        step: Option<u32>,
+    },
+    /// A person decides the gate: `GateDecided` with mode human.
+    AskGate {
+        /// The step.
+        step: u32,
+    },
+    /// A person looks at the step's result: `GateDecided` with mode human.
+    AskReview {
+        /// The step.
+        step: u32,
+        /// At what.
+        prompt: String,
+    },
+    /// A person accepts a review's verdict, or has it reviewed again: `VerdictAccepted`.
+    AskVerdict {
+        /// The step at whose gate the review took place.
+        step: Option<u32>,
+    },
+    /// The step was interrupted and no machine can tell how far it got. A person has it
+    /// acted again (`StepStarted`) or takes it as done (`StepActed`).
+    AskInterrupted {
+        /// The step.
+        step: u32,
+    },
+    /// Repeat all machine checks: `ChecksRepeated`.
+    Repeat,
+    /// Close the record: `RunFinalized`.
+    Finalize,
+    /// Nothing: a person has to change something and resume.
+    Blocked(Blocker),
+    /// Nothing: the run is over.
+    Finished,
+}
+
+/// What holds a blocked run up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    /// The step.
+    pub step: u32,
+    /// Why, on one line.
+    pub reason: String,
+    /// A person said no.
+    pub rejected: bool,
+}
+
+impl Run {
+    /// What should happen now.
+    pub fn next(&self) -> Next {
+        if self.status.is_finished() {
+            return Next::Finished;
+        }
+        for step in &self.steps {
+            if let Some(next) = self.next_of_step(step) {
+                return next;
+            }
+        }
+        if let Some(standing) = &self.reviews.standing {
+            return Next::AskVerdict {
+                step: standing.step,
+            };
+        }
+        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
+            return Next::Review { step: None };
+        }
+        if self.terms.reverify && !self.reverified {
+            return Next::Repeat;
+        }
+        Next::Finalize
+    }
+
+    /// `None`: the step is settled.
+    fn next_of_step(&self, record: &StepRecord) -> Option<Next> {
+        let step = record.step.number;
+        Some(match &record.status {
+            StepStatus::Done => return self.next_of_done_step(record),
+            StepStatus::Pending => Next::Start {
+                step,
+                attempt: record.attempts + 1,
+            },
+            StepStatus::InProgress(Phase::Acting) => Next::Act { step },
+            StepStatus::InProgress(Phase::Acted) => Next::Verify { step },
+            StepStatus::InProgress(Phase::Interrupted) if record.has_machine_checks() => {
+                Next::Verify { step }
+            }
+            StepStatus::InProgress(Phase::Interrupted) => Next::AskInterrupted { step },
+            StepStatus::Failed { reason } if self.status == RunStatus::Blocked => {
+                Next::Blocked(Blocker {
+                    step,
+                    reason: reason.clone(),
+                    rejected: false,
+                })
+            }
+            StepStatus::Failed { .. } if record.may_retry() => Next::Start {
+                step,
+                attempt: record.attempts + 1,
+            },
+            StepStatus::Failed { reason } => Next::Block {
+                step,
+                reason: exhausted(record, reason),
+            },
+            StepStatus::Blocked(BlockReason::HumanReview { prompt }) => Next::AskReview {
+                step,
+                prompt: prompt.clone(),
+            },
+            StepStatus::Blocked(reason) => Next::Blocked(Blocker {
+                step,
+                reason: reason.text(),
+                rejected: *reason == BlockReason::ReviewRejected,
+            }),
+        })
+    }
+
+    fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
+        let step = record.step.number;
+        match (record.gate, gate_rule(self, record)) {
+            (
+                Some(GateRecord {
+                    decision: Decision::Approved,
+                    ..
+                }),
+                _,
+            ) => None,
+            (
+                Some(GateRecord {
+                    decision: Decision::Rejected,
+                    ..
+                }),
+                _,
+            ) => {
+                let reason = format!("the gate of step {step} was rejected");
+                Some(Next::Blocked(Blocker {
+                    step,
+                    reason,
+                    rejected: true,
+                }))
+            }
+            (None, GateRule::Open) => None,
+            (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),
+            (None, GateRule::Human(_)) => match &self.reviews.standing {
+                Some(standing) if standing.step == Some(step) => {
+                    Some(Next::AskVerdict { step: Some(step) })
+                }
+                _ if review_due_at_gate(self, record) => Some(Next::Review { step: Some(step) }),
+                _ => Some(Next::AskGate { step }),
+            },
+        }
+    }
+}
+
+fn exhausted(record: &StepRecord, reason: &str) -> String {
+    match &record.step.repeat {
+        crate::workflow::Loop::Never => reason.to_owned(),
+        crate::workflow::Loop::Until { condition, limit } => format!(
+            "Step {} reached max iterations ({limit}). {condition} not met.",
+            record.step.number
+        ),
+    }
+}

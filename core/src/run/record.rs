@@ -1,0 +1,332 @@
+//! What a run is made of.
+
+use serde_json::{Map, Value};
+
+use super::event::{CheckResult, Decision, LogEntry, Mode};
+use super::review::Verdict;
+use crate::time::Timestamp;
+use crate::workflow::{Budgets, Check, Loop, Risk, Step};
+
+/// Everything that is known about one execution of one plan.
+///
+/// The steps and their checks are copied from the plan when the run begins: an agent that
+/// edits the workflow file in the middle of a run does not change what is verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// `<slug>-<YYYYMMDDTHHMMSSZ>`, with `-2`, `-3`, … on collision.
+    pub id: String,
+    /// Where the plan came from and where the work happens.
+    pub place: Place,
+    /// What the plan says about the run as a whole.
+    pub terms: Terms,
+    /// State of the whole run.
+    pub status: RunStatus,
+    /// State of each step, in order.
+    pub steps: Vec<StepRecord>,
+    /// What happened, oldest first.
+    pub events: Vec<LogEntry>,
+    /// Number of changes so far.
+    pub revision: u64,
+    /// When the run began.
+    pub started_at: Timestamp,
+    /// When the record last changed.
+    pub last_update: Timestamp,
+    /// When the run ended, if it has.
+    pub completed_at: Option<Timestamp>,
+    /// Reviews by an agent, where they were asked for.
+    pub reviews: Reviews,
+    /// Whether all machine checks have passed again after the last step.
+    pub reverified: bool,
+    /// Fields written by other generations of this format; they survive a rewrite.
+    pub unknown: Map<String, Value>,
+}
+
+/// Where the plan came from and where the work happens. Paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The workflow file in the execution root; its checkboxes are ticked.
+    pub workflow_path: String,
+    /// The workflow file that the run was started with.
+    pub source_workflow_path: Option<String>,
+    /// Branch that was checked out when the run was started.
+    pub source_branch: Option<String>,
+    /// Commit that was checked out when the run was started.
+    pub source_head: Option<String>,
+    /// Branch the work happens on.
+    pub branch: Option<String>,
+    /// Top folder of the repository's checkout the run was started in.
+    pub repo_root: Option<String>,
+    /// Folder in which agents and checks run.
+    pub execution_root: String,
+    /// The worktree made for this run.
+    pub worktree_path: Option<String>,
+    /// `worktree`, `branch`, `host` or `none`, or what an older record says.
+    pub executor_mode: String,
+    /// Name derived from the workflow file's name.
+    pub slug: String,
+    /// The report, relative to the execution root unless an older record says otherwise.
+    pub report_path: String,
+}
+
+/// What the plan says about the run as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// One sentence: what this builds.
+    pub intent: String,
+    /// How to know that it is done.
+    pub success_criteria: String,
+    /// The author's estimate of risk.
+    pub risk: Risk,
+    /// Whether human gates below high risk approve themselves.
+    pub auto_approve: bool,
+    /// Print the whole step list at every transition.
+    pub progress_verbose: bool,
+    /// Put the output of passed checks into the report as well.
+    pub report_full: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+    /// Digest of the plan; empty in records of older generations.
+    pub plan_digest: String,
+    /// Whether machine checks are repeated before completion.
+    pub reverify: bool,
+    /// Agent that reviews at checkpoints.
+    pub review_agent: Option<String>,
+}
+
+/// State of a whole run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Steps are being worked on.
+    Running,
+    /// Waits for a person; can be resumed.
+    Paused,
+    /// Cannot go on by itself; a person may resume it.
+    Blocked,
+    /// Older generations: verified, waiting for its disposition.
+    ReadyToFinish,
+    /// Every step is done and every required approval is there.
+    Completed,
+    /// Given up.
+    Abandoned,
+}
+
+impl RunStatus {
+    /// The word in the record, the report and the command line's output.
+    pub fn word(&self) -> &'static str {
+        match self {
+            RunStatus::Running => "running",
+            RunStatus::Paused => "paused",
+            RunStatus::Blocked => "blocked",
+            RunStatus::ReadyToFinish => "ready_to_finish",
+            RunStatus::Completed => "completed",
+            RunStatus::Abandoned => "abandoned",
+        }
+    }
+
+    /// Whether nothing more will happen to the run by itself or by `resume`.
+    pub fn is_finished(&self) -> bool {
+        match self {
+            RunStatus::Running | RunStatus::Paused | RunStatus::Blocked => false,
+            RunStatus::ReadyToFinish | RunStatus::Completed | RunStatus::Abandoned => true,
+        }
+    }
+}
+
+/// One step and its state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRecord {
+    /// The step as the plan had it when the run began.
+    pub step: Step,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// How often it was started.
+    pub attempts: u32,
+    /// Attempts that do not count towards the limit: interrupted ones, and all before a
+    /// person resumed a blocked run.
+    pub forgiven: u32,
+    /// When it was last started.
+    pub started_at: Option<Timestamp>,
+    /// When it was done.
+    pub completed_at: Option<Timestamp>,
+    /// Results of its last verification, in the order of the checks.
+    pub results: Vec<CheckResult>,
+    /// Approval, once there is one.
+    pub gate: Option<GateRecord>,
+    /// Fields written by other generations of this format.
+    pub unknown: Map<String, Value>,
+}
+
+/// Where a step stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepStatus {
+    /// Not begun.
+    Pending,
+    /// Begun.
+    InProgress(Phase),
+    /// Verified, or nothing to verify.
+    Done,
+    /// The last attempt failed.
+    Failed {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// Waits for a person, or cannot be verified.
+    Blocked(BlockReason),
+}
+
+/// What is going on in a step in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The agent was started and has not been seen to end.
+    Acting,
+    /// The agent ended; verification is due.
+    Acted,
+    /// The run was resumed while the agent may have been half-way: verify before acting.
+    Interrupted,
+}
+
+/// Why a step is blocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockReason {
+    /// Every machine check passed; a person has to look.
+    HumanReview {
+        /// What to look at; empty when the file does not say.
+        prompt: String,
+    },
+    /// A person looked and said no.
+    ReviewRejected,
+    /// Anything else, on one line.
+    Other(String),
+}
+
+impl BlockReason {
+    /// The text in the record. Agents match on its beginning.
+    pub fn text(&self) -> String {
+        match self {
+            BlockReason::HumanReview { prompt } if prompt.is_empty() => {
+                HUMAN_REVIEW_REQUIRED.to_owned()
+            }
+            BlockReason::HumanReview { prompt } => format!("{HUMAN_REVIEW_REQUIRED}: {prompt}"),
+            BlockReason::ReviewRejected => HUMAN_REVIEW_REJECTED.to_owned(),
+            BlockReason::Other(text) => text.clone(),
+        }
+    }
+
+    /// Reads what [`BlockReason::text`] wrote, and what older generations wrote.
+    pub fn from_text(text: &str) -> BlockReason {
+        if text == HUMAN_REVIEW_REJECTED {
+            return BlockReason::ReviewRejected;
+        }
+        match text.strip_prefix(HUMAN_REVIEW_REQUIRED) {
+            Some(rest) => BlockReason::HumanReview {
+                prompt: rest.trim_start_matches(':').trim().to_owned(),
+            },
+            None => BlockReason::Other(text.to_owned()),
+        }
+    }
+}
+
+const HUMAN_REVIEW_REQUIRED: &str = "human review required";
+const HUMAN_REVIEW_REJECTED: &str = "human review rejected";
+
+/// A recorded approval or rejection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateRecord {
+    /// What was decided.
+    pub decision: Decision,
+    /// By whom.
+    pub mode: Mode,
+}
+
+/// Reviews by an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reviews {
+    /// Commit up to which everything has been reviewed; `None` without git.
+    pub base: Option<String>,
+    /// Step up to which everything has been reviewed; 0: nothing yet.
+    pub reviewed_step: u32,
+    /// Whether the whole run has had its final review.
+    pub finally_reviewed: bool,
+    /// The verdict that holds the run up, if one does.
+    pub standing: Option<StandingVerdict>,
+}
+
+/// A verdict that holds the run up until it is reviewed again or a person accepts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandingVerdict {
+    /// The step at whose gate the review took place; `None`: the final review.
+    pub step: Option<u32>,
+    /// What the reviewer said.
+    pub verdict: Verdict,
+    /// The reviewer's words, capped.
+    pub findings: String,
+}
+
+impl Run {
+    /// The step with this number.
+    pub fn step(&self, number: u32) -> Option<&StepRecord> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.steps.get(index)
+    }
+
+    pub(super) fn step_mut(&mut self, number: u32) -> Option<&mut StepRecord> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.steps.get_mut(index)
+    }
+
+    /// Number of the first step that is in progress, else of the first that is not settled,
+    /// else of the last.
+    pub fn current_step(&self) -> u32 {
+        let in_progress = |s: &&StepRecord| matches!(s.status, StepStatus::InProgress(_));
+        let unsettled = |s: &&StepRecord| !matches!(s.status, StepStatus::Done);
+        self.steps
+            .iter()
+            .find(in_progress)
+            .or_else(|| self.steps.iter().find(unsettled))
+            .or(self.steps.last())
+            .map_or(1, |s| s.step.number)
+    }
+}
+
+impl StepRecord {
+    /// A step that has not begun.
+    pub fn pending(step: Step) -> StepRecord {
+        StepRecord {
+            step,
+            status: StepStatus::Pending,
+            attempts: 0,
+            forgiven: 0,
+            started_at: None,
+            completed_at: None,
+            results: Vec::new(),
+            gate: None,
+            unknown: Map::new(),
+        }
+    }
+
+    /// Highest number of attempts.
+    pub fn limit(&self) -> u32 {
+        match &self.step.repeat {
+            Loop::Never => 1,
+            Loop::Until { limit, .. } => limit.get(),
+        }
+    }
+
+    /// Whether another attempt is allowed after a failed one.
+    pub fn may_retry(&self) -> bool {
+        self.attempts.saturating_sub(self.forgiven) < self.limit()
+    }
+
+    /// Whether a machine can verify any part of the step.
+    pub fn has_machine_checks(&self) -> bool {
+        self.step.checks.iter().any(is_machine_check)
+    }
+}
+
+/// Whether onloop itself can evaluate the check.
+pub fn is_machine_check(check: &Check) -> bool {
+    match check {
+        Check::Shell(_) | Check::Artifact { .. } => true,
+        Check::Browser { .. } | Check::HumanReview { .. } => false,
+    }
+}

@@ -1,0 +1,173 @@
+//! The report: a rendering of the record for people, never edited in place.
+
+use super::event::{CheckVerdict, LogEntry};
+use super::record::*;
+use super::summary::{symbol_and_word, table_cell};
+use crate::text;
+use crate::workflow::Check;
+
+/// The whole report as Markdown.
+pub fn render_report(run: &Run) -> String {
+    let mut out = String::with_capacity(1024 + run.steps.len() * 96 + run.events.len() * 64);
+    render_head(run, &mut out);
+    render_steps(run, &mut out);
+    out += "\n## Event Log\n\n";
+    let mut day = String::new();
+    for entry in &run.events {
+        render_event(run, entry, &mut day, &mut out);
+    }
+    if run.completed_at.is_some() {
+        render_final_summary(run, &mut out);
+        render_verification_notes(run, &mut out);
+    }
+    out
+}
+
+fn render_head(run: &Run, out: &mut String) {
+    let place = &run.place;
+    let mut line = |label: &str, value: &str| {
+        if !value.is_empty() {
+            *out += &format!("**{label}:** {}\n", text::one_line(value));
+        }
+    };
+    let basename = place
+        .workflow_path
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
+    line("Workflow", basename);
+    line(
+        "Source Workflow",
+        place.source_workflow_path.as_deref().unwrap_or_default(),
+    );
+    line(
+        "Source Branch",
+        place.source_branch.as_deref().unwrap_or_default(),
+    );
+    line(
+        "Source HEAD",
+        place.source_head.as_deref().unwrap_or_default(),
+    );
+    line("Intent", &run.terms.intent);
+    line("Branch", place.branch.as_deref().unwrap_or_default());
+    line("Executor", &place.executor_mode);
+    line("Execution Root", &place.execution_root);
+    line(
+        "Worktree",
+        place.worktree_path.as_deref().unwrap_or_default(),
+    );
+    line("Started", &run.started_at.to_rfc3339());
+    line("Updated", &run.last_update.to_rfc3339());
+    line("Status", run.status.word());
+    out.insert_str(0, &format!("# Execution Report: {}\n\n", run.id));
+    out.push('\n');
+}
+
+fn render_steps(run: &Run, out: &mut String) {
+    *out += "| Step | Name | Status | Iterations |\n|------|------|--------|------------|\n";
+    for record in &run.steps {
+        let (symbol, word) = symbol_and_word(record);
+        let iterations = match (&record.status, record.gate) {
+            (StepStatus::Pending | StepStatus::Blocked(_), _) | (_, Some(_)) => "-".to_owned(),
+            (StepStatus::InProgress(_) | StepStatus::Done | StepStatus::Failed { .. }, None) => {
+                record.attempts.to_string()
+            }
+        };
+        let (number, name) = (record.step.number, table_cell(&record.step.name));
+        *out += &format!("| {number:>2}   | {name} | {symbol} {word} | {iterations} |\n");
+    }
+}
+
+fn render_event(run: &Run, entry: &LogEntry, day: &mut String, out: &mut String) {
+    // Runs can last for days; a line with only a clock time would be ambiguous then.
+    let date = entry.at.to_date();
+    if *day != date {
+        if !day.is_empty() || date != run.started_at.to_date() {
+            *out += &format!("**{date}**\n\n");
+        }
+        *day = date;
+    }
+    *out += &format!("**[{}]** {}\n\n", entry.at.to_clock(), escape(&entry.text));
+    if !entry.detail.is_empty() {
+        *out += &text::fenced("text", &text::printable(&entry.detail));
+        out.push('\n');
+    }
+}
+
+/// Keeps text from a file out of Markdown's own structure.
+fn escape(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        if matches!(c, '<' | '`' | '[' | '*' | '_' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn render_final_summary(run: &Run, out: &mut String) {
+    let count = |wanted: &str| {
+        run.steps
+            .iter()
+            .filter(|s| s.status.word() == wanted)
+            .count()
+    };
+    *out += "## Final Summary\n\n";
+    *out += &format!("**Status:** {}\n", run.status.word());
+    *out += &format!("**Steps:** {} of {} done\n", count("done"), run.steps.len());
+    let attempts: u64 = run.steps.iter().map(|s| u64::from(s.attempts)).sum();
+    *out += &format!("**Attempts:** {attempts}\n");
+    let end = run.completed_at.unwrap_or(run.last_update);
+    let seconds = end.millis_since(run.started_at) / 1000;
+    *out += &format!("**Duration:** {}\n\n", duration(seconds));
+}
+
+/// `2h 3m 4s`, without leading zero parts.
+fn duration(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        (_, _) => format!("{hours}h {minutes}m {rest}s"),
+    }
+}
+
+/// What was verified and how, and what was not.
+fn render_verification_notes(run: &Run, out: &mut String) {
+    *out += "## Verification Notes\n\n";
+    for record in &run.steps {
+        let number = record.step.number;
+        if record.step.checks.is_empty() {
+            *out += &format!("- Step {number}: nothing was verified\n");
+        }
+        for (index, check) in record.step.checks.iter().enumerate() {
+            let result = record.results.iter().find(|r| r.check as usize == index);
+            let verdict = match result.map(|r| &r.verdict) {
+                Some(CheckVerdict::Passed) => "passed",
+                Some(CheckVerdict::Failed { .. }) => "failed",
+                Some(CheckVerdict::NeedsHuman { .. }) => "waits for a person",
+                Some(CheckVerdict::CannotEvaluate { .. }) => "could not be evaluated",
+                None => "not evaluated",
+            };
+            let what = escape(&text::ellipsis(&text::one_line(&describe(check)), 200));
+            *out += &format!("- Step {number}: {what}: {verdict}\n");
+        }
+    }
+    let repeated = match (run.terms.reverify, run.reverified) {
+        (true, true) => "- All machine checks were repeated after the last step and still hold.\n",
+        (true, false) => "- The machine checks were not confirmed after the last step.\n",
+        (false, _) => "- The machine checks were not repeated after the last step, as asked.\n",
+    };
+    *out += repeated;
+}
+
+fn describe(check: &Check) -> String {
+    match check {
+        Check::Shell(shell) => format!("command {}", shell.command),
+        Check::Browser { url, check } => format!("page {url}, {check}"),
+        Check::HumanReview { prompt } if prompt.is_empty() => "human review".to_owned(),
+        Check::HumanReview { prompt } => format!("human review, {prompt}"),
+        Check::Artifact { path, .. } => format!("artifact {path}"),
+    }
+}

@@ -1,0 +1,150 @@
+//! Reviews by an agent: when they are due, what is asked and how the answer is read.
+
+use super::record::{Run, StepRecord};
+use crate::text;
+use crate::workflow::Risk;
+
+/// What a reviewer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing stands against going on.
+    Ready,
+    /// Going on is fine; the findings are worth reading.
+    ReadyWithWarnings,
+    /// Do not go on.
+    Block,
+    /// The answer has no verdict; it counts as [`Verdict::Block`].
+    Missing,
+}
+
+impl Verdict {
+    /// Whether the run may go on.
+    pub fn passes(self) -> bool {
+        match self {
+            Verdict::Ready | Verdict::ReadyWithWarnings => true,
+            Verdict::Block | Verdict::Missing => false,
+        }
+    }
+
+    /// The words in the record and the report.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Ready => "READY",
+            Verdict::ReadyWithWarnings => "READY WITH WARNINGS",
+            Verdict::Block => "NOT READY",
+            Verdict::Missing => "NO VERDICT",
+        }
+    }
+}
+
+/// Steps without a review after which the next human gate warrants one.
+const STEPS_BETWEEN_REVIEWS: u32 = 5;
+
+/// Whether the human gate of a finished step warrants a review first: the run or the step is
+/// risky, the step needed several attempts, or much has happened since the last review.
+pub fn review_due_at_gate(run: &Run, step: &StepRecord) -> bool {
+    let reviewed = run.reviews.reviewed_step;
+    run.terms.review_agent.is_some()
+        && step.step.number > reviewed
+        && (run.terms.risk == Risk::High
+            || step.step.sensitive
+            || step.attempts > 1
+            || step.step.number - reviewed >= STEPS_BETWEEN_REVIEWS)
+}
+
+/// Reads a reviewer's answer. The last line `VERDICT: …` decides; a finding that starts with
+/// `BLOCK` beats it; anything else is no verdict. Decoration around the line is tolerated,
+/// other words are not: a verdict never comes from a sentence that mentions one.
+pub fn parse_verdict(answer: &str) -> Verdict {
+    let mut verdict = Verdict::Missing;
+    let mut blocked = false;
+    for line in answer.lines() {
+        let line = line.trim_matches(|c: char| c.is_whitespace() || "*_`#->".contains(c));
+        let upper = line.to_ascii_uppercase();
+        if upper.starts_with("BLOCK:") || upper.starts_with("[BLOCK]") {
+            blocked = true;
+        }
+        let Some(words) = upper.strip_prefix("VERDICT:") else {
+            continue;
+        };
+        let words = words.trim_matches(|c: char| c.is_whitespace() || "*_`.".contains(c));
+        verdict = match words {
+            "READY" | "PROCEED" => Verdict::Ready,
+            "READY WITH WARNINGS" | "PROCEED WITH WARNINGS" => Verdict::ReadyWithWarnings,
+            "NOT READY" | "HOLD" | "BLOCK" => Verdict::Block,
+            _ => Verdict::Missing,
+        };
+    }
+    if blocked { Verdict::Block } else { verdict }
+}
+
+/// What the reviewer is asked.
+pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
+    let mut prompt = String::from("# Review\n\n");
+    let first = if step.is_some() {
+        run.reviews.reviewed_step + 1
+    } else {
+        1
+    };
+    let last = step.unwrap_or(run.steps.len() as u32);
+    prompt += &match step {
+        Some(step) => format!(
+            "You review the work of steps {first} to {last} before a person decides the gate of \
+             step {step}.\n"
+        ),
+        None => "You review the whole work before it counts as done.\n".to_owned(),
+    };
+    prompt += "Read only: change nothing.\n\n";
+    prompt += &format!("Intent: {}\n", text::one_line(&run.terms.intent));
+    prompt += &format!(
+        "Success criteria: {}\n",
+        text::one_line(&run.terms.success_criteria)
+    );
+    if let Some(base) = &run.reviews.base {
+        prompt += &format!(
+            "The changes are those since commit {base}, including uncommitted ones \
+             (`git diff {base}`).\n"
+        );
+    }
+    prompt += "\nSteps:\n";
+    for record in &run.steps {
+        if (first..=last).contains(&record.step.number) {
+            prompt += &format!("- Step {}: {}\n", record.step.number, record.step.name);
+        }
+    }
+    prompt += "\nLook for what is wrong, unsafe or missing with respect to the intent. Write one \
+               finding a line, each starting with `BLOCK:`, `WARN:` or `NOTE:`, and say what you \
+               did not check. End with exactly one line:\n\n\
+               VERDICT: READY\nor\nVERDICT: READY WITH WARNINGS\nor\nVERDICT: NOT READY\n";
+    prompt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verdict_line_is_a_verdict() {
+        let table = [
+            ("VERDICT: READY", Verdict::Ready),
+            (
+                "notes\n**Verdict: ready with warnings**\n",
+                Verdict::ReadyWithWarnings,
+            ),
+            ("VERDICT: PROCEED.", Verdict::Ready),
+            ("VERDICT: HOLD", Verdict::Block),
+            (
+                "VERDICT: READY\nBLOCK: deletes the database",
+                Verdict::Block,
+            ),
+            ("VERDICT: NOT READY\nVERDICT: READY", Verdict::Ready),
+            ("It is READY, I think", Verdict::Missing),
+            ("VERDICT: READY WHEN PIGS FLY", Verdict::Missing),
+            ("I would not say VERDICT: READY here", Verdict::Missing),
+            ("", Verdict::Missing),
+        ];
+        for (answer, expected) in table {
+            assert_eq!(parse_verdict(answer), expected, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The final summary and the live step lines.
+
+use super::event::{Decision, Mode};
+use super::record::*;
+use crate::text;
+
+/// Where a summary is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Platform {
+    /// A Markdown table, as Claude Code shows it.
+    Claude,
+    /// A compact list; wide tables do not fit there.
+    Codex,
+    /// A Markdown table, as Cline shows it.
+    Cline,
+}
+
+/// The symbol and the word for where a step stands; an approval beats the status.
+pub(super) fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
+    if let Some(gate) = record.gate {
+        return match (gate.decision, gate.mode) {
+            (Decision::Approved, Mode::Auto) => ("⚡", "Auto-approved"),
+            (Decision::Approved, Mode::Human) => ("✓", "Approved"),
+            (Decision::Rejected, Mode::Auto | Mode::Human) => ("✗", "Rejected"),
+        };
+    }
+    match &record.status {
+        StepStatus::Pending => ("·", "Pending"),
+        StepStatus::InProgress(_) => ("→", "Running"),
+        StepStatus::Done => ("✓", "Done"),
+        StepStatus::Failed { .. } => ("✗", "Failed"),
+        StepStatus::Blocked(_) => ("✗", "Blocked"),
+    }
+}
+
+/// The final summary as `platform` shows it, ending with a line break.
+pub fn render_summary(run: &Run, platform: Platform) -> String {
+    match platform {
+        Platform::Codex => render_list(run),
+        Platform::Claude | Platform::Cline => render_table(run),
+    }
+}
+
+fn render_list(run: &Run) -> String {
+    let mut out = String::from("Execution Summary\n\n");
+    for record in &run.steps {
+        let (symbol, word) = symbol_and_word(record);
+        let attempts = match record.gate {
+            Some(_) => "-".to_owned(),
+            None => text::counted(u64::from(record.attempts), "attempt"),
+        };
+        let name = text::one_line(&record.step.name);
+        let number = record.step.number;
+        out += &format!("{symbol} Step {number}: {name} - {word} ({attempts})\n");
+    }
+    out
+}
+
+fn render_table(run: &Run) -> String {
+    let mut out = String::from(
+        "| Step | Name | Status | Iterations |\n|------|------|--------|------------|\n",
+    );
+    for record in &run.steps {
+        let (symbol, word) = symbol_and_word(record);
+        let attempts = match record.gate {
+            Some(_) => "-".to_owned(),
+            None => record.attempts.to_string(),
+        };
+        let (number, name) = (record.step.number, table_cell(&record.step.name));
+        out += &format!("| {number} | {name} | {symbol} {word} | {attempts} |\n");
+    }
+    out
+}
+
+/// Text for a cell of a Markdown table.
+pub(super) fn table_cell(text: &str) -> String {
+    text::one_line(text)
+        .replace('\\', "\\\\")
+        .replace('|', "\\|")
+}
+
+/// The live line that says where a step stands now.
+pub fn step_line(record: &StepRecord) -> String {
+    let number = record.step.number;
+    let name = text::one_line(&record.step.name);
+    let attempts = record.attempts;
+    match &record.status {
+        StepStatus::Pending => format!("· Step {number}: {name}"),
+        StepStatus::InProgress(_) if attempts > 1 => {
+            format!(
+                "↻ Step {number}: {name} (attempt {attempts}/{})",
+                record.limit()
+            )
+        }
+        StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
+        StepStatus::Done => match record.gate {
+            Some(GateRecord {
+                decision: Decision::Approved,
+                mode: Mode::Auto,
+            }) => {
+                format!("⚡ Step {number}: {name} (auto-approved)")
+            }
+            Some(GateRecord {
+                decision: Decision::Rejected,
+                ..
+            }) => {
+                format!("✗ Step {number}: {name} (rejected)")
+            }
+            Some(_) | None if attempts > 1 => {
+                format!("✓ Step {number}: {name} ({attempts} attempts)")
+            }
+            Some(_) | None => format!("✓ Step {number}: {name}"),
+        },
+        StepStatus::Failed { reason } => {
+            format!("✗ Step {number}: {name} ({})", text::ellipsis(reason, 200))
+        }
+        StepStatus::Blocked(reason) => {
+            format!(
+                "✗ Step {number}: {name} ({})",
+                text::ellipsis(&reason.text(), 200)
+            )
+        }
+    }
+}
+
+/// The whole list of steps, as verbose progress prints it at each transition.
+pub fn step_list(run: &Run) -> String {
+    let mut out = String::new();
+    for record in &run.steps {
+        let looping = record.limit() > 1;
+        let line = match &record.status {
+            StepStatus::InProgress(_) if looping => format!(
+                "→ Step {}: {} (attempt {}/{})",
+                record.step.number,
+                text::one_line(&record.step.name),
+                record.attempts,
+                record.limit()
+            ),
+            StepStatus::InProgress(_)
+            | StepStatus::Pending
+            | StepStatus::Done
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(_) => step_line(record),
+        };
+        out += &format!("  {line}\n");
+    }
+    out
+}

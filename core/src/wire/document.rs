@@ -1,0 +1,67 @@
+//! Declares JSON documents whose unknown fields survive.
+
+/// Declares a struct that is read and written as a JSON object.
+///
+/// Every field may be missing or `null` (then it is its type's default), fields are written
+/// in the declared order, and members that are not declared are kept in `unknown` and
+/// written back after the others.
+macro_rules! document {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $name {
+            $($(#[$field_meta])* $vis $field: $type,)*
+            /// Members that this version does not know.
+            $vis unknown: serde_json::Map<String, serde_json::Value>,
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+                let mut map = serializer.serialize_map(None)?;
+                $(map.serialize_entry(stringify!($field).trim_start_matches("r#"), &self.$field)?;)*
+                for (key, value) in &self.unknown {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> serde::de::Visitor<'de> for Fields {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+                    fn visit_map<A>(self, mut map: A) -> Result<$name, A::Error>
+                    where
+                        A: serde::de::MapAccess<'de>,
+                    {
+                        let mut document = $name::default();
+                        while let Some(key) = map.next_key::<String>()? {
+                            match key.as_str() {
+                                $(key if key == stringify!($field).trim_start_matches("r#") => {
+                                    let value: Option<$type> = map.next_value().map_err(|error| {
+                                        serde::de::Error::custom(format!("`{key}`: {error}"))
+                                    })?;
+                                    document.$field = value.unwrap_or_default();
+                                })*
+                                _ => {
+                                    document.unknown.insert(key, map.next_value()?);
+                                }
+                            }
+                        }
+                        Ok(document)
+                    }
+                }
+                deserializer.deserialize_map(Fields)
+            }
+        }
+    };
+}
+
+pub(crate) use document;

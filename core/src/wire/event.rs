@@ -1,0 +1,243 @@
+//! Events as the journal of a large record stores them, one JSON document a line.
+
+use serde::{Deserialize, Serialize};
+
+use super::run::{read_verdict, verdict_from_parts, verdict_parts};
+use crate::run::{CheckResult, CheckVerdict, Decision, Event, Mode};
+use crate::time::Timestamp;
+
+/// One line of a journal: the event that took the record to `revision`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    revision: u64,
+    at_ms: i64,
+    #[serde(flatten)]
+    event: EventDocument,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum EventDocument {
+    StepStarted {
+        step: u32,
+    },
+    StepActed {
+        step: u32,
+    },
+    ActionFailed {
+        step: u32,
+        reason: String,
+        output: String,
+    },
+    StepVerified {
+        step: u32,
+        results: Vec<ResultDocument>,
+    },
+    StepBlocked {
+        step: u32,
+        reason: String,
+    },
+    GateDecided {
+        step: u32,
+        decision: String,
+        mode: String,
+    },
+    ReviewFinished {
+        step: Option<u32>,
+        verdict: String,
+        findings: String,
+        base: Option<String>,
+    },
+    VerdictAccepted,
+    ChecksRepeated {
+        repeated: u32,
+        failures: Vec<(u32, ResultDocument)>,
+    },
+    RunPaused {
+        reason: String,
+    },
+    RunResumed,
+    RunFinalized,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ResultDocument {
+    check: u32,
+    verdict: String,
+    #[serde(default)]
+    reason: Option<String>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Adds the line for one event to `out`.
+pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) {
+    let line = Line {
+        revision,
+        at_ms: at.as_millis(),
+        event: to_document(event),
+    };
+    serde_json::to_writer(&mut *out, &line).expect("the document has only string keys");
+    out.push(b'\n');
+}
+
+/// Reads a journal up to its first line that is torn or unknown: revision, time and event of
+/// each line, and the number of bytes understood.
+pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
+    let mut events = Vec::new();
+    let mut understood = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let Some(body) = line.strip_suffix(b"\n") else {
+            break;
+        };
+        let Ok(line_document) = serde_json::from_slice::<Line>(body) else {
+            break;
+        };
+        let Some(event) = from_document(line_document.event) else {
+            break;
+        };
+        events.push((
+            line_document.revision,
+            Timestamp::from_millis(line_document.at_ms),
+            event,
+        ));
+        understood += line.len();
+    }
+    (events, understood)
+}
+
+fn to_document(event: &Event) -> EventDocument {
+    match event.clone() {
+        Event::StepStarted { step } => EventDocument::StepStarted { step },
+        Event::StepActed { step } => EventDocument::StepActed { step },
+        Event::ActionFailed {
+            step,
+            reason,
+            output,
+        } => EventDocument::ActionFailed {
+            step,
+            reason,
+            output,
+        },
+        Event::StepVerified { step, results } => EventDocument::StepVerified {
+            step,
+            results: results.iter().map(result_document).collect(),
+        },
+        Event::StepBlocked { step, reason } => EventDocument::StepBlocked { step, reason },
+        Event::GateDecided {
+            step,
+            decision,
+            mode,
+        } => EventDocument::GateDecided {
+            step,
+            decision: decision.word().to_owned(),
+            mode: mode.word().to_owned(),
+        },
+        Event::ReviewFinished {
+            step,
+            verdict,
+            findings,
+            base,
+        } => EventDocument::ReviewFinished {
+            step,
+            verdict: verdict.words().to_owned(),
+            findings,
+            base,
+        },
+        Event::VerdictAccepted => EventDocument::VerdictAccepted,
+        Event::ChecksRepeated { repeated, failures } => EventDocument::ChecksRepeated {
+            repeated,
+            failures: failures
+                .iter()
+                .map(|(step, r)| (*step, result_document(r)))
+                .collect(),
+        },
+        Event::RunPaused { reason } => EventDocument::RunPaused { reason },
+        Event::RunResumed => EventDocument::RunResumed,
+        Event::RunFinalized => EventDocument::RunFinalized,
+    }
+}
+
+fn from_document(document: EventDocument) -> Option<Event> {
+    Some(match document {
+        EventDocument::StepStarted { step } => Event::StepStarted { step },
+        EventDocument::StepActed { step } => Event::StepActed { step },
+        EventDocument::ActionFailed {
+            step,
+            reason,
+            output,
+        } => Event::ActionFailed {
+            step,
+            reason,
+            output,
+        },
+        EventDocument::StepVerified { step, results } => Event::StepVerified {
+            step,
+            results: results
+                .into_iter()
+                .map(read_result)
+                .collect::<Option<_>>()?,
+        },
+        EventDocument::StepBlocked { step, reason } => Event::StepBlocked { step, reason },
+        EventDocument::GateDecided {
+            step,
+            decision,
+            mode,
+        } => Event::GateDecided {
+            step,
+            decision: match decision.as_str() {
+                "approved" => Decision::Approved,
+                "rejected" => Decision::Rejected,
+                _ => return None,
+            },
+            mode: match mode.as_str() {
+                "auto" => Mode::Auto,
+                "human" => Mode::Human,
+                _ => return None,
+            },
+        },
+        EventDocument::ReviewFinished {
+            step,
+            verdict,
+            findings,
+            base,
+        } => Event::ReviewFinished {
+            step,
+            verdict: read_verdict(&verdict),
+            findings,
+            base,
+        },
+        EventDocument::VerdictAccepted => Event::VerdictAccepted,
+        EventDocument::ChecksRepeated { repeated, failures } => Event::ChecksRepeated {
+            repeated,
+            failures: failures
+                .into_iter()
+                .map(|(step, result)| Some((step, read_result(result)?)))
+                .collect::<Option<_>>()?,
+        },
+        EventDocument::RunPaused { reason } => Event::RunPaused { reason },
+        EventDocument::RunResumed => Event::RunResumed,
+        EventDocument::RunFinalized => Event::RunFinalized,
+    })
+}
+
+fn result_document(result: &CheckResult) -> ResultDocument {
+    let (_, verdict, reason) = verdict_parts(&result.verdict);
+    ResultDocument {
+        check: result.check,
+        verdict: verdict.to_owned(),
+        reason: reason.map(str::to_owned),
+        stdout: result.stdout.clone(),
+        stderr: result.stderr.clone(),
+    }
+}
+
+fn read_result(document: ResultDocument) -> Option<CheckResult> {
+    let verdict: CheckVerdict = verdict_from_parts(None, Some(&document.verdict), document.reason)?;
+    Some(CheckResult {
+        check: document.check,
+        verdict,
+        stdout: document.stdout,
+        stderr: document.stderr,
+    })
+}

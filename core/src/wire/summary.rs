@@ -1,0 +1,87 @@
+//! The summary of a run as JSON, for agents and scripts.
+
+use serde_json::{Value, json};
+
+use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus};
+use crate::time::Timestamp;
+
+/// The summary payload, with the keys that older runtimes print.
+pub fn summary(run: &Run) -> Value {
+    let count = |wanted: &str| {
+        run.steps
+            .iter()
+            .filter(|s| s.status.word() == wanted)
+            .count()
+    };
+    let place = &run.place;
+    json!({
+        "run_id": run.id,
+        "workflow_path": place.workflow_path,
+        "source_workflow_path": place.source_workflow_path,
+        "source_branch": place.source_branch,
+        "source_head": place.source_head,
+        "workflow_slug": place.slug,
+        "intent": run.terms.intent,
+        "branch": place.branch,
+        "repo_root": place.repo_root,
+        "execution_root": place.execution_root,
+        "worktree_path": place.worktree_path,
+        "executor_mode": place.executor_mode,
+        "driver": run.unknown.get("driver"),
+        "host": run.unknown.get("host"),
+        "status": run.status.word(),
+        "started_at": run.started_at.to_rfc3339(),
+        "last_update": run.last_update.to_rfc3339(),
+        "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
+        "total_steps": run.steps.len(),
+        "completed_steps": count("done"),
+        "failed_steps": count("failed"),
+        "blocked_steps": count("blocked"),
+        "report_path": place.report_path,
+        "finish": run.unknown.get("finish").cloned().unwrap_or_else(empty_finish),
+        "steps": run.steps.iter().map(|s| step(run, s)).collect::<Vec<_>>(),
+    })
+}
+
+fn step(run: &Run, record: &StepRecord) -> Value {
+    let block_reason = match &record.status {
+        StepStatus::Blocked(reason) => Some(reason.text()),
+        StepStatus::Failed { reason } if run.status == RunStatus::Blocked => Some(reason.clone()),
+        StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Failed { .. } => None,
+    };
+    json!({
+        "number": record.step.number,
+        "name": record.step.name,
+        "status": record.status.word(),
+        "attempts": record.attempts,
+        "verify_passed": verify_passed(record),
+        "gate_result": record.gate.map(|gate| gate.decision.word()),
+        "gate_mode": record.gate.map(|gate| gate.mode.word()),
+        "block_reason": block_reason,
+    })
+}
+
+/// `null` until there is a result.
+fn verify_passed(record: &StepRecord) -> Option<bool> {
+    match record.status {
+        StepStatus::Done => Some(true),
+        StepStatus::Failed { .. } => Some(false),
+        StepStatus::Pending | StepStatus::InProgress(_) => None,
+        StepStatus::Blocked(_) => record
+            .results
+            .iter()
+            .any(|r| matches!(r.verdict, CheckVerdict::Failed { .. }))
+            .then_some(false),
+    }
+}
+
+fn empty_finish() -> Value {
+    json!({
+        "disposition": null, "recorded_at": null, "target_branch": null, "remote": null,
+        "pr_url": null, "branch_action": null, "worktree_action": null,
+        "artifacts_preserved_at": null, "notes": null,
+    })
+}
