@@ -114,6 +114,8 @@ pub enum Request {
         bytes: Vec<u8>,
         /// Size of the file before; another size: `Conflict`.
         expect_len_bytes: u64,
+        /// Another file that must still have this version; otherwise: `Conflict`.
+        unchanged: (String, Version),
     },
     /// Overwrites bytes in place without changing the size → [`Outcome::Done`].
     Patch {

@@ -150,10 +150,21 @@ pub struct StepRecord {
     pub completed_at: Option<Timestamp>,
     /// Results of its last verification, in the order of the checks.
     pub results: Vec<CheckResult>,
+    /// What the last failed attempt failed with; the next attempt's prompt repeats it.
+    pub last_failure: Option<LastFailure>,
     /// Approval, once there is one.
     pub gate: Option<GateRecord>,
     /// Fields written by other generations of this format.
     pub unknown: Map<String, Value>,
+}
+
+/// What a failed attempt failed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastFailure {
+    /// Why, on one line.
+    pub reason: String,
+    /// The end of what the check or the agent said.
+    pub output: String,
 }
 
 /// Where a step stands.
@@ -299,6 +310,7 @@ impl StepRecord {
             started_at: None,
             completed_at: None,
             results: Vec::new(),
+            last_failure: None,
             gate: None,
             unknown: Map::new(),
         }

@@ -4,6 +4,7 @@ use super::event::*;
 use super::gate::{GateRule, gate_rule};
 use super::record::*;
 use super::review::Verdict;
+use crate::limits;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::{Check, Loop, Risk};
@@ -337,6 +338,7 @@ impl Run {
             Judgement::Passed => {
                 record.status = StepStatus::Done;
                 record.completed_at = Some(at);
+                record.last_failure = None;
                 let note = if results.is_empty() {
                     "no verify, "
                 } else {

@@ -119,6 +119,15 @@ document! {
         security_sensitive: bool,
         failure_reason: Option<String>,
         block_reason: Option<String>,
+        last_failure: Option<FailureDocument>,
+    }
+}
+
+document! {
+    /// What a failed attempt failed with.
+    struct FailureDocument {
+        reason: String,
+        output: String,
     }
 }
 
@@ -341,6 +350,11 @@ fn step_document(record: &StepRecord) -> StepDocument {
         security_sensitive: step.sensitive,
         failure_reason,
         block_reason,
+        last_failure: record.last_failure.as_ref().map(|failure| FailureDocument {
+            reason: failure.reason.clone(),
+            output: failure.output.clone(),
+            ..FailureDocument::default()
+        }),
         unknown: record.unknown.clone(),
     }
 }

@@ -203,6 +203,9 @@ fn read_step((index, document): (usize, StepDocument)) -> Result<StepRecord, Rea
         started_at: read_time(document.started_at.as_deref()),
         completed_at: read_time(document.completed_at.as_deref()),
         results,
+        last_failure: document
+            .last_failure
+            .map(|failure| LastFailure { reason: failure.reason, output: failure.output }),
         gate,
         unknown: document.unknown,
     })
