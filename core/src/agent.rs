@@ -46,12 +46,7 @@ pub const PRESETS: &[Preset] = &[
         arguments: &["exec", "--sandbox", "workspace-write", "-"],
         prompt_is_argument: false,
     },
-    Preset {
-        name: "opencode",
-        program: "opencode",
-        arguments: &["run"],
-        prompt_is_argument: true,
-    },
+    Preset { name: "opencode", program: "opencode", arguments: &["run"], prompt_is_argument: true },
     Preset {
         name: "cursor",
         program: "cursor-agent",

@@ -28,10 +28,7 @@ pub struct Beginning {
 /// an id become `-`.
 pub fn unique_id(slug: &str, at: Timestamp, taken: impl Fn(&str) -> bool) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let name: String = slug
-        .chars()
-        .map(|c| if plain(c) { c } else { '-' })
-        .collect();
+    let name: String = slug.chars().map(|c| if plain(c) { c } else { '-' }).collect();
     let name = crate::text::prefix(name.trim_start_matches(['-', '.', '_']), 100);
     let name = if name.is_empty() { "run" } else { name };
     let first = format!("{name}-{}", at.to_run_id_stamp());
@@ -48,18 +45,13 @@ pub fn unique_id(slug: &str, at: Timestamp, taken: impl Fn(&str) -> bool) -> Str
 pub fn is_run_id(id: &str) -> bool {
     id.len() <= 200
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
 impl Run {
     /// The record of a run that is about to start its first step.
     pub fn begin(plan: &Plan, beginning: Beginning) -> Run {
-        let reviews = Reviews {
-            base: beginning.place.source_head.clone(),
-            ..Reviews::default()
-        };
+        let reviews = Reviews { base: beginning.place.source_head.clone(), ..Reviews::default() };
         Run {
             id: beginning.id,
             place: beginning.place,
@@ -76,12 +68,7 @@ impl Run {
                 review_agent: beginning.review_agent,
             },
             status: RunStatus::Running,
-            steps: plan
-                .steps
-                .iter()
-                .cloned()
-                .map(StepRecord::pending)
-                .collect(),
+            steps: plan.steps.iter().cloned().map(StepRecord::pending).collect(),
             events: Vec::new(),
             revision: 0,
             started_at: beginning.at,
@@ -101,10 +88,7 @@ mod tests {
     #[test]
     fn ids_are_sortable_plain_and_unique() {
         let at = Timestamp::parse("2026-03-20T21:23:15Z").unwrap();
-        assert_eq!(
-            unique_id("add-auth", at, |_| false),
-            "add-auth-20260320T212315Z"
-        );
+        assert_eq!(unique_id("add-auth", at, |_| false), "add-auth-20260320T212315Z");
         let taken = ["add-auth-20260320T212315Z", "add-auth-20260320T212315Z-2"];
         assert_eq!(
             unique_id("add-auth", at, |id| taken.contains(&id)),

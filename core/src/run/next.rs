@@ -100,9 +100,7 @@ impl Run {
             }
         }
         if let Some(standing) = &self.reviews.standing {
-            return Next::AskVerdict {
-                step: standing.step,
-            };
+            return Next::AskVerdict { step: standing.step };
         }
         if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
@@ -118,10 +116,7 @@ impl Run {
         let step = record.step.number;
         Some(match &record.status {
             StepStatus::Done => return self.next_of_done_step(record),
-            StepStatus::Pending => Next::Start {
-                step,
-                attempt: record.attempts + 1,
-            },
+            StepStatus::Pending => Next::Start { step, attempt: record.attempts + 1 },
             StepStatus::InProgress(Phase::Acting) => Next::Act { step },
             StepStatus::InProgress(Phase::Acted) => Next::Verify { step },
             StepStatus::InProgress(Phase::Interrupted) if record.has_machine_checks() => {
@@ -129,24 +124,17 @@ impl Run {
             }
             StepStatus::InProgress(Phase::Interrupted) => Next::AskInterrupted { step },
             StepStatus::Failed { reason } if self.status == RunStatus::Blocked => {
-                Next::Blocked(Blocker {
-                    step,
-                    reason: reason.clone(),
-                    rejected: false,
-                })
+                Next::Blocked(Blocker { step, reason: reason.clone(), rejected: false })
             }
-            StepStatus::Failed { .. } if record.may_retry() => Next::Start {
-                step,
-                attempt: record.attempts + 1,
-            },
-            StepStatus::Failed { reason } => Next::Block {
-                step,
-                reason: exhausted(record, reason),
-            },
-            StepStatus::Blocked(BlockReason::HumanReview { prompt }) => Next::AskReview {
-                step,
-                prompt: prompt.clone(),
-            },
+            StepStatus::Failed { .. } if record.may_retry() => {
+                Next::Start { step, attempt: record.attempts + 1 }
+            }
+            StepStatus::Failed { reason } => {
+                Next::Block { step, reason: exhausted(record, reason) }
+            }
+            StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
+                Next::AskReview { step, prompt: prompt.clone() }
+            }
             StepStatus::Blocked(reason) => Next::Blocked(Blocker {
                 step,
                 reason: reason.text(),
@@ -158,26 +146,10 @@ impl Run {
     fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
         let step = record.step.number;
         match (record.gate, gate_rule(self, record)) {
-            (
-                Some(GateRecord {
-                    decision: Decision::Approved,
-                    ..
-                }),
-                _,
-            ) => None,
-            (
-                Some(GateRecord {
-                    decision: Decision::Rejected,
-                    ..
-                }),
-                _,
-            ) => {
+            (Some(GateRecord { decision: Decision::Approved, .. }), _) => None,
+            (Some(GateRecord { decision: Decision::Rejected, .. }), _) => {
                 let reason = format!("the gate of step {step} was rejected");
-                Some(Next::Blocked(Blocker {
-                    step,
-                    reason,
-                    rejected: true,
-                }))
+                Some(Next::Blocked(Blocker { step, reason, rejected: true }))
             }
             (None, GateRule::Open) => None,
             (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),

@@ -14,7 +14,8 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     out += "## What to do now\n\n";
     out += &text::printable(&step.action);
     out += "\n\nDo this step only. ";
-    out += "Work in the current folder. Do not edit the workflow file or anything below `.hotl/`.\n";
+    out +=
+        "Work in the current folder. Do not edit the workflow file or anything below `.hotl/`.\n";
     if let Loop::Until { condition, .. } = &step.repeat {
         out += &format!("\nThe step is repeated until: {}\n", text::one_line(condition));
     }

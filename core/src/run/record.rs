@@ -229,9 +229,9 @@ impl BlockReason {
             return BlockReason::ReviewRejected;
         }
         match text.strip_prefix(HUMAN_REVIEW_REQUIRED) {
-            Some(rest) => BlockReason::HumanReview {
-                prompt: rest.trim_start_matches(':').trim().to_owned(),
-            },
+            Some(rest) => {
+                BlockReason::HumanReview { prompt: rest.trim_start_matches(':').trim().to_owned() }
+            }
             None => BlockReason::Other(text.to_owned()),
         }
     }

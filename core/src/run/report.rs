@@ -30,32 +30,16 @@ fn render_head(run: &Run, out: &mut String) {
             *out += &format!("**{label}:** {}\n", text::one_line(value));
         }
     };
-    let basename = place
-        .workflow_path
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default();
+    let basename = place.workflow_path.rsplit(['/', '\\']).next().unwrap_or_default();
     line("Workflow", basename);
-    line(
-        "Source Workflow",
-        place.source_workflow_path.as_deref().unwrap_or_default(),
-    );
-    line(
-        "Source Branch",
-        place.source_branch.as_deref().unwrap_or_default(),
-    );
-    line(
-        "Source HEAD",
-        place.source_head.as_deref().unwrap_or_default(),
-    );
+    line("Source Workflow", place.source_workflow_path.as_deref().unwrap_or_default());
+    line("Source Branch", place.source_branch.as_deref().unwrap_or_default());
+    line("Source HEAD", place.source_head.as_deref().unwrap_or_default());
     line("Intent", &run.terms.intent);
     line("Branch", place.branch.as_deref().unwrap_or_default());
     line("Executor", &place.executor_mode);
     line("Execution Root", &place.execution_root);
-    line(
-        "Worktree",
-        place.worktree_path.as_deref().unwrap_or_default(),
-    );
+    line("Worktree", place.worktree_path.as_deref().unwrap_or_default());
     line("Started", &run.started_at.to_rfc3339());
     line("Updated", &run.last_update.to_rfc3339());
     line("Status", run.status.word());
@@ -107,12 +91,7 @@ fn escape(line: &str) -> String {
 }
 
 fn render_final_summary(run: &Run, out: &mut String) {
-    let count = |wanted: &str| {
-        run.steps
-            .iter()
-            .filter(|s| s.status.word() == wanted)
-            .count()
-    };
+    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.word() == wanted).count();
     *out += "## Final Summary\n\n";
     *out += &format!("**Status:** {}\n", run.status.word());
     *out += &format!("**Steps:** {} of {} done\n", count("done"), run.steps.len());

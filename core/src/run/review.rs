@@ -81,11 +81,7 @@ pub fn parse_verdict(answer: &str) -> Verdict {
 /// What the reviewer is asked.
 pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     let mut prompt = String::from("# Review\n\n");
-    let first = if step.is_some() {
-        run.reviews.reviewed_step + 1
-    } else {
-        1
-    };
+    let first = if step.is_some() { run.reviews.reviewed_step + 1 } else { 1 };
     let last = step.unwrap_or(run.steps.len() as u32);
     prompt += &match step {
         Some(step) => format!(
@@ -96,10 +92,7 @@ pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     };
     prompt += "Read only: change nothing.\n\n";
     prompt += &format!("Intent: {}\n", text::one_line(&run.terms.intent));
-    prompt += &format!(
-        "Success criteria: {}\n",
-        text::one_line(&run.terms.success_criteria)
-    );
+    prompt += &format!("Success criteria: {}\n", text::one_line(&run.terms.success_criteria));
     if let Some(base) = &run.reviews.base {
         prompt += &format!(
             "The changes are those since commit {base}, including uncommitted ones \
@@ -127,16 +120,10 @@ mod tests {
     fn only_a_verdict_line_is_a_verdict() {
         let table = [
             ("VERDICT: READY", Verdict::Ready),
-            (
-                "notes\n**Verdict: ready with warnings**\n",
-                Verdict::ReadyWithWarnings,
-            ),
+            ("notes\n**Verdict: ready with warnings**\n", Verdict::ReadyWithWarnings),
             ("VERDICT: PROCEED.", Verdict::Ready),
             ("VERDICT: HOLD", Verdict::Block),
-            (
-                "VERDICT: READY\nBLOCK: deletes the database",
-                Verdict::Block,
-            ),
+            ("VERDICT: READY\nBLOCK: deletes the database", Verdict::Block),
             ("VERDICT: NOT READY\nVERDICT: READY", Verdict::Ready),
             ("It is READY, I think", Verdict::Missing),
             ("VERDICT: READY WHEN PIGS FLY", Verdict::Missing),

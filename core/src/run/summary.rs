@@ -75,9 +75,7 @@ fn render_table(run: &Run) -> String {
 
 /// Text for a cell of a Markdown table.
 pub(super) fn table_cell(text: &str) -> String {
-    text::one_line(text)
-        .replace('\\', "\\\\")
-        .replace('|', "\\|")
+    text::one_line(text).replace('\\', "\\\\").replace('|', "\\|")
 }
 
 /// The live line that says where a step stands now.
@@ -88,23 +86,14 @@ pub fn step_line(record: &StepRecord) -> String {
     match &record.status {
         StepStatus::Pending => format!("· Step {number}: {name}"),
         StepStatus::InProgress(_) if attempts > 1 => {
-            format!(
-                "↻ Step {number}: {name} (attempt {attempts}/{})",
-                record.limit()
-            )
+            format!("↻ Step {number}: {name} (attempt {attempts}/{})", record.limit())
         }
         StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
         StepStatus::Done => match record.gate {
-            Some(GateRecord {
-                decision: Decision::Approved,
-                mode: Mode::Auto,
-            }) => {
+            Some(GateRecord { decision: Decision::Approved, mode: Mode::Auto }) => {
                 format!("⚡ Step {number}: {name} (auto-approved)")
             }
-            Some(GateRecord {
-                decision: Decision::Rejected,
-                ..
-            }) => {
+            Some(GateRecord { decision: Decision::Rejected, .. }) => {
                 format!("✗ Step {number}: {name} (rejected)")
             }
             Some(_) | None if attempts > 1 => {
@@ -116,10 +105,7 @@ pub fn step_line(record: &StepRecord) -> String {
             format!("✗ Step {number}: {name} ({})", text::ellipsis(reason, 200))
         }
         StepStatus::Blocked(reason) => {
-            format!(
-                "✗ Step {number}: {name} ({})",
-                text::ellipsis(&reason.text(), 200)
-            )
+            format!("✗ Step {number}: {name} ({})", text::ellipsis(&reason.text(), 200))
         }
     }
 }

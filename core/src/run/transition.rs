@@ -71,18 +71,11 @@ impl std::fmt::Display for Refusal {
             Refusal::WrongRunStatus { status, event } => {
                 write!(f, "Run is '{status}'; it does not accept {event} now")
             }
-            Refusal::WrongStepStatus {
-                step,
-                status,
-                expected,
-            } => {
+            Refusal::WrongStepStatus { step, status, expected } => {
                 write!(f, "Step {step} is '{status}', expected {expected}")
             }
             Refusal::EarlierStepUnsettled { earlier, step } => {
-                write!(
-                    f,
-                    "Step {earlier} must be done before step {step} can start"
-                )
+                write!(f, "Step {earlier} must be done before step {step} can start")
             }
             Refusal::AttemptsExhausted { step, limit } => {
                 write!(f, "Step {step} reached maximum iterations ({limit})")
@@ -141,28 +134,15 @@ impl Run {
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::StepActed { step } => self.acted(at, *step)?,
-            Event::ActionFailed {
-                step,
-                reason,
-                output,
-            } => {
+            Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;
             }
             Event::StepVerified { step, results } => self.verified(at, *step, results)?,
             Event::StepBlocked { step, reason } => self.block_step(at, *step, reason)?,
-            Event::GateDecided {
-                step,
-                decision,
-                mode,
-            } => {
+            Event::GateDecided { step, decision, mode } => {
                 self.decide_gate(at, *step, *decision, *mode)?;
             }
-            Event::ReviewFinished {
-                step,
-                verdict,
-                findings,
-                base,
-            } => {
+            Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
             Event::VerdictAccepted => self.accept_verdict(at)?,
@@ -181,13 +161,7 @@ impl Run {
     fn log(&mut self, at: Timestamp, event: &str, step: Option<u32>, text: String, detail: &str) {
         let text = text::one_line(&text);
         let detail = detail.to_owned();
-        self.events.push(LogEntry {
-            at,
-            event: event.to_owned(),
-            step,
-            text,
-            detail,
-        });
+        self.events.push(LogEntry { at, event: event.to_owned(), step, text, detail });
     }
 
     fn demand_running(&self, event: &'static str) -> Result<(), Refusal> {
@@ -197,19 +171,15 @@ impl Run {
             | RunStatus::Blocked
             | RunStatus::ReadyToFinish
             | RunStatus::Completed
-            | RunStatus::Abandoned => Err(Refusal::WrongRunStatus {
-                status: self.status.word(),
-                event,
-            }),
+            | RunStatus::Abandoned => {
+                Err(Refusal::WrongRunStatus { status: self.status.word(), event })
+            }
         }
     }
 
     fn demand_unfinished(&self, event: &'static str) -> Result<(), Refusal> {
         if self.status.is_finished() {
-            return Err(Refusal::WrongRunStatus {
-                status: self.status.word(),
-                event,
-            });
+            return Err(Refusal::WrongRunStatus { status: self.status.word(), event });
         }
         Ok(())
     }
@@ -240,10 +210,7 @@ impl Run {
             StepStatus::Pending | StepStatus::InProgress(Phase::Interrupted) => {}
             StepStatus::Failed { .. } if record.may_retry() => {}
             StepStatus::Failed { .. } => {
-                return Err(Refusal::AttemptsExhausted {
-                    step,
-                    limit: record.limit(),
-                });
+                return Err(Refusal::AttemptsExhausted { step, limit: record.limit() });
             }
             StepStatus::InProgress(_) | StepStatus::Done | StepStatus::Blocked(_) => {
                 return Err(Refusal::WrongStepStatus {
@@ -262,10 +229,7 @@ impl Run {
                 (None, GateRule::Automatic(_) | GateRule::Human(_)) => false,
             };
             if earlier.status != StepStatus::Done || !gate_open {
-                return Err(Refusal::EarlierStepUnsettled {
-                    earlier: step - 1,
-                    step,
-                });
+                return Err(Refusal::EarlierStepUnsettled { earlier: step - 1, step });
             }
         }
         let record = self.step_mut(step).expect("looked up above");
@@ -312,9 +276,7 @@ impl Run {
 
     fn fail_step(&mut self, at: Timestamp, step: u32, event: &str, reason: &str, output: &str) {
         let record = self.step_mut(step).expect("callers looked it up");
-        record.status = StepStatus::Failed {
-            reason: text::one_line(reason),
-        };
+        record.status = StepStatus::Failed { reason: text::one_line(reason) };
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let text = format!("✗ Step {step}: Failed ({attempts}): {reason}");
         self.log(at, event, Some(step), text, output);
@@ -339,34 +301,20 @@ impl Run {
                 record.status = StepStatus::Done;
                 record.completed_at = Some(at);
                 record.last_failure = None;
-                let note = if results.is_empty() {
-                    "no verify, "
-                } else {
-                    ""
-                };
+                let note = if results.is_empty() { "no verify, " } else { "" };
                 let text = format!("✓ Step {step}: Done ({note}{attempts})");
-                let detail = if report_full {
-                    outputs(results)
-                } else {
-                    String::new()
-                };
+                let detail = if report_full { outputs(results) } else { String::new() };
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
             Judgement::Failed { reason, output } => {
                 self.fail_step(at, step, "step_verified", &reason, &output);
             }
             Judgement::NeedsHuman { prompt } => {
-                let reason = BlockReason::HumanReview {
-                    prompt: text::one_line(&prompt),
-                };
+                let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
                 let text = format!("✗ Step {step}: Blocked ({})", reason.text());
                 record.status = StepStatus::Blocked(reason);
                 self.status = RunStatus::Paused;
-                let detail = if report_full {
-                    outputs(results)
-                } else {
-                    String::new()
-                };
+                let detail = if report_full { outputs(results) } else { String::new() };
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
             Judgement::CannotEvaluate { reason } => {
@@ -440,11 +388,7 @@ impl Run {
                 self.status = RunStatus::Blocked;
             }
         }
-        let subject = if reviewing {
-            "Human review for Step"
-        } else {
-            "Gate Step"
-        };
+        let subject = if reviewing { "Human review for Step" } else { "Gate Step" };
         let text = format!("{subject} {step}: {} ({})", decision.word(), mode.word());
         self.log(at, "gate_decided", Some(step), text, "");
         Ok(())
@@ -478,11 +422,7 @@ impl Run {
             self.reviews.base = base;
         } else {
             let findings = findings.to_owned();
-            self.reviews.standing = Some(StandingVerdict {
-                step,
-                verdict,
-                findings,
-            });
+            self.reviews.standing = Some(StandingVerdict { step, verdict, findings });
             self.status = RunStatus::Paused;
         }
         let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
@@ -510,10 +450,7 @@ impl Run {
         };
         self.pass_review(standing.step);
         self.status = RunStatus::Running;
-        let text = format!(
-            "Review verdict {} accepted by a person",
-            standing.verdict.words()
-        );
+        let text = format!("Review verdict {} accepted by a person", standing.verdict.words());
         self.log(at, "verdict_accepted", standing.step, text, "");
         Ok(())
     }
@@ -538,13 +475,7 @@ impl Run {
         self.reverified = failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
-            self.log(
-                at,
-                "checks_repeated",
-                None,
-                format!("✓ Repeated {count}: all hold"),
-                "",
-            );
+            self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
             return Ok(());
         }
         for (step, result) in failures {
@@ -672,15 +603,10 @@ fn judge(checks: &[Check], results: &[CheckResult]) -> Option<Judgement> {
             CheckVerdict::Passed => {}
             CheckVerdict::Failed { reason } => {
                 let output = outputs(std::slice::from_ref(result));
-                return Some(Judgement::Failed {
-                    reason: reason.clone(),
-                    output,
-                });
+                return Some(Judgement::Failed { reason: reason.clone(), output });
             }
             CheckVerdict::CannotEvaluate { reason } => {
-                return Some(Judgement::CannotEvaluate {
-                    reason: reason.clone(),
-                });
+                return Some(Judgement::CannotEvaluate { reason: reason.clone() });
             }
             CheckVerdict::NeedsHuman { prompt } => prompts.push(prompt.as_str()),
         }
@@ -688,13 +614,8 @@ fn judge(checks: &[Check], results: &[CheckResult]) -> Option<Judgement> {
     if results.len() != checks.len() {
         return None;
     }
-    if results
-        .iter()
-        .any(|r| matches!(r.verdict, CheckVerdict::NeedsHuman { .. }))
-    {
-        return Some(Judgement::NeedsHuman {
-            prompt: prompts.join("; "),
-        });
+    if results.iter().any(|r| matches!(r.verdict, CheckVerdict::NeedsHuman { .. })) {
+        return Some(Judgement::NeedsHuman { prompt: prompts.join("; ") });
     }
     Some(Judgement::Passed)
 }

@@ -18,44 +18,16 @@ struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum EventDocument {
-    StepStarted {
-        step: u32,
-    },
-    StepActed {
-        step: u32,
-    },
-    ActionFailed {
-        step: u32,
-        reason: String,
-        output: String,
-    },
-    StepVerified {
-        step: u32,
-        results: Vec<ResultDocument>,
-    },
-    StepBlocked {
-        step: u32,
-        reason: String,
-    },
-    GateDecided {
-        step: u32,
-        decision: String,
-        mode: String,
-    },
-    ReviewFinished {
-        step: Option<u32>,
-        verdict: String,
-        findings: String,
-        base: Option<String>,
-    },
+    StepStarted { step: u32 },
+    StepActed { step: u32 },
+    ActionFailed { step: u32, reason: String, output: String },
+    StepVerified { step: u32, results: Vec<ResultDocument> },
+    StepBlocked { step: u32, reason: String },
+    GateDecided { step: u32, decision: String, mode: String },
+    ReviewFinished { step: Option<u32>, verdict: String, findings: String, base: Option<String> },
     VerdictAccepted,
-    ChecksRepeated {
-        repeated: u32,
-        failures: Vec<(u32, ResultDocument)>,
-    },
-    RunPaused {
-        reason: String,
-    },
+    ChecksRepeated { repeated: u32, failures: Vec<(u32, ResultDocument)> },
+    RunPaused { reason: String },
     RunResumed,
     RunFinalized,
 }
@@ -72,11 +44,7 @@ struct ResultDocument {
 
 /// Adds the line for one event to `out`.
 pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) {
-    let line = Line {
-        revision,
-        at_ms: at.as_millis(),
-        event: to_document(event),
-    };
+    let line = Line { revision, at_ms: at.as_millis(), event: to_document(event) };
     serde_json::to_writer(&mut *out, &line).expect("the document has only string keys");
     out.push(b'\n');
 }
@@ -96,11 +64,7 @@ pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
         let Some(event) = from_document(line_document.event) else {
             break;
         };
-        events.push((
-            line_document.revision,
-            Timestamp::from_millis(line_document.at_ms),
-            event,
-        ));
+        events.push((line_document.revision, Timestamp::from_millis(line_document.at_ms), event));
         understood += line.len();
     }
     (events, understood)
@@ -110,35 +74,20 @@ fn to_document(event: &Event) -> EventDocument {
     match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
         Event::StepActed { step } => EventDocument::StepActed { step },
-        Event::ActionFailed {
-            step,
-            reason,
-            output,
-        } => EventDocument::ActionFailed {
-            step,
-            reason,
-            output,
-        },
+        Event::ActionFailed { step, reason, output } => {
+            EventDocument::ActionFailed { step, reason, output }
+        }
         Event::StepVerified { step, results } => EventDocument::StepVerified {
             step,
             results: results.iter().map(result_document).collect(),
         },
         Event::StepBlocked { step, reason } => EventDocument::StepBlocked { step, reason },
-        Event::GateDecided {
-            step,
-            decision,
-            mode,
-        } => EventDocument::GateDecided {
+        Event::GateDecided { step, decision, mode } => EventDocument::GateDecided {
             step,
             decision: decision.word().to_owned(),
             mode: mode.word().to_owned(),
         },
-        Event::ReviewFinished {
-            step,
-            verdict,
-            findings,
-            base,
-        } => EventDocument::ReviewFinished {
+        Event::ReviewFinished { step, verdict, findings, base } => EventDocument::ReviewFinished {
             step,
             verdict: verdict.words().to_owned(),
             findings,
@@ -147,10 +96,7 @@ fn to_document(event: &Event) -> EventDocument {
         Event::VerdictAccepted => EventDocument::VerdictAccepted,
         Event::ChecksRepeated { repeated, failures } => EventDocument::ChecksRepeated {
             repeated,
-            failures: failures
-                .iter()
-                .map(|(step, r)| (*step, result_document(r)))
-                .collect(),
+            failures: failures.iter().map(|(step, r)| (*step, result_document(r))).collect(),
         },
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed,
@@ -162,28 +108,15 @@ fn from_document(document: EventDocument) -> Option<Event> {
     Some(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
         EventDocument::StepActed { step } => Event::StepActed { step },
-        EventDocument::ActionFailed {
-            step,
-            reason,
-            output,
-        } => Event::ActionFailed {
-            step,
-            reason,
-            output,
-        },
+        EventDocument::ActionFailed { step, reason, output } => {
+            Event::ActionFailed { step, reason, output }
+        }
         EventDocument::StepVerified { step, results } => Event::StepVerified {
             step,
-            results: results
-                .into_iter()
-                .map(read_result)
-                .collect::<Option<_>>()?,
+            results: results.into_iter().map(read_result).collect::<Option<_>>()?,
         },
         EventDocument::StepBlocked { step, reason } => Event::StepBlocked { step, reason },
-        EventDocument::GateDecided {
-            step,
-            decision,
-            mode,
-        } => Event::GateDecided {
+        EventDocument::GateDecided { step, decision, mode } => Event::GateDecided {
             step,
             decision: match decision.as_str() {
                 "approved" => Decision::Approved,
@@ -196,17 +129,9 @@ fn from_document(document: EventDocument) -> Option<Event> {
                 _ => return None,
             },
         },
-        EventDocument::ReviewFinished {
-            step,
-            verdict,
-            findings,
-            base,
-        } => Event::ReviewFinished {
-            step,
-            verdict: read_verdict(&verdict),
-            findings,
-            base,
-        },
+        EventDocument::ReviewFinished { step, verdict, findings, base } => {
+            Event::ReviewFinished { step, verdict: read_verdict(&verdict), findings, base }
+        }
         EventDocument::VerdictAccepted => Event::VerdictAccepted,
         EventDocument::ChecksRepeated { repeated, failures } => Event::ChecksRepeated {
             repeated,

@@ -444,11 +444,7 @@ fn assert_document(assertion: &Assertion) -> AssertDocument {
         Assertion::Contains(text) => ("contains", Some(text.clone())),
         Assertion::MatchesGlob(glob) => ("matches-glob", Some(glob.clone())),
     };
-    AssertDocument {
-        kind: kind.to_owned(),
-        value,
-        ..AssertDocument::default()
-    }
+    AssertDocument { kind: kind.to_owned(), value, ..AssertDocument::default() }
 }
 
 fn risk_word(risk: Risk) -> &'static str {

@@ -7,12 +7,7 @@ use crate::time::Timestamp;
 
 /// The summary payload, with the keys that older runtimes print.
 pub fn summary(run: &Run) -> Value {
-    let count = |wanted: &str| {
-        run.steps
-            .iter()
-            .filter(|s| s.status.word() == wanted)
-            .count()
-    };
+    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.word() == wanted).count();
     let place = &run.place;
     json!({
         "run_id": run.id,

@@ -22,18 +22,10 @@ pub(in crate::wire) fn verdict_from_parts(
 
 pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
     if !is_run_id(&document.run_id) {
-        return Err(damaged(format!(
-            "`run_id` is {:?}",
-            text::ellipsis(&document.run_id, 80)
-        )));
+        return Err(damaged(format!("`run_id` is {:?}", text::ellipsis(&document.run_id, 80))));
     }
     let started_at = read_time(document.started_at.as_deref()).unwrap_or(Timestamp::EPOCH);
-    let steps = document
-        .steps
-        .into_iter()
-        .enumerate()
-        .map(read_step)
-        .collect::<Result<_, _>>()?;
+    let steps = document.steps.into_iter().enumerate().map(read_step).collect::<Result<_, _>>()?;
     Ok(Run {
         status: read_run_status(&document.status)?,
         place: Place {
@@ -93,10 +85,7 @@ fn read_run_status(word: &str) -> Result<RunStatus, ReadError> {
         "completed" => RunStatus::Completed,
         "abandoned" => RunStatus::Abandoned,
         other => {
-            return Err(damaged(format!(
-                "`status` is {:?}",
-                text::ellipsis(other, 80)
-            )));
+            return Err(damaged(format!("`status` is {:?}", text::ellipsis(other, 80))));
         }
     })
 }
@@ -107,10 +96,7 @@ fn read_risk(word: Option<&str>) -> Result<Risk, ReadError> {
         "medium" => Risk::Medium,
         "high" => Risk::High,
         other => {
-            return Err(damaged(format!(
-                "`risk_level` is {:?}",
-                text::ellipsis(other, 80)
-            )));
+            return Err(damaged(format!("`risk_level` is {:?}", text::ellipsis(other, 80))));
         }
     })
 }
@@ -119,10 +105,7 @@ fn read_budgets(limits: &LimitsDocument) -> Budgets {
     Budgets {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd_micros: limits
-            .cost_usd
-            .filter(|usd| *usd >= 0.0)
-            .map(|usd| (usd * 1e6) as u64),
+        cost_usd_micros: limits.cost_usd.filter(|usd| *usd >= 0.0).map(|usd| (usd * 1e6) as u64),
         elapsed_minutes: limits.elapsed_minutes,
     }
 }
@@ -164,21 +147,14 @@ fn read_step((index, document): (usize, StepDocument)) -> Result<StepRecord, Rea
     let number = index as u32 + 1;
     let status = read_step_status(number, &document)?;
     let (checks, results) = read_verify(number, document.verify)?;
-    let gate = match (
-        document.gate_result.as_deref(),
-        document.gate_mode.as_deref(),
-    ) {
+    let gate = match (document.gate_result.as_deref(), document.gate_mode.as_deref()) {
         (None, _) => None,
         (Some(result), mode) => Some(GateRecord {
             decision: match result {
                 "approved" => Decision::Approved,
                 _ => Decision::Rejected,
             },
-            mode: if mode == Some("auto") {
-                Mode::Auto
-            } else {
-                Mode::Human
-            },
+            mode: if mode == Some("auto") { Mode::Auto } else { Mode::Human },
         }),
     };
     Ok(StepRecord {
@@ -221,10 +197,7 @@ fn read_step_status(number: u32, document: &StepDocument) -> Result<StepStatus, 
         }),
         "done" => StepStatus::Done,
         "failed" => StepStatus::Failed {
-            reason: document
-                .failure_reason
-                .clone()
-                .unwrap_or_else(|| "verify failed".to_owned()),
+            reason: document.failure_reason.clone().unwrap_or_else(|| "verify failed".to_owned()),
         },
         "blocked" => StepStatus::Blocked(BlockReason::from_text(
             document.block_reason.as_deref().unwrap_or_default(),
@@ -239,10 +212,7 @@ fn read_step_status(number: u32, document: &StepDocument) -> Result<StepStatus, 
 fn read_script(document: ScriptDocument) -> Result<Script, ReadError> {
     let shell = read_shell(&document.shell)
         .ok_or_else(|| damaged(format!("script shell {:?}", document.shell)))?;
-    Ok(Script {
-        shell,
-        text: document.text,
-    })
+    Ok(Script { shell, text: document.text })
 }
 
 fn read_loop(word: Option<&str>, max_iterations: u32) -> Loop {
@@ -250,10 +220,7 @@ fn read_loop(word: Option<&str>, max_iterations: u32) -> Loop {
         .or(NonZeroU32::new(limits::DEFAULT_ITERATIONS))
         .unwrap_or(NonZeroU32::MIN);
     match word.and_then(|word| word.strip_prefix("until")) {
-        Some(condition) => Loop::Until {
-            condition: condition.trim().to_owned(),
-            limit,
-        },
+        Some(condition) => Loop::Until { condition: condition.trim().to_owned(), limit },
         None => Loop::Never,
     }
 }
@@ -270,12 +237,7 @@ fn read_verify(
         // Older generations wrote an empty shell command for a step without verify.
         Some(document)
             if document.r#type.as_deref().unwrap_or("shell") == "shell"
-                && document
-                    .command
-                    .as_deref()
-                    .unwrap_or_default()
-                    .trim()
-                    .is_empty() =>
+                && document.command.as_deref().unwrap_or_default().trim().is_empty() =>
         {
             Vec::new()
         }
@@ -323,9 +285,7 @@ fn read_check(step: u32, document: CheckDocument) -> Result<Check, ReadError> {
             url: document.url.unwrap_or_default(),
             check: document.check.unwrap_or_default(),
         },
-        "human-review" => Check::HumanReview {
-            prompt: document.prompt.unwrap_or_default(),
-        },
+        "human-review" => Check::HumanReview { prompt: document.prompt.unwrap_or_default() },
         "artifact" => Check::Artifact {
             path: document.path.unwrap_or_default(),
             assertion: read_assertion(step, document.assert)?,
