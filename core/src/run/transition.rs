@@ -276,7 +276,10 @@ impl Run {
 
     fn fail_step(&mut self, at: Timestamp, step: u32, event: &str, reason: &str, output: &str) {
         let record = self.step_mut(step).expect("callers looked it up");
-        record.status = StepStatus::Failed { reason: text::one_line(reason) };
+        let reason = text::one_line(reason);
+        let kept = text::suffix(output, limits::PROMPT_OUTPUT_BYTES).to_owned();
+        record.last_failure = Some(LastFailure { reason: reason.clone(), output: kept });
+        record.status = StepStatus::Failed { reason: reason.clone() };
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let text = format!("✗ Step {step}: Failed ({attempts}): {reason}");
         self.log(at, event, Some(step), text, output);
@@ -300,6 +303,7 @@ impl Run {
             Judgement::Passed => {
                 record.status = StepStatus::Done;
                 record.completed_at = Some(at);
+                record.last_failure = None;
                 record.last_failure = None;
                 let note = if results.is_empty() { "no verify, " } else { "" };
                 let text = format!("✓ Step {step}: Done ({note}{attempts})");
