@@ -6,6 +6,8 @@
 
 mod io;
 mod request;
+pub mod store;
+pub mod verify;
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -101,13 +101,21 @@ pub fn step_line(record: &StepRecord) -> String {
             }
             Some(_) | None => format!("✓ Step {number}: {name}"),
         },
-        StepStatus::Failed { reason } => {
-            format!("✗ Step {number}: {name} ({})", text::ellipsis(reason, 200))
+        StepStatus::Failed { reason } => format!("✗ Step {number}: {name} ({})", kind_of(reason)),
+        StepStatus::Blocked(BlockReason::Other(reason)) => {
+            format!("✗ Step {number}: {name} ({})", kind_of(reason))
         }
-        StepStatus::Blocked(reason) => {
-            format!("✗ Step {number}: {name} ({})", text::ellipsis(&reason.text(), 200))
-        }
+        StepStatus::Blocked(
+            reason @ (BlockReason::HumanReview { .. } | BlockReason::ReviewRejected),
+        ) => format!("✗ Step {number}: {name} ({})", text::ellipsis(&reason.text(), 200)),
     }
+}
+
+/// The part of a reason before its particulars: `verify failed: exit code 1` is a
+/// `verify failed`.
+fn kind_of(reason: &str) -> String {
+    let kind = reason.split_once(": ").map_or(reason, |(kind, _)| kind);
+    text::ellipsis(kind, 200)
 }
 
 /// The whole list of steps, as verbose progress prints it at each transition.

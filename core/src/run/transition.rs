@@ -304,7 +304,6 @@ impl Run {
                 record.status = StepStatus::Done;
                 record.completed_at = Some(at);
                 record.last_failure = None;
-                record.last_failure = None;
                 let note = if results.is_empty() { "no verify, " } else { "" };
                 let text = format!("✓ Step {step}: Done ({note}{attempts})");
                 let detail = if report_full { outputs(results) } else { String::new() };

@@ -1,0 +1,229 @@
+//! Conducting a run: a loop over [`Run::next`], used by `run` and `resume` alike.
+//!
+//! Changes are stored before anything acts on them, and said after they are stored. Several
+//! transitions between two effects share one durable write.
+
+use super::act::{self, Turn, act};
+use super::store::{Store, StoreError};
+use super::verify::{Conditions, Verification, repeat_checks, verify_step};
+use super::{Exit, FailureKind, Io, ask, ending, review, tick};
+use crate::agent::Agent;
+use crate::run::{
+    Decision, Event, Mode, Next, Platform, Refusal, RunStatus, StepStatus, step_line, step_list,
+};
+
+/// How a run is conducted by this process.
+#[derive(Debug)]
+pub struct Conduct {
+    /// Who acts.
+    pub agent: Agent,
+    /// Time for one attempt.
+    pub agent_timeout_ms: u64,
+    /// How checks are evaluated.
+    pub conditions: Conditions,
+    /// Print the whole list at each transition.
+    pub verbose: bool,
+    /// Form of the final summary.
+    pub platform: Platform,
+    /// The final summary is JSON.
+    pub json: bool,
+}
+
+/// Why the loop ended.
+pub(super) enum Stop {
+    /// The run is over, blocked or paused; its record says which.
+    AtRest,
+    /// The person interrupted.
+    Interrupted,
+    /// The host or another process stood in the way.
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Stop {
+        match error {
+            StoreError::Failed(failure) if failure.kind == FailureKind::Interrupted => {
+                Stop::Interrupted
+            }
+            error @ (StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Failed(_)
+            | StoreError::Overtaken(_)) => Stop::Failed(error),
+        }
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Stop::Failed(StoreError::Overtaken(refusal))
+    }
+}
+
+/// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
+pub async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
+    let mut boxes = tick::Boxes::default();
+    let stop = loop {
+        if let Err(stop) = take_turn(io, &mut store, how, &mut boxes).await {
+            break stop;
+        }
+    };
+    let stop = match stop {
+        Stop::Interrupted => match pause(&mut store, "interrupted").await {
+            Ok(()) => Stop::Interrupted,
+            Err(stop) => stop,
+        },
+        Stop::AtRest | Stop::Failed(_) => stop,
+    };
+    ending::tell(io, &store, how, stop).await
+}
+
+async fn take_turn(
+    io: &Io,
+    store: &mut Store,
+    how: &Conduct,
+    boxes: &mut tick::Boxes,
+) -> Result<(), Stop> {
+    match store.run().next() {
+        Next::Start { step, .. } => {
+            store.apply(Event::StepStarted { step })?;
+            say_step(store, how, step);
+        }
+        Next::Act { step } => {
+            store.commit().await?;
+            let record = store.run().step(step).expect("`next` names steps that exist");
+            let turn = act(io, &how.agent, store.run(), record, how.agent_timeout_ms).await;
+            record_turn(store, how, step, turn)?;
+        }
+        Next::Verify { step } => {
+            let record = store.run().step(step).expect("`next` names steps that exist");
+            match verify_step(io, store.run(), record, &how.conditions).await {
+                Verification::Interrupted => return Err(Stop::Interrupted),
+                Verification::Finished(results) => {
+                    store.apply(Event::StepVerified { step, results })?;
+                }
+            }
+            say_verified(store, how, step);
+            tick::mirror(io, store, step, boxes).await?;
+        }
+        Next::Approve { step, .. } => {
+            let (decision, mode) = (Decision::Approved, Mode::Auto);
+            store.apply(Event::GateDecided { step, decision, mode })?;
+            say_step(store, how, step);
+        }
+        Next::Block { step, reason } => {
+            store.apply(Event::StepBlocked { step, reason })?;
+        }
+        Next::Review { step } => {
+            store.commit().await?;
+            let event = review::perform(io, store.run(), step, how.agent_timeout_ms).await;
+            store.apply(event.ok_or(Stop::Interrupted)?)?;
+        }
+        Next::Repeat => {
+            store.commit().await?;
+            let repeated = repeat_checks(io, store.run(), &how.conditions).await;
+            let (repeated, failures) = repeated.ok_or(Stop::Interrupted)?;
+            store.apply(Event::ChecksRepeated { repeated, failures })?;
+        }
+        Next::Finalize => store.apply(Event::RunFinalized)?,
+        next @ (Next::AskGate { .. }
+        | Next::AskReview { .. }
+        | Next::AskVerdict { .. }
+        | Next::AskInterrupted { .. }) => {
+            store.commit().await?;
+            match ask::person(io, store, &next).await? {
+                ask::Answer::Event(event) => answer(io, store, how, boxes, event).await?,
+                ask::Answer::Nobody => {
+                    let reason = ask::reason(&next);
+                    return Err(pause(store, &reason).await.err().unwrap_or(Stop::AtRest));
+                }
+            }
+        }
+        Next::Blocked(_) | Next::Finished => {
+            store.commit().await?;
+            return Err(Stop::AtRest);
+        }
+    }
+    Ok(())
+}
+
+/// Records a person's answer and says what it means.
+async fn answer(
+    io: &Io,
+    store: &mut Store,
+    how: &Conduct,
+    boxes: &mut tick::Boxes,
+    event: Event,
+) -> Result<(), Stop> {
+    let gate = match &event {
+        Event::GateDecided { step, .. } => Some(*step),
+        _ => None,
+    };
+    store.apply(event)?;
+    if let Some(step) = gate {
+        say_step(store, how, step);
+        store.commit().await?;
+        tick::mirror(io, store, step, boxes).await?;
+    }
+    Ok(())
+}
+
+fn record_turn(store: &mut Store, how: &Conduct, step: u32, turn: Turn) -> Result<(), Stop> {
+    match turn {
+        act::Turn::Done => store.apply(Event::StepActed { step })?,
+        act::Turn::Failed { reason, output } => {
+            store.apply(Event::ActionFailed { step, reason, output })?;
+            say_failure(store, how, step);
+        }
+        act::Turn::Interrupted => return Err(Stop::Interrupted),
+    }
+    Ok(())
+}
+
+/// Makes the run wait for a person, durably.
+async fn pause(store: &mut Store, reason: &str) -> Result<(), Stop> {
+    if store.run().status == RunStatus::Running {
+        store.apply(Event::RunPaused { reason: reason.to_owned() })?;
+    }
+    store.commit().await?;
+    Ok(())
+}
+
+fn say_verified(store: &mut Store, how: &Conduct, step: u32) {
+    match &store.run().step(step).expect("it was just verified").status {
+        StepStatus::Failed { .. } => say_failure(store, how, step),
+        // The approval says both: done, and approved.
+        StepStatus::Done if matches!(store.run().next(), Next::Approve { .. }) => {}
+        StepStatus::Done
+        | StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Blocked(_) => say_step(store, how, step),
+    }
+}
+
+fn say_step(store: &mut Store, how: &Conduct, step: u32) {
+    let run = store.run();
+    let line = if how.verbose || run.terms.progress_verbose {
+        step_list(run)
+    } else {
+        step_line(run.step(step).expect("callers name steps that exist"))
+    };
+    store.note(line);
+}
+
+/// A failure is worth its reason and the end of what was said.
+fn say_failure(store: &mut Store, how: &Conduct, step: u32) {
+    const LINES: usize = 12;
+    say_step(store, how, step);
+    let record = store.run().step(step).expect("callers name steps that exist");
+    let Some(failure) = &record.last_failure else { return };
+    let mut said = format!("    {}\n", failure.reason);
+    let lines: Vec<&str> = failure.output.lines().collect();
+    let hidden = lines.len().saturating_sub(LINES);
+    if hidden > 0 {
+        said += &format!("    | … {hidden} more lines in the report\n");
+    }
+    for line in &lines[hidden..] {
+        said += &format!("    | {}\n", crate::text::ellipsis(line, 400));
+    }
+    store.note(said);
+}

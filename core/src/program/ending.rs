@@ -1,0 +1,140 @@
+//! What a person reads when a run stops: what happened, where the report is, how to go on.
+
+use super::conduct::{Conduct, Stop};
+use super::store::{Store, StoreError};
+use super::{Exit, FailureKind, Io};
+use crate::run::{Next, Run, RunStatus, render_summary};
+use crate::wire;
+
+/// Says how the run stands and returns the exit code for it.
+pub(super) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> Exit {
+    match stop {
+        Stop::Failed(error) => tell_failure(io, store, &error).await,
+        Stop::Interrupted => {
+            io.note(format!("Interrupted; the record is saved.\n{}", go_on(store.run()))).await;
+            tell_report(io, store).await;
+            Exit::Interrupted
+        }
+        Stop::AtRest => tell_rest(io, store, how).await,
+    }
+}
+
+async fn tell_failure(io: &Io, store: &Store, error: &StoreError) -> Exit {
+    let id = &store.run().id;
+    let advice = match error {
+        StoreError::Failed(failure) => match failure.kind {
+            FailureKind::Full => "make room on the disk, then continue",
+            FailureKind::Denied => "make `.hotl/` writable, then continue",
+            FailureKind::NotFound
+            | FailureKind::Exists
+            | FailureKind::Conflict
+            | FailureKind::TooLarge
+            | FailureKind::Invalid
+            | FailureKind::Busy
+            | FailureKind::Closed
+            | FailureKind::Interrupted
+            | FailureKind::Unsupported
+            | FailureKind::Other => "continue when that is mended",
+        },
+        StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
+            "look at the run, then continue"
+        }
+    };
+    io.note(format!(
+        "error: the run could not go on: {error}\n  Nothing recorded is lost; {advice}:\n    \
+         onloop resume {id}"
+    ))
+    .await;
+    Exit::Refused
+}
+
+async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
+    let run = store.run();
+    let exit = match &run.status {
+        RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+        RunStatus::Paused | RunStatus::Running => Exit::Paused,
+        RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
+    };
+    if how.json {
+        let summary = serde_json::to_string_pretty(&wire::summary::summary(run));
+        io.result(summary.expect("a summary has only string keys") + "\n").await;
+    } else {
+        io.note("").await;
+        io.result(render_summary(run, how.platform)).await;
+    }
+    let state = match run.next() {
+        Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
+        Next::Blocked(blocker) => {
+            format!("\nBlocked at step {}: {}", blocker.step, blocker.reason)
+        }
+        Next::Finished => format!("\nRun {}", run.status.word()),
+        _ => "\nPaused: a person is needed".to_owned(),
+    };
+    io.note(format!("{state} ({})", run.id)).await;
+    if exit != Exit::Done {
+        io.note(go_on(run)).await;
+    }
+    if exit == Exit::Done {
+        tell_place(io, run).await;
+    }
+    tell_report(io, store).await;
+    exit
+}
+
+async fn tell_report(io: &Io, store: &Store) {
+    io.note(format!("Report: {}", store.paths().report())).await;
+}
+
+/// Where the finished work is.
+async fn tell_place(io: &Io, run: &Run) {
+    let Some(branch) = &run.place.branch else { return };
+    match &run.place.worktree_path {
+        Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
+        None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,
+    }
+}
+
+/// The exact commands that take the run further.
+pub(super) fn go_on(run: &Run) -> String {
+    let id = &run.id;
+    let resume = format!("onloop resume {id}");
+    match run.next() {
+        Next::AskGate { step } => gate_commands(id, step),
+        Next::AskReview { step, prompt } if prompt.is_empty() => gate_commands(id, step),
+        Next::AskReview { step, prompt } => {
+            format!("To review: {prompt}\n{}", gate_commands(id, step))
+        }
+        Next::AskVerdict { .. } => format!(
+            "Mend what the review found, then review again:\n  {resume}\n\
+             Or accept the verdict and go on:\n  {resume} --accept-review"
+        ),
+        Next::AskInterrupted { step } => format!(
+            "Do the step again:\n  onloop step {step} start --run-id {id} && {resume}\n\
+             Or, after looking at it, take it as done:\n  \
+             onloop step {step} verify --run-id {id} && {resume}"
+        ),
+        Next::Blocked(blocker) if blocker.rejected => format!(
+            "Change your mind and go on:\n  onloop gate {} approved --run-id {id} && {resume}",
+            blocker.step
+        ),
+        Next::Blocked(_) => {
+            format!("Mend the cause, then go on (verifies first, then tries anew):\n  {resume}")
+        }
+        Next::Start { .. }
+        | Next::Act { .. }
+        | Next::Verify { .. }
+        | Next::Approve { .. }
+        | Next::Block { .. }
+        | Next::Review { .. }
+        | Next::Repeat
+        | Next::Finalize
+        | Next::Finished => format!("Continue:\n  {resume}"),
+    }
+}
+
+fn gate_commands(id: &str, step: u32) -> String {
+    format!(
+        "Approve and continue:\n  onloop gate {step} approved --run-id {id} && onloop resume {id}\n\
+         Reject:\n  onloop gate {step} rejected --run-id {id}"
+    )
+}

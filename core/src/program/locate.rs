@@ -1,0 +1,72 @@
+//! Finding records: here, in the repository's worktrees and under its `.hotl-worktrees`.
+
+use std::collections::BTreeSet;
+
+use super::store::{Paths, Store, StoreError};
+use super::{FailureKind, Io};
+use crate::run::Run;
+
+/// A record that was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Execution root in which it lies.
+    pub root: String,
+    /// Run id, taken from the file's name.
+    pub id: String,
+    /// The run, or why it cannot be read.
+    pub run: Result<Run, StoreError>,
+}
+
+/// Every record that can be found from the current folder, newest change first, unreadable
+/// ones last.
+pub async fn locate(io: &Io) -> Vec<Found> {
+    let mut found = Vec::new();
+    for root in roots(io).await {
+        for id in ids(io, &root).await {
+            let run = Store::open(io, &root, &id).await.map(|store| store.run().clone());
+            found.push(Found { root: root.clone(), id, run });
+        }
+    }
+    let key = |found: &Found| found.run.as_ref().ok().map(|run| run.last_update);
+    found.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.id.cmp(&b.id)));
+    found
+}
+
+/// The folder that holds the record of run `id`.
+pub async fn root_of(io: &Io, id: &str) -> Option<String> {
+    // The current folder first: in most cases nothing else has to be asked.
+    for root in [vec![io.start().cwd.clone()], roots(io).await].concat() {
+        if io.stat(&Paths::new(&root, id).state()).await.is_ok() {
+            return Some(root);
+        }
+    }
+    None
+}
+
+/// Ids of the records in one folder, sorted.
+async fn ids(io: &Io, root: &str) -> Vec<String> {
+    let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
+    let id = |name: &String| name.strip_suffix(".json").map(str::to_owned);
+    names.iter().filter_map(id).filter(|id| crate::run::is_run_id(id)).collect()
+}
+
+/// Folders that may hold records, each once, the current one first.
+async fn roots(io: &Io) -> Vec<String> {
+    let cwd = io.start().cwd.clone();
+    let mut roots = vec![io.canonical(&cwd).await.unwrap_or(cwd)];
+    let worktrees = io.git_worktrees(&roots[0]).await.unwrap_or_default();
+    if let Some(main) = worktrees.first() {
+        let (parent, name) = main.path.rsplit_once('/').unwrap_or(("", &main.path));
+        let folder = format!("{parent}/.hotl-worktrees/{name}");
+        match io.list(&folder).await {
+            Ok(names) => roots.extend(names.iter().map(|name| format!("{folder}/{name}"))),
+            Err(failure) if failure.kind == FailureKind::NotFound => {}
+            // What cannot be listed may still be a registered worktree below.
+            Err(_) => {}
+        }
+    }
+    roots.extend(worktrees.into_iter().map(|worktree| worktree.path));
+    let mut seen = BTreeSet::new();
+    roots.retain(|root| seen.insert(root.clone()));
+    roots
+}

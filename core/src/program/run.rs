@@ -1,0 +1,332 @@
+//! `onloop run`: check the file, isolate the work, begin a record, conduct the run.
+
+use super::choose_agent::{AgentArgs, choose_agent};
+use super::conduct::{Conduct, conduct};
+use super::find_workflow::find_workflow;
+use super::locate::{Found, locate};
+use super::preflight::preflight;
+use super::resume::{ResumeArgs, resume};
+use super::store::{Paths, Store, StoreError};
+use super::verify::Conditions;
+use super::{Exit, FailureKind, Io};
+use crate::agent::Agent;
+use crate::diagnostic::{self, Severity};
+use crate::limits;
+use crate::preflight::{Mode, OnExisting, PreflightFlags, Prepared};
+use crate::run::{Beginning, Place, Platform, Run, unique_id};
+use crate::text;
+use crate::workflow::{self, Plan};
+
+/// Arguments of `onloop run`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RunArgs {
+    /// Workflow file; left out: the only `docs/plans/*-workflow.md`, else the only
+    /// `hotl-workflow*.md` here
+    pub file: Option<String>,
+    /// Who acts and for how long
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub conduct: ConductArgs,
+    /// Where to work, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
+    pub mode: Option<Mode>,
+    /// Branch to work on, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub branch: Option<String>,
+    /// Let human gates approve themselves, unless the risk is high or the step is about security
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub auto_approve: bool,
+    /// Start anew although an unfinished run of this workflow exists
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub fresh: bool,
+    /// Stash uncommitted files that are in the way
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stash: bool,
+    /// What to do when the branch or worktree already exists
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub on_existing: Option<OnExisting>,
+    /// Agent that reviews the work at risky gates and at the end
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
+    pub review: Option<String>,
+    /// Do not repeat all checks before the run counts as completed
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_reverify: bool,
+}
+
+/// Arguments that say how a run is conducted.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ConductArgs {
+    /// Who acts
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub agent: AgentArgs,
+    /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub agent_timeout: Option<String>,
+    /// Longest time for one verification command [default: 10m]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub verify_timeout: Option<String>,
+    /// Form of the final summary
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "PLATFORM"))]
+    pub platform: Option<Platform>,
+    /// Print the whole list of steps at each transition
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub verbose: bool,
+    /// Print the final summary as JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop run`.
+pub async fn run(io: &Io, args: &RunArgs) -> Exit {
+    match begin(io, args).await {
+        Ok(Begun::New(store, how)) => {
+            let driver = store.paths().driver_lock();
+            let exit = conduct(io, store, &how).await;
+            let _ = io.unlock(&driver).await;
+            exit
+        }
+        Ok(Begun::Continue(id)) => {
+            let args = ResumeArgs {
+                run: Some(id),
+                conduct: args.conduct.clone(),
+                accept_review: false,
+            };
+            resume(io, &args).await
+        }
+        Err(exit) => exit,
+    }
+}
+
+enum Begun {
+    New(Store, Conduct),
+    Continue(String),
+}
+
+async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    if !args.fresh
+        && let Some(id) = unfinished(io, &file).await?
+    {
+        return Ok(Begun::Continue(id));
+    }
+    let agent = choose_agent(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let (agent_timeout_ms, verify_timeout_ms) = timeouts(io, &args.conduct).await?;
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        stash: args.stash,
+        on_existing: args.on_existing,
+    };
+    let prepared = preflight(io, &plan, &file, &flags).await?;
+    let store = create(io, args, &plan, &prepared).await?;
+    let how = how(io, &store, &args.conduct, agent, agent_timeout_ms, verify_timeout_ms);
+    announce(io, &store, &how).await;
+    Ok(Begun::New(store, how))
+}
+
+/// Everything about how to conduct, for a record that is open.
+pub(super) fn how(
+    io: &Io,
+    store: &Store,
+    args: &ConductArgs,
+    agent: Agent,
+    agent_timeout_ms: u64,
+    verify_timeout_ms: u64,
+) -> Conduct {
+    Conduct {
+        agent,
+        agent_timeout_ms,
+        conditions: Conditions {
+            root: store.run().place.execution_root.clone(),
+            timeout_ms: verify_timeout_ms,
+            browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+        },
+        verbose: args.verbose,
+        platform: args.platform.unwrap_or(Platform::Codex),
+        json: args.json,
+    }
+}
+
+/// Time limits of agent and verification commands.
+pub(super) async fn timeouts(io: &Io, args: &ConductArgs) -> Result<(u64, u64), Exit> {
+    let mut limits = [limits::AGENT_TIMEOUT_MS, limits::VERIFY_TIMEOUT_MS];
+    let given = [
+        ("--agent-timeout", &args.agent_timeout),
+        ("--verify-timeout", &args.verify_timeout),
+    ];
+    for (limit, (flag, value)) in limits.iter_mut().zip(given) {
+        let Some(value) = value else { continue };
+        let Some(ms) = workflow::duration::parse_ms(value) else {
+            let value = text::one_line(value);
+            io.note(format!(
+                "error: {flag} is `{value}`, expected a time such as 90s, 20m or 1h30m"
+            ))
+            .await;
+            return Err(Exit::Usage);
+        };
+        *limit = ms;
+    }
+    Ok((limits[0], limits[1]))
+}
+
+/// Reads and checks the file; errors are shown with their source lines, warnings counted.
+pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
+    let bytes = match io.read(file, limits::WORKFLOW_BYTES as u64).await {
+        Ok((bytes, _)) => bytes,
+        Err(failure) => {
+            io.note(format!("error: {failure}")).await;
+            return Err(match failure.kind {
+                FailureKind::NotFound | FailureKind::TooLarge | FailureKind::Invalid => Exit::Usage,
+                _ => Exit::Refused,
+            });
+        }
+    };
+    let parsed = workflow::parse(file, &bytes);
+    let is_error = |d: &&diagnostic::Diagnostic| d.severity == Severity::Error;
+    let errors: Vec<_> = parsed.diagnostics.iter().filter(is_error).cloned().collect();
+    let warnings = parsed.diagnostics.len() - errors.len();
+    match parsed.plan {
+        Some(plan) => {
+            if warnings > 0 {
+                let count = text::counted(warnings as u64, "warning");
+                let word = text::shell_word(file);
+                io.note(format!("{count}: see `onloop lint {word}`")).await;
+            }
+            Ok(plan)
+        }
+        None => {
+            io.note(diagnostic::render_human(file, &bytes, &errors)).await;
+            let count = text::counted(errors.len() as u64, "error");
+            io.note(format!("{count} in {file}; nothing was changed")).await;
+            Err(Exit::Usage)
+        }
+    }
+}
+
+/// An unfinished run of the same workflow is never passed over: the person at the terminal
+/// chooses, anybody else gets both commands.
+async fn unfinished(io: &Io, file: &str) -> Result<Option<String>, Exit> {
+    let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    let found = locate(io).await.into_iter().find_map(|Found { run, .. }| {
+        run.ok().filter(|run| !run.status.is_finished() && is_of(run, &source))
+    });
+    let Some(run) = found else { return Ok(None) };
+    let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
+    let terminal = io.start().terminal;
+    if terminal.stdin && terminal.stderr {
+        let question = format!(
+            "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
+             fresh? (resume/fresh) "
+        );
+        for _ in 0..5 {
+            match io.ask(question.as_str()).await.as_deref().map(str::trim) {
+                Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id)),
+                Ok("fresh" | "f") => return Ok(None),
+                Ok(_) => io.note("Please answer resume or fresh.").await,
+                Err(failure) if failure.kind == FailureKind::Interrupted => {
+                    return Err(Exit::Interrupted);
+                }
+                Err(_) => break,
+            }
+        }
+    }
+    io.note(format!(
+        "Found an unfinished run of this workflow: {id} ({}, step {step}/{total}).\n\
+         Resume it:\n  onloop resume {id}\nOr start anew:\n  onloop run {} --fresh",
+        run.status.word(),
+        text::shell_word(file)
+    ))
+    .await;
+    Err(Exit::Paused)
+}
+
+/// Whether the run executes the workflow file with this canonical path.
+pub(super) fn is_of(run: &Run, file: &str) -> bool {
+    run.place.workflow_path == file || run.place.source_workflow_path.as_deref() == Some(file)
+}
+
+async fn create(io: &Io, args: &RunArgs, plan: &Plan, prepared: &Prepared) -> Result<Store, Exit> {
+    let root = &prepared.execution_root;
+    let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
+    let mut taken: std::collections::BTreeSet<String> =
+        names.iter().filter_map(|name| name.strip_suffix(".json")).map(str::to_owned).collect();
+    // Another process may take the id between the look and the write: try the next one.
+    for _ in 0..100 {
+        let id = unique_id(&plan.slug, io.now(), |id| taken.contains(id));
+        if let Err(failure) = io.lock(&Paths::new(root, &id).driver_lock(), 0).await {
+            if failure.kind == FailureKind::Busy {
+                taken.insert(id);
+                continue;
+            }
+            return Err(refuse(io, &StoreError::Failed(failure)).await);
+        }
+        let run = Run::begin(plan, beginning(io, args, prepared, plan, id.clone()));
+        match Store::create(io, run).await {
+            Ok(store) => return Ok(store),
+            Err(StoreError::Failed(failure)) if failure.kind == FailureKind::Exists => {
+                let _ = io.unlock(&Paths::new(root, &id).driver_lock()).await;
+                taken.insert(id);
+            }
+            Err(error) => return Err(refuse(io, &error).await),
+        }
+    }
+    io.note("error: a hundred runs of this workflow began in this second").await;
+    Err(Exit::Refused)
+}
+
+async fn refuse(io: &Io, error: &StoreError) -> Exit {
+    io.note(format!("error: the record could not be written: {error}")).await;
+    match error {
+        StoreError::Failed(failure) if failure.kind == FailureKind::Interrupted => {
+            Exit::Interrupted
+        }
+        StoreError::Missing
+        | StoreError::Unreadable(_)
+        | StoreError::Failed(_)
+        | StoreError::Overtaken(_) => Exit::Refused,
+    }
+}
+
+fn beginning(
+    io: &Io,
+    args: &RunArgs,
+    prepared: &Prepared,
+    plan: &Plan,
+    id: String,
+) -> Beginning {
+    Beginning {
+        place: Place {
+            workflow_path: prepared.workflow_path.clone(),
+            source_workflow_path: Some(prepared.source_workflow_path.clone()),
+            source_branch: prepared.source_branch.clone(),
+            source_head: prepared.source_head.clone(),
+            branch: prepared.branch.clone(),
+            repo_root: prepared.repo_root.clone(),
+            execution_root: prepared.execution_root.clone(),
+            worktree_path: prepared.worktree_path.clone(),
+            executor_mode: prepared.mode.as_str().to_owned(),
+            slug: plan.slug.clone(),
+            report_path: format!(".hotl/reports/{id}.md"),
+        },
+        id,
+        at: io.now(),
+        auto_approve: args.auto_approve,
+        reverify: !args.no_reverify,
+        review_agent: args.review.clone(),
+    }
+}
+
+async fn announce(io: &Io, store: &Store, how: &Conduct) {
+    let run = store.run();
+    let mut lines = format!("Run {} ({} acts)\n", run.id, text::one_line(how.agent.name()));
+    if let Some(branch) = &run.place.branch {
+        lines += &format!("  Branch: {branch}\n");
+    }
+    if run.place.execution_root != io.start().cwd {
+        lines += &format!("  Works in: {}\n", run.place.execution_root);
+    }
+    lines += &format!("  Report: {}\n", store.paths().report());
+    io.note(lines).await;
+}

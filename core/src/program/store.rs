@@ -1,0 +1,346 @@
+//! Records on disk: one read when a verb starts, one durable write when something changed.
+//!
+//! A record up to [`limits::RECORD_REWRITE_BYTES`] is rewritten whole, so that whoever reads
+//! the file sees the truth. A larger one is journalled in between: rewriting it at every
+//! transition would make a long run quadratic. See `docs/decisions`.
+
+use super::{Durability, Expect, Failure, FailureKind, FileKind, Io, Version};
+use crate::limits;
+use crate::run::{Event, Refusal, Run, RunStatus, render_report};
+use crate::time::Timestamp;
+use crate::wire;
+
+/// A report of a large run is rendered at most this often while the run goes on.
+const REPORT_INTERVAL_MS: u64 = 250;
+
+/// A record that this program works on.
+#[derive(Debug)]
+pub struct Store {
+    io: Io,
+    paths: Paths,
+    run: Run,
+    version: Version,
+    snapshot_bytes: usize,
+    journal_bytes: u64,
+    /// The journal ends in the middle of a line; only a rewrite may follow.
+    journal_torn: bool,
+    pending: Vec<(Timestamp, Event)>,
+    notes: Vec<String>,
+    report_at: Option<Timestamp>,
+}
+
+/// Where a run keeps its files, below its execution root.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    root: String,
+    id: String,
+}
+
+impl Paths {
+    /// The files of run `id` in the execution root `root`.
+    pub fn new(root: &str, id: &str) -> Paths {
+        Paths { root: root.trim_end_matches('/').to_owned(), id: id.to_owned() }
+    }
+
+    /// The folder of all records.
+    pub fn state_folder(root: &str) -> String {
+        format!("{}/.hotl/state", root.trim_end_matches('/'))
+    }
+
+    /// The record.
+    pub fn state(&self) -> String {
+        format!("{}/.hotl/state/{}.json", self.root, self.id)
+    }
+
+    /// Events since the record was last rewritten.
+    pub fn journal(&self) -> String {
+        format!("{}/.hotl/state/{}.journal", self.root, self.id)
+    }
+
+    /// The report.
+    pub fn report(&self) -> String {
+        format!("{}/.hotl/reports/{}.md", self.root, self.id)
+    }
+
+    /// Held while the record is read, changed and written.
+    pub fn record_lock(&self) -> String {
+        format!("{}/.hotl/locks/{}.lock", self.root, self.id)
+    }
+
+    /// Held as long as a process drives the run.
+    pub fn driver_lock(&self) -> String {
+        format!("{}/.hotl/locks/{}.driver.lock", self.root, self.id)
+    }
+
+    /// Output of one attempt.
+    pub fn log(&self, name: &str) -> String {
+        format!("{}/.hotl/logs/{}/{name}.log", self.root, self.id)
+    }
+
+    /// Prompt of one attempt.
+    pub fn prompt(&self, name: &str) -> String {
+        format!("{}/.hotl/prompts/{}/{name}.md", self.root, self.id)
+    }
+
+    /// Something a person looks at.
+    pub fn evidence(&self, name: &str) -> String {
+        format!("{}/.hotl/evidence/{}/{name}", self.root, self.id)
+    }
+}
+
+/// Why a record could not be opened or changed.
+#[derive(Debug)]
+pub enum StoreError {
+    /// There is no such record.
+    Missing,
+    /// The bytes are no record, or one of a newer onloop.
+    Unreadable(String),
+    /// The host could not do it.
+    Failed(Failure),
+    /// Another process changed the record, and what was to be added no longer fits.
+    Overtaken(Refusal),
+}
+
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StoreError::Missing => f.write_str("there is no such record"),
+            StoreError::Unreadable(why) => f.write_str(why),
+            StoreError::Failed(failure) => write!(f, "{failure}"),
+            StoreError::Overtaken(refusal) => {
+                write!(f, "another process changed the run in the meantime: {refusal}")
+            }
+        }
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> StoreError {
+        StoreError::Failed(failure)
+    }
+}
+
+impl Store {
+    /// Writes the record of a run that begins. Fails with `Exists` when the id is taken.
+    pub async fn create(io: &Io, run: Run) -> Result<Store, StoreError> {
+        let paths = Paths::new(&run.place.execution_root, &run.id);
+        refuse_links(io, &paths.root).await?;
+        // Whoever runs `git add -A` in the execution root must not commit our records.
+        let ignore = format!("{}/.hotl/.gitignore", paths.root);
+        match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
+            Ok(_) => {}
+            Err(failure) if failure.kind == FailureKind::Exists => {}
+            Err(failure) => return Err(failure.into()),
+        }
+        let bytes = wire::run::write(&run);
+        let snapshot_bytes = bytes.len();
+        let version =
+            io.write(&paths.state(), bytes, Expect::Absent, Durability::Durable).await?;
+        let mut store = Store {
+            io: io.clone(),
+            paths,
+            run,
+            version,
+            snapshot_bytes,
+            journal_bytes: 0,
+            journal_torn: false,
+            pending: Vec::new(),
+            notes: Vec::new(),
+            report_at: None,
+        };
+        store.write_report(true).await?;
+        Ok(store)
+    }
+
+    /// Reads the record of run `id` in the execution root `root`.
+    pub async fn open(io: &Io, root: &str, id: &str) -> Result<Store, StoreError> {
+        let paths = Paths::new(root, id);
+        refuse_links(io, &paths.root).await?;
+        let (bytes, version) = match io.read(&paths.state(), limits::RECORD_BYTES).await {
+            Ok(file) => file,
+            Err(failure) if failure.kind == FailureKind::NotFound => {
+                return Err(StoreError::Missing);
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        let run = wire::run::read(&bytes).map_err(|error| {
+            StoreError::Unreadable(format!("{}: {error}", paths.state()))
+        })?;
+        let mut store = Store {
+            io: io.clone(),
+            paths,
+            run,
+            version,
+            snapshot_bytes: bytes.len(),
+            journal_bytes: 0,
+            journal_torn: false,
+            pending: Vec::new(),
+            notes: Vec::new(),
+            report_at: None,
+        };
+        if store.run.id != id {
+            let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
+            return Err(StoreError::Unreadable(why));
+        }
+        // Relative paths and moved checkouts: the record works where it lies.
+        store.run.place.execution_root = store.paths.root.clone();
+        if store.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
+            store.replay_journal().await?;
+        }
+        Ok(store)
+    }
+
+    async fn replay_journal(&mut self) -> Result<(), StoreError> {
+        let bytes = match self.io.read(&self.paths.journal(), limits::RECORD_BYTES).await {
+            Ok((bytes, _)) => bytes,
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
+            Err(failure) => return Err(failure.into()),
+        };
+        let (events, understood) = wire::event::read_lines(&bytes);
+        self.journal_bytes = bytes.len() as u64;
+        self.journal_torn = understood != bytes.len();
+        for (revision, at, event) in events {
+            // Lines up to the snapshot's revision were compacted into it.
+            if revision <= self.run.revision {
+                continue;
+            }
+            let next = self.run.revision + 1;
+            let applied = if revision == next { self.run.apply(at, &event) } else { Ok(()) };
+            if revision != next || applied.is_err() {
+                let journal = self.paths.journal();
+                return Err(StoreError::Unreadable(format!(
+                    "{journal}: revision {revision} does not follow the record"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The run as it is, including changes that are not committed yet.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Where the run keeps its files.
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// Changes the run; durable after the next [`Store::commit`].
+    pub fn apply(&mut self, event: Event) -> Result<(), Refusal> {
+        let at = self.io.now();
+        self.run.apply(at, &event)?;
+        self.pending.push((at, event));
+        Ok(())
+    }
+
+    /// Says `line` once everything applied so far is durable.
+    pub fn note(&mut self, line: impl Into<String>) {
+        self.notes.push(line.into());
+    }
+
+    /// Makes every change durable, renders the report, then says what was to be said.
+    pub async fn commit(&mut self) -> Result<(), StoreError> {
+        if !self.pending.is_empty() {
+            self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await?;
+            let written = self.write_pending().await;
+            let unlocked = self.io.unlock(&self.paths.record_lock()).await;
+            written?;
+            unlocked?;
+            self.pending.clear();
+            let at_rest = self.run.status != RunStatus::Running;
+            self.write_report(at_rest).await?;
+        }
+        for line in std::mem::take(&mut self.notes) {
+            self.io.note(line).await;
+        }
+        Ok(())
+    }
+
+    /// Writes under the record lock; when another process was faster, reads what it wrote and
+    /// applies our events to that, once.
+    async fn write_pending(&mut self) -> Result<(), StoreError> {
+        match self.write_once().await {
+            Err(failure) if failure.kind == FailureKind::Conflict => {}
+            Err(failure) => return Err(failure.into()),
+            Ok(()) => return Ok(()),
+        }
+        let theirs = Box::pin(Store::open(&self.io, &self.paths.root, &self.paths.id)).await?;
+        self.run = theirs.run;
+        self.version = theirs.version;
+        self.snapshot_bytes = theirs.snapshot_bytes;
+        self.journal_bytes = theirs.journal_bytes;
+        self.journal_torn = theirs.journal_torn;
+        for (at, event) in &self.pending {
+            self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
+        }
+        Ok(self.write_once().await?)
+    }
+
+    async fn write_once(&mut self) -> Result<(), Failure> {
+        let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
+        let at_rest = self.run.status != RunStatus::Running;
+        let grown = self.journal_bytes > self.snapshot_bytes as u64;
+        if large && !at_rest && !grown && !self.journal_torn {
+            return self.append_journal().await;
+        }
+        let bytes = wire::run::write(&self.run);
+        self.snapshot_bytes = bytes.len();
+        let expect = Expect::Version(self.version.clone());
+        self.version =
+            self.io.write(&self.paths.state(), bytes, expect, Durability::Durable).await?;
+        if self.journal_bytes > 0 {
+            // Its lines are in the snapshot now; if this fails they are skipped when read.
+            let _ = self.io.remove(&self.paths.journal()).await;
+            self.journal_bytes = 0;
+            self.journal_torn = false;
+        }
+        Ok(())
+    }
+
+    async fn append_journal(&mut self) -> Result<(), Failure> {
+        let mut lines = Vec::new();
+        let before = self.run.revision - self.pending.len() as u64;
+        for (index, (at, event)) in self.pending.iter().enumerate() {
+            wire::event::write_line(&mut lines, before + 1 + index as u64, *at, event);
+        }
+        let added = lines.len() as u64;
+        let unchanged = (self.paths.state(), self.version.clone());
+        self.io.append(&self.paths.journal(), lines, self.journal_bytes, unchanged).await?;
+        self.journal_bytes += added;
+        Ok(())
+    }
+
+    async fn write_report(&mut self, at_rest: bool) -> Result<(), StoreError> {
+        let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
+        let recent = self
+            .report_at
+            .is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
+        if large && recent && !at_rest {
+            return Ok(());
+        }
+        let bytes = render_report(&self.run).into_bytes();
+        self.io.write(&self.paths.report(), bytes, Expect::Any, Durability::Relaxed).await?;
+        self.report_at = Some(self.io.now());
+        Ok(())
+    }
+}
+
+/// A repository may contain a link where our files belong, so that we write somewhere else.
+async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
+    for folder in [".hotl", ".hotl/state"] {
+        let path = format!("{root}/{folder}");
+        match io.stat(&path).await {
+            Ok(stat) if stat.kind == FileKind::Folder => {}
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
+            Ok(_) => {
+                return Err(Failure::new(
+                    FailureKind::Invalid,
+                    format!("`{path}` is not a folder; onloop does not write through links: remove it"),
+                ));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}
