@@ -1,9 +1,171 @@
 //! The command line: one grammar, compiled into every host.
 
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::program::gate::{GateArgs, gate};
+use crate::program::lint::{LintArgs, lint};
+use crate::program::new::{NewArgs, new};
+use crate::program::normalize::{NormalizeArgs, normalize};
+use crate::program::resume::{ResumeArgs, resume};
+use crate::program::run::{RunArgs, run};
+use crate::program::status::{
+    NextArgs, ReportArgs, StatusArgs, SummaryArgs, next, report, status, summary,
+};
+use crate::program::step::{StepArgs, step};
 use crate::program::{Exit, Io};
+
+/// A human-on-the-loop runtime for coding agents.
+///
+/// Runs workflow files step by step: an agent acts, onloop verifies, retries, asks at gates,
+/// and keeps the record.
+#[derive(Debug, Parser)]
+#[command(
+    name = "onloop",
+    version,
+    propagate_version = false,
+    disable_help_subcommand = true,
+    max_term_width = 90,
+    after_help = "Examples:
+  onloop new add-rate-limit --intent 'Limit requests per user'
+  onloop lint hotl-workflow-add-rate-limit.md
+  onloop run hotl-workflow-add-rate-limit.md --agent claude
+  onloop status
+  onloop resume
+
+Exit codes: 0 done, 1 failed, 2 usage or invalid file, 3 paused for a human,
+4 refused by the host, 70 a bug in onloop, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run a workflow file until it is completed, blocked or paused
+    #[command(after_help = "Examples:
+  onloop run                                  the only workflow file here
+  onloop run wf.md --agent codex              let Codex act
+  onloop run wf.md --agent-command './act.sh' let any command act
+  onloop run wf.md --mode none                work here, leave git alone
+  onloop run wf.md --auto-approve --review claude")]
+    Run(RunArgs),
+    /// Continue an interrupted, paused or blocked run; verifies before it acts again
+    Resume(ResumeArgs),
+    /// Check workflow files and show what is wrong where
+    Lint(LintArgs),
+    /// Write a workflow file that lints clean
+    New(NewArgs),
+    /// Print a workflow file as `hotl.workflow/v1` JSON
+    Normalize(NormalizeArgs),
+    /// Show unfinished runs here and in the repository's worktrees, or one run
+    Status(StatusArgs),
+    /// Show all runs, finished ones too
+    List(ListArgs),
+    /// Say what should happen now, and the command that does it
+    Next(NextArgs),
+    /// Print the report of a run
+    Report(ReportArgs),
+    /// Print the summary of a run
+    Summary(SummaryArgs),
+    /// Record or verify one step of a run that an agent drives itself
+    Step(StepArgs),
+    /// Record the decision at a gate or a human review
+    #[command(after_help = "Examples:
+  onloop gate 4 approved --run-id add-auth-20260320T212315Z
+  onloop gate 4 rejected")]
+    Gate(GateArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+/// The grammar, for documentation and completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the verb named by the command line.
 pub async fn main(io: Io) -> Exit {
-    io.result(format!("onloop {}\n", env!("CARGO_PKG_VERSION"))).await;
+    let cli = match Cli::try_parse_from(&io.start().argv) {
+        Ok(cli) => cli,
+        Err(error) => return explain(&io, &error).await,
+    };
+    match cli.verb {
+        Verb::Run(args) => run(&io, &args).await,
+        Verb::Resume(args) => resume(&io, &args).await,
+        Verb::Lint(args) => lint(&io, &args).await,
+        Verb::New(args) => new(&io, &args).await,
+        Verb::Normalize(args) => normalize(&io, &args).await,
+        Verb::Status(args) => status(&io, &args).await,
+        Verb::List(args) => {
+            status(&io, &StatusArgs { run_id: None, all: true, json: args.json }).await
+        }
+        Verb::Next(args) => next(&io, &args).await,
+        Verb::Report(args) => report(&io, &args).await,
+        Verb::Summary(args) => summary(&io, &args).await,
+        Verb::Step(args) => step(&io, &args).await,
+        Verb::Gate(args) => gate(&io, &args).await,
+        Verb::Completions(args) => completions(&io, args.shell).await,
+        Verb::Man => man(&io).await,
+    }
+}
+
+/// Help and version are results; everything else is a usage error.
+async fn explain(io: &Io, error: &clap::Error) -> Exit {
+    let terminal = io.start().terminal;
+    if error.use_stderr() {
+        let rendered = error.render();
+        let text = if terminal.stderr { rendered.ansi().to_string() } else { rendered.to_string() };
+        io.note(text).await;
+        return Exit::Usage;
+    }
+    let rendered = error.render();
+    let text = if terminal.stdout { rendered.ansi().to_string() } else { rendered.to_string() };
+    io.result(text).await;
     Exit::Done
+}
+
+async fn completions(io: &Io, shell: clap_complete::Shell) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "onloop", &mut script);
+    io.result(String::from_utf8_lossy(&script).into_owned()).await;
+    Exit::Done
+}
+
+async fn man(io: &Io) -> Exit {
+    let mut page = Vec::new();
+    match clap_mangen::Man::new(command()).render(&mut page) {
+        Ok(()) => {
+            io.result(String::from_utf8_lossy(&page).into_owned()).await;
+            Exit::Done
+        }
+        Err(error) => {
+            io.note(format!("error: {error}")).await;
+            Exit::Bug
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_grammar_is_consistent() {
+        super::command().debug_assert();
+    }
 }

@@ -4,10 +4,28 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
+mod act;
+mod ask;
+mod boxes;
+mod choose_agent;
+mod conduct;
+mod ending;
+pub mod find_workflow;
+pub mod gate;
 mod io;
+pub mod lint;
+mod locate;
+pub mod new;
+pub mod normalize;
+pub mod preflight;
 mod request;
+pub mod resume;
+mod review;
+pub mod run;
+pub mod status;
+pub mod step;
 pub mod store;
-pub mod verify;
+mod verify;
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -6,7 +6,7 @@
 use super::act::{self, Turn, act};
 use super::store::{Store, StoreError};
 use super::verify::{Conditions, Verification, repeat_checks, verify_step};
-use super::{Exit, FailureKind, Io, ask, ending, review, tick};
+use super::{Exit, FailureKind, Io, ask, ending, review};
 use crate::agent::Agent;
 use crate::run::{
     Decision, Event, Mode, Next, Platform, Refusal, RunStatus, StepStatus, step_line, step_list,
@@ -61,9 +61,8 @@ impl From<Refusal> for Stop {
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
-    let mut boxes = tick::Boxes::default();
     let stop = loop {
-        if let Err(stop) = take_turn(io, &mut store, how, &mut boxes).await {
+        if let Err(stop) = take_turn(io, &mut store, how).await {
             break stop;
         }
     };
@@ -77,12 +76,7 @@ pub async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     ending::tell(io, &store, how, stop).await
 }
 
-async fn take_turn(
-    io: &Io,
-    store: &mut Store,
-    how: &Conduct,
-    boxes: &mut tick::Boxes,
-) -> Result<(), Stop> {
+async fn take_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Stop> {
     match store.run().next() {
         Next::Start { step, .. } => {
             store.apply(Event::StepStarted { step })?;
@@ -103,7 +97,6 @@ async fn take_turn(
                 }
             }
             say_verified(store, how, step);
-            tick::mirror(io, store, step, boxes).await?;
         }
         Next::Approve { step, .. } => {
             let (decision, mode) = (Decision::Approved, Mode::Auto);
@@ -131,7 +124,7 @@ async fn take_turn(
         | Next::AskInterrupted { .. }) => {
             store.commit().await?;
             match ask::person(io, store, &next).await? {
-                ask::Answer::Event(event) => answer(io, store, how, boxes, event).await?,
+                ask::Answer::Event(event) => answer(store, how, event)?,
                 ask::Answer::Nobody => {
                     let reason = ask::reason(&next);
                     return Err(pause(store, &reason).await.err().unwrap_or(Stop::AtRest));
@@ -147,13 +140,7 @@ async fn take_turn(
 }
 
 /// Records a person's answer and says what it means.
-async fn answer(
-    io: &Io,
-    store: &mut Store,
-    how: &Conduct,
-    boxes: &mut tick::Boxes,
-    event: Event,
-) -> Result<(), Stop> {
+fn answer(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Stop> {
     let gate = match &event {
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
@@ -161,8 +148,6 @@ async fn answer(
     store.apply(event)?;
     if let Some(step) = gate {
         say_step(store, how, step);
-        store.commit().await?;
-        tick::mirror(io, store, step, boxes).await?;
     }
     Ok(())
 }

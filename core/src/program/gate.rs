@@ -2,7 +2,6 @@
 
 use super::resume::{open, select};
 use super::store::{Store, StoreError};
-use super::tick;
 use super::{Exit, Io};
 use crate::run::{BlockReason, Decision, Event, Mode, StepStatus};
 
@@ -72,8 +71,6 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
     });
     let event = Event::GateDecided { step, decision, mode };
     change(io, &mut store, event).await?;
-    let mut boxes = tick::Boxes::default();
-    let _ = tick::mirror(io, &store, step, &mut boxes).await;
     let subject = if reviewing { "human-review" } else { "gate" };
     io.result(format!("{subject} {step}: {} ({})\n", decision.word(), mode.word())).await;
     Ok(())

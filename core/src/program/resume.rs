@@ -68,6 +68,9 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::C
         return Err(refuse(io, &id, &error).await);
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    for line in store.repair_boxes().await {
+        io.note(line).await;
+    }
     let how = how(io, &store, &args.conduct, agent, agent_timeout_ms, verify_timeout_ms);
     Ok((store, how))
 }

@@ -264,7 +264,11 @@ async fn create(io: &Io, args: &RunArgs, plan: &Plan, prepared: &Prepared) -> Re
         }
         let run = Run::begin(plan, beginning(io, args, prepared, plan, id.clone()));
         match Store::create(io, run).await {
-            Ok(store) => return Ok(store),
+            Ok(mut store) => {
+                // Ticks of an earlier run say nothing about this one.
+                store.repair_boxes().await;
+                return Ok(store);
+            }
             Err(StoreError::Failed(failure)) if failure.kind == FailureKind::Exists => {
                 let _ = io.unlock(&Paths::new(root, &id).driver_lock()).await;
                 taken.insert(id);

@@ -3,7 +3,6 @@
 use super::gate::change;
 use super::resume::{open, select};
 use super::store::Store;
-use super::tick;
 use super::verify::{Conditions, Verification, verify_step};
 use super::{Exit, Io};
 use crate::limits;
@@ -101,8 +100,6 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         return Err(Exit::Interrupted);
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
-    let mut boxes = tick::Boxes::default();
-    let _ = tick::mirror(io, store, number, &mut boxes).await;
     let record = store.run().step(number).expect("looked up above");
     let (line, exit) = match &record.status {
         StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),

@@ -4,6 +4,7 @@
 //! the file sees the truth. A larger one is journalled in between: rewriting it at every
 //! transition would make a long run quadratic. See `docs/decisions`.
 
+use super::boxes::Boxes;
 use super::{Durability, Expect, Failure, FailureKind, FileKind, Io, Version};
 use crate::limits;
 use crate::run::{Event, Refusal, Run, RunStatus, render_report};
@@ -27,6 +28,7 @@ pub struct Store {
     pending: Vec<(Timestamp, Event)>,
     notes: Vec<String>,
     report_at: Option<Timestamp>,
+    boxes: Boxes,
 }
 
 /// Where a run keeps its files, below its execution root.
@@ -147,6 +149,7 @@ impl Store {
             pending: Vec::new(),
             notes: Vec::new(),
             report_at: None,
+            boxes: Boxes::default(),
         };
         store.write_report(true).await?;
         Ok(store)
@@ -177,6 +180,7 @@ impl Store {
             pending: Vec::new(),
             notes: Vec::new(),
             report_at: None,
+            boxes: Boxes::default(),
         };
         if store.run.id != id {
             let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
@@ -230,8 +234,15 @@ impl Store {
     pub fn apply(&mut self, event: Event) -> Result<(), Refusal> {
         let at = self.io.now();
         self.run.apply(at, &event)?;
+        self.boxes.touch(&event);
         self.pending.push((at, event));
         Ok(())
+    }
+
+    /// Makes every checkbox of the workflow agree with the record; returns the lines that say
+    /// what was changed.
+    pub async fn repair_boxes(&mut self) -> Vec<String> {
+        self.boxes.mirror_all(&self.io, &self.run).await
     }
 
     /// Says `line` once everything applied so far is durable.
@@ -250,6 +261,9 @@ impl Store {
             self.pending.clear();
             let at_rest = self.run.status != RunStatus::Running;
             self.write_report(at_rest).await?;
+            if let Some(warning) = self.boxes.mirror_touched(&self.io, &self.run).await {
+                self.notes.push(warning);
+            }
         }
         for line in std::mem::take(&mut self.notes) {
             self.io.note(line).await;
