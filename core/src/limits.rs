@@ -43,3 +43,11 @@ pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
+
+/// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
+/// bytes that file systems allow.
+pub const BRANCH_NAME_BYTES: usize = 200;
+/// Most dirty files listed one by one when they are the reason to stop.
+pub const DIRTY_FILES_LISTED: usize = 20;
+/// Answers that make no sense before a question counts as unanswered.
+pub const ANSWERS_PER_QUESTION: u32 = 3;

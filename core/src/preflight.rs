@@ -1,5 +1,21 @@
 //! Where a run may work: facts about a repository in, a decision out.
+//!
+//! [`decide`] is pure. [`crate::program::preflight`] gathers the facts, puts the questions to
+//! the person at the terminal and carries the decision out. The table of decisions is in
+//! `docs/preflight.md`, and a test keeps the two equal.
 
+mod artefacts;
+mod branch;
+mod decide;
 mod facts;
+mod prepared;
+mod refusal;
+mod wish;
 
+pub use artefacts::foreign_paths;
+pub use branch::{BranchName, InvalidBranchName};
+pub use decide::{Act, Decision, ExecutionRoot, Placement, decide, worktree_path};
 pub use facts::*;
+pub use prepared::Prepared;
+pub use refusal::{Answer, Choice, Question, Refusal, RefusalCode, Remedy};
+pub use wish::{Mode, OnExisting, PreflightFlags, Wish};

@@ -5,5 +5,6 @@
 
 mod document;
 pub mod event;
+pub mod prepared;
 pub mod run;
 pub mod summary;

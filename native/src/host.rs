@@ -1,1 +1,3 @@
 //! The effects of the operating system, grouped by capability.
+
+pub mod git;

@@ -37,3 +37,29 @@ pub struct WorktreeEntry {
     /// Its branch; `None`: detached HEAD.
     pub branch: Option<String>,
 }
+
+/// What is in the folder where a worktree for the target branch would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Nothing.
+    #[default]
+    Free,
+    /// A worktree of this repository.
+    Worktree {
+        /// Its branch; `None`: detached HEAD.
+        branch: Option<String>,
+        /// Its uncommitted paths, relative to it.
+        dirty: Vec<String>,
+    },
+    /// Something that this repository does not know.
+    Foreign,
+}
+
+/// Everything that [`decide`](super::decide) looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The repository, asked about the target branch.
+    pub survey: GitSurvey,
+    /// The folder where a worktree for the target branch would be.
+    pub place: Place,
+}

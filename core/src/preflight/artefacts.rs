@@ -1,0 +1,57 @@
+//! Which uncommitted files are ours and therefore no reason to stop.
+
+/// The paths of `dirty` that belong to somebody else: not workflow files, designs, plans or
+/// run records, and not the workflow being run. Paths are relative to the checkout.
+pub fn foreign_paths<'a>(dirty: &'a [String], workflow: &str) -> Vec<&'a str> {
+    let foreign = |path: &&str| *path != workflow && !is_artefact(path);
+    dirty.iter().map(String::as_str).filter(foreign).collect()
+}
+
+fn is_artefact(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ends = |suffix: &str| path.ends_with(suffix);
+    (name.starts_with("hotl-workflow-") && ends(".md"))
+        || (path.starts_with("docs/plans/")
+            && (ends("-workflow.md") || ends("-design.md") || ends("-plan.md")))
+        || (path.starts_with("docs/designs/") && ends(".md"))
+        || path == ".hotl"
+        || path.starts_with(".hotl/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_files_are_told_from_others() {
+        for (path, foreign) in [
+            ("hotl-workflow-add-auth.md", false),
+            ("hotl-workflow-with blanks.md", false),
+            ("hotl-workflow-登录.md", false),
+            ("hotl-workflow-\"quoted\".md", false),
+            ("docs/hotl-workflow-x.md", false),
+            ("docs/plans/2026-01-02-x-workflow.md", false),
+            ("docs/plans/my plan-workflow.md", false),
+            ("docs/plans/old/2026-01-02-x-workflow.md", false),
+            ("docs/plans/2026-01-02-x-design.md", false),
+            ("docs/plans/2026-01-02-x-plan.md", false),
+            ("docs/designs/設計.md", false),
+            (".hotl", false),
+            (".hotl/", false),
+            (".hotl/state/x.json", false),
+            ("custom/folder/job.md", false),
+            ("docs/plans/notes.md", true),
+            ("docs/designs/picture.png", true),
+            ("my-workflow.md", true),
+            ("hotl-workflow-x.txt", true),
+            ("hotl-workflow-x.md/file", true),
+            ("src/.hotl/state/x.json", true),
+            (".hotlx", true),
+            ("src/lib.rs", true),
+        ] {
+            let dirty = [path.to_owned()];
+            let found = foreign_paths(&dirty, "custom/folder/job.md");
+            assert_eq!(!found.is_empty(), foreign, "{path}");
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Every sentence with which preflight stops or asks, in one place.
+
+use std::fmt;
+
+use super::branch::{BranchName, InvalidBranchName};
+use crate::limits;
+use crate::text;
+
+/// Why preflight does not go on, and everything that would make it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Stable name of the reason.
+    pub code: RefusalCode,
+    /// What was found and what was expected; several lines where files are listed.
+    pub what: String,
+    /// The ways out, best first.
+    pub how: Vec<Remedy>,
+}
+
+/// Reasons to stop, by stable name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefusalCode {
+    /// The pinned branch is not a branch name.
+    InvalidBranch,
+    /// The workflow file is not in the repository that the work would happen in.
+    WorkflowOutside,
+    /// Files that are not ours are uncommitted.
+    Dirty,
+    /// A feature branch is checked out and nobody said where to work.
+    FeatureBranch,
+    /// Host mode needs a named branch.
+    HostDetached,
+    /// The work would happen on `main` or `master`.
+    ProtectedBranch,
+    /// Host mode is on one branch and the file wants another.
+    HostBranchDiffers,
+    /// The target branch is the one checked out here.
+    AlreadyHere,
+    /// The target branch is checked out in another worktree.
+    CheckedOutElsewhere,
+    /// The target branch exists.
+    BranchExists,
+    /// The target branch has a worktree where ours would be.
+    WorktreeExists,
+    /// Something else is where our worktree would be.
+    FolderTaken,
+    /// The worktree to recreate holds uncommitted work.
+    WorktreeDirty,
+}
+
+impl RefusalCode {
+    /// The stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RefusalCode::InvalidBranch => "invalid-branch",
+            RefusalCode::WorkflowOutside => "workflow-outside",
+            RefusalCode::Dirty => "dirty",
+            RefusalCode::FeatureBranch => "feature-branch",
+            RefusalCode::HostDetached => "host-detached",
+            RefusalCode::ProtectedBranch => "protected-branch",
+            RefusalCode::HostBranchDiffers => "host-branch-differs",
+            RefusalCode::AlreadyHere => "already-here",
+            RefusalCode::CheckedOutElsewhere => "checked-out-elsewhere",
+            RefusalCode::BranchExists => "branch-exists",
+            RefusalCode::WorktreeExists => "worktree-exists",
+            RefusalCode::FolderTaken => "folder-taken",
+            RefusalCode::WorktreeDirty => "worktree-dirty",
+        }
+    }
+}
+
+/// One way out: what to type or to do, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// Flags for the same command, or a command of its own.
+    pub line: String,
+    /// What happens then.
+    pub effect: String,
+}
+
+/// Something that a person decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Stable name; the same as that of the refusal where nobody can be asked.
+    pub code: RefusalCode,
+    /// What was found.
+    pub what: String,
+    /// What can be answered; the last one stops.
+    pub choices: Vec<Choice>,
+}
+
+/// One answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What it means for the program.
+    pub answer: Answer,
+    /// What it means for the person, and the flag that says the same.
+    pub remedy: Remedy,
+}
+
+/// What a person decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Stash what is in the way.
+    Stash,
+    /// Work on the branch that is checked out, in this checkout.
+    Stay(BranchName),
+    /// Work in a worktree of its own.
+    Worktree,
+    /// Work in a worktree on a branch that is yet to be named.
+    CustomBranch,
+    /// Continue on what is there.
+    Reuse,
+    /// Delete what is there.
+    Recreate,
+    /// Change nothing.
+    Stop,
+}
+
+impl fmt::Display for Refusal {
+    /// One line for the reason (more where files are listed), then one line a way out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "preflight: {}", text::printable(&self.what))?;
+        let width = self.how.iter().map(|remedy| remedy.line.chars().count()).max().unwrap_or(0);
+        for Remedy { line, effect } in &self.how {
+            let (line, effect) = (text::one_line(line), text::one_line(effect));
+            write!(f, "\n  {line:width$}  {effect}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Question {
+    /// The question as it is put to a person, with numbered choices and a prompt at the end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", text::printable(&self.what))?;
+        for (number, choice) in (1..).zip(&self.choices) {
+            let Remedy { line, effect } = &choice.remedy;
+            writeln!(f, "  {number}  {} ({})", text::one_line(effect), text::one_line(line))?;
+        }
+        write!(f, "Choice [{}]: ", self.choices.len())
+    }
+}
+
+impl Question {
+    /// What to say where nobody can be asked: the flag for each choice.
+    pub fn into_refusal(self) -> Refusal {
+        let how = self.choices.into_iter().map(|choice| choice.remedy).collect();
+        Refusal { code: self.code, what: self.what, how }
+    }
+
+    /// The choice that `typed` names by its number; an empty line takes the last, which stops.
+    pub fn answer(&self, typed: &str) -> Option<&Answer> {
+        let typed = typed.trim();
+        let number = if typed.is_empty() { self.choices.len() } else { typed.parse().ok()? };
+        self.choices.get(number.checked_sub(1)?).map(|choice| &choice.answer)
+    }
+
+    pub(super) fn dirty(paths: &[&str]) -> Question {
+        let what = format!(
+            "{} not committed, and the work must not get mixed up with {}:{}",
+            counted_files(paths.len()),
+            if paths.len() == 1 { "it" } else { "them" },
+            listed(paths)
+        );
+        let choices = vec![
+            choice(
+                Answer::Stash,
+                "--stash",
+                "let onloop stash them; `git stash pop` restores them",
+            ),
+            choice(
+                Answer::Stop,
+                "git stash push --include-untracked",
+                "stash them yourself, then run this again",
+            ),
+            choice(Answer::Stop, "git add, git commit", "clean up yourself, then run this again"),
+        ];
+        Question { code: RefusalCode::Dirty, what, choices }
+    }
+
+    pub(super) fn feature_branch(current: &BranchName, derived: &BranchName) -> Question {
+        let here = format!("--mode branch --branch {}", text::shell_word(current.as_str()));
+        let choices = vec![
+            choice(
+                Answer::Worktree,
+                "--mode worktree",
+                format!("work in a worktree of its own, on `{derived}` (recommended)"),
+            ),
+            choice(Answer::Stay(current.clone()), here, format!("work on `{current}`, here")),
+            choice(
+                Answer::CustomBranch,
+                "--branch NAME",
+                "work in a worktree of its own, on a branch you name",
+            ),
+        ];
+        let what = format!(
+            "`{current}` is checked out, and the workflow names neither a branch nor an isolation"
+        );
+        Question { code: RefusalCode::FeatureBranch, what, choices }
+    }
+
+    pub(super) fn existing(
+        code: RefusalCode,
+        mut what: String,
+        reusable: Reusable,
+        branch: &BranchName,
+    ) -> Question {
+        let mut choices = Vec::new();
+        let recreate = format!("delete it and start `{branch}` anew from this commit");
+        choices.push(choice(Answer::Recreate, "--on-existing recreate", recreate));
+        match reusable {
+            Reusable::Offered => choices
+                .insert(0, choice(Answer::Reuse, "--on-existing reuse", "continue on it as it is")),
+            Reusable::OnRequest => {
+                what.push_str("; `--on-existing reuse` continues on it as it is");
+            }
+        }
+        choices.push(choice(Answer::Stop, "--on-existing stop", "stop here; nothing is changed"));
+        Question { code, what, choices }
+    }
+}
+
+/// Whether continuing on what exists is offered or has to be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reusable {
+    /// It is at the same commit as this checkout.
+    Offered,
+    /// It has a history of its own; only `--on-existing reuse` takes it.
+    OnRequest,
+}
+
+impl Refusal {
+    pub(super) fn invalid_branch(name: &str, reason: &InvalidBranchName) -> Refusal {
+        let name = text::ellipsis(&text::one_line(name), limits::BRANCH_NAME_BYTES);
+        refusal(
+            RefusalCode::InvalidBranch,
+            format!("`{name}` is not a branch name: it {reason}"),
+            vec![remedy("--branch NAME", "name another one, or correct `branch:` in the file")],
+        )
+    }
+
+    pub(super) fn workflow_outside(workflow: &str, root: &str) -> Refusal {
+        refusal(
+            RefusalCode::WorkflowOutside,
+            format!("the workflow `{workflow}` is outside the repository `{root}`"),
+            vec![
+                remedy("cd FOLDER", "run this inside the workflow's own repository"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn host_detached() -> Refusal {
+        refusal(
+            RefusalCode::HostDetached,
+            "host mode works on the branch that is checked out, and HEAD is detached".to_owned(),
+            vec![
+                remedy("git switch BRANCH", "check out a branch, then run this again"),
+                remedy("--mode worktree", "work in a worktree of its own"),
+            ],
+        )
+    }
+
+    pub(super) fn protected(branch: &BranchName) -> Refusal {
+        refusal(
+            RefusalCode::ProtectedBranch,
+            format!("the work would happen on the protected branch `{branch}`"),
+            vec![
+                remedy("--mode worktree --branch NAME", "work in a worktree on another branch"),
+                remedy("git switch --create NAME", "switch to a feature branch, then run again"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn host_branch_differs(pinned: &BranchName, current: &BranchName) -> Refusal {
+        let current_word = text::shell_word(current.as_str());
+        refusal(
+            RefusalCode::HostBranchDiffers,
+            format!(
+                "host mode works on `{current}`, which is checked out, but the branch is \
+                     pinned to `{pinned}`"
+            ),
+            vec![
+                remedy(format!("--branch {current_word}"), "work on what is checked out"),
+                remedy("--mode worktree", format!("work in a worktree on `{pinned}`")),
+            ],
+        )
+    }
+
+    pub(super) fn already_here(branch: &BranchName) -> Refusal {
+        refusal(
+            RefusalCode::AlreadyHere,
+            format!("`{branch}` is checked out here, so that no worktree can have it"),
+            vec![
+                remedy("--mode branch", "work on it in this checkout (`worktree: false`)"),
+                remedy("--mode host", "the same, prepared by your tool (`worktree: host`)"),
+                remedy("--branch NAME", "work in a worktree on another branch"),
+            ],
+        )
+    }
+
+    pub(super) fn checked_out_elsewhere(branch: &BranchName, at: &str) -> Refusal {
+        refusal(
+            RefusalCode::CheckedOutElsewhere,
+            format!("`{branch}` is checked out at `{at}`, so that nothing else can have it"),
+            vec![
+                remedy("--branch NAME", "work on another branch"),
+                remedy(
+                    format!("cd {}", text::shell_word(at)),
+                    "run this there, with `--mode host`, to continue on it",
+                ),
+            ],
+        )
+    }
+
+    pub(super) fn folder_taken(path: &str, by: &str, remove: String) -> Refusal {
+        refusal(
+            RefusalCode::FolderTaken,
+            format!("the worktree's folder `{path}` is taken by {by}"),
+            vec![
+                remedy("--branch NAME", "work on a branch with another folder"),
+                remedy(remove, "make room for it, then run this again"),
+            ],
+        )
+    }
+
+    pub(super) fn worktree_dirty(path: &str, paths: &[&str]) -> Refusal {
+        refusal(
+            RefusalCode::WorktreeDirty,
+            format!(
+                "recreating the worktree `{path}` would lose {} not committed:{}",
+                counted_files(paths.len()).trim_end_matches(" is").trim_end_matches(" are"),
+                listed(paths)
+            ),
+            vec![
+                remedy("--on-existing reuse", "continue there as it is"),
+                remedy(
+                    format!("git -C {} stash push --include-untracked", text::shell_word(path)),
+                    "put them away, then run this again",
+                ),
+            ],
+        )
+    }
+}
+
+fn refusal(code: RefusalCode, what: String, how: Vec<Remedy>) -> Refusal {
+    Refusal { code, what, how }
+}
+
+fn remedy(line: impl Into<String>, effect: impl Into<String>) -> Remedy {
+    Remedy { line: line.into(), effect: effect.into() }
+}
+
+fn choice(answer: Answer, line: impl Into<String>, effect: impl Into<String>) -> Choice {
+    Choice { answer, remedy: remedy(line, effect) }
+}
+
+fn counted_files(count: usize) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", text::counted(count as u64, "file"))
+}
+
+/// The first paths, each on a line of its own, and how many more there are.
+fn listed(paths: &[&str]) -> String {
+    let shown = paths.iter().take(limits::DIRTY_FILES_LISTED);
+    let mut lines: String = shown.map(|path| format!("\n  {}", text::one_line(path))).collect();
+    if let Some(more @ 1..) = paths.len().checked_sub(limits::DIRTY_FILES_LISTED) {
+        lines.push_str(&format!("\n  and {more} more"));
+    }
+    lines
+}

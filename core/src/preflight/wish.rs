@@ -1,0 +1,111 @@
+//! What the author of the workflow and the person at the command line want.
+
+use super::branch::BranchName;
+use super::refusal::Refusal;
+use crate::workflow::{Isolation, Plan};
+
+/// How the work is kept apart from everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A linked worktree of its own.
+    Worktree,
+    /// A branch of its own in the current checkout.
+    Branch,
+    /// The checkout and branch as the host tool prepared them.
+    Host,
+    /// Not at all: git is left alone.
+    None,
+}
+
+impl Mode {
+    /// The word for it on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Worktree => "worktree",
+            Mode::Branch => "branch",
+            Mode::Host => "host",
+            Mode::None => "none",
+        }
+    }
+}
+
+impl From<Isolation> for Mode {
+    fn from(isolation: Isolation) -> Mode {
+        match isolation {
+            Isolation::Worktree => Mode::Worktree,
+            Isolation::Branch => Mode::Branch,
+            Isolation::Host => Mode::Host,
+        }
+    }
+}
+
+/// What to do with a branch or worktree that is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnExisting {
+    /// Stop and say so.
+    Stop,
+    /// Continue on it as it is.
+    Reuse,
+    /// Delete it and create it anew from HEAD.
+    Recreate,
+}
+
+/// What the command line says about preflight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreflightFlags {
+    /// `--mode`; goes before `worktree:` in the file.
+    pub mode: Option<Mode>,
+    /// `--branch`; goes before `branch:` in the file.
+    pub branch: Option<String>,
+    /// `--stash`: the explicit approval to stash what is in the way.
+    pub stash: bool,
+    /// `--on-existing`; left out, a person is asked.
+    pub on_existing: Option<OnExisting>,
+}
+
+/// What file and command line want together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Isolation that somebody pinned.
+    pub mode: Option<Mode>,
+    /// Branch that somebody pinned.
+    pub pinned: Option<BranchName>,
+    /// Branch of a workflow for which nobody pinned one.
+    pub derived: BranchName,
+    /// Files that are not ours may be uncommitted and stay so.
+    pub dirty_allowed: bool,
+    /// Files that are not ours may be stashed.
+    pub stash: bool,
+    /// What to do with a branch or worktree that is already there; `None`: ask.
+    pub on_existing: Option<OnExisting>,
+    /// The workflow file: absolute, symbolic links resolved.
+    pub workflow: String,
+}
+
+impl Wish {
+    /// What `plan` and `flags` want for the workflow file at the absolute path `workflow`.
+    ///
+    /// Refused when the pinned branch is not a name that git accepts.
+    pub fn new(plan: &Plan, flags: &PreflightFlags, workflow: String) -> Result<Wish, Refusal> {
+        let pinned = match flags.branch.as_ref().or(plan.branch.as_ref()) {
+            None => None,
+            Some(name) => Some(
+                BranchName::parse(name).map_err(|reason| Refusal::invalid_branch(name, &reason))?,
+            ),
+        };
+        Ok(Wish {
+            mode: flags.mode.or(plan.isolation.map(Mode::from)),
+            pinned,
+            derived: BranchName::for_slug(&plan.slug),
+            dirty_allowed: plan.dirty_allowed,
+            stash: flags.stash,
+            on_existing: flags.on_existing,
+            workflow,
+        })
+    }
+
+    /// The branch the work should be on, unless the mode says that it is the current one.
+    pub fn target(&self) -> &BranchName {
+        self.pinned.as_ref().unwrap_or(&self.derived)
+    }
+}

@@ -1,0 +1,325 @@
+//! Git repositories, through libgit2 where it can and the git program where it must.
+//!
+//! libgit2 is quick and starts no process. It cannot open every repository (SHA-256 objects,
+//! reftable, split or sparse indexes), and it applies no configured filters, so that a
+//! checkout of an LFS repository would hold pointers. There the git program does the work
+//! behind the same functions.
+//!
+//! A repository is somebody else's configuration. Of what git would run by itself, hooks and
+//! the file system monitor are turned off; filters stay on, because without them the files
+//! would be wrong. Nothing in the environment may point git at another repository.
+
+mod libgit;
+mod program;
+mod rollback;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use onloop_core::preflight::{BranchName, GitSurvey, Repository, WorktreeEntry};
+use onloop_core::program::{Failure, FailureKind, GitRequest, Outcome};
+
+use program::GitProgram;
+
+/// Answers [`GitRequest`]s.
+#[derive(Debug)]
+pub struct OsGit {
+    program: GitProgram,
+}
+
+impl Default for OsGit {
+    fn default() -> OsGit {
+        OsGit::new()
+    }
+}
+
+/// A worktree as the repository has it on record.
+#[derive(Clone, Debug)]
+struct Registered {
+    /// Its top folder; symbolic links resolved where it exists.
+    path: PathBuf,
+    /// Its branch.
+    branch: Option<String>,
+    /// The reason it is locked for; empty where none was given.
+    locked: Option<String>,
+    /// Whether the folder is there.
+    present: bool,
+}
+
+/// Who works with a repository.
+enum Access {
+    /// There is no checkout.
+    Nothing,
+    /// libgit2.
+    Library(git2::Repository),
+    /// The git program, because of this.
+    Program(String),
+}
+
+/// A worktree to make.
+struct NewWorktree<'a> {
+    path: &'a Path,
+    branch: &'a BranchName,
+    create_at: Option<&'a str>,
+}
+
+impl OsGit {
+    /// Uses the `git` on `PATH` where libgit2 is not enough.
+    pub fn new() -> OsGit {
+        OsGit::with_program("git")
+    }
+
+    /// Uses `executable` where libgit2 is not enough.
+    pub fn with_program(executable: impl Into<OsString>) -> OsGit {
+        OsGit { program: GitProgram::new(executable.into()) }
+    }
+
+    /// Performs one request. Paths in it are absolute, or relative to the current folder of
+    /// the process.
+    pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        match request {
+            GitRequest::Survey { cwd, branch } => {
+                self.survey(Path::new(cwd), branch).map(Outcome::Survey)
+            }
+            GitRequest::Worktrees { cwd } => self.worktrees(Path::new(cwd)).map(Outcome::Worktrees),
+            GitRequest::Head { cwd } => self.head(Path::new(cwd)).map(Outcome::Commit),
+            GitRequest::CreateWorktree { cwd, path, branch, create_at } => {
+                let new = NewWorktree {
+                    path: Path::new(path),
+                    branch: &branch_name(branch)?,
+                    create_at: create_at.as_deref(),
+                };
+                self.create_worktree(Path::new(cwd), &new).map(done)
+            }
+            GitRequest::RemoveWorktree { cwd, path } => {
+                self.remove_worktree(Path::new(cwd), Path::new(path)).map(done)
+            }
+            GitRequest::Switch { cwd, branch, create } => {
+                self.switch(Path::new(cwd), &branch_name(branch)?, *create).map(done)
+            }
+            GitRequest::DeleteBranch { cwd, branch } => {
+                self.delete_branch(Path::new(cwd), &branch_name(branch)?).map(done)
+            }
+            GitRequest::Stash { cwd, message, paths } => {
+                self.stash(Path::new(cwd), message, paths).map(done)
+            }
+        }
+    }
+
+    fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
+        // A name that git does not allow names no branch, and git never gets to see it.
+        let branch = BranchName::parse(branch).ok();
+        let repository = match access(cwd)? {
+            Access::Nothing => None,
+            Access::Library(repository) if repository.is_bare() => None,
+            Access::Library(repository) => match libgit::needs_program(&repository) {
+                Some(_) => self.program.survey(cwd, branch.as_ref())?,
+                None => Some(self.survey_with_library(&repository, cwd, branch.as_ref())?),
+            },
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.survey(cwd, branch.as_ref())?
+            }
+        };
+        Ok(GitSurvey { repository })
+    }
+
+    /// What libgit2 opens it cannot always read: the index may have parts it does not know.
+    fn survey_with_library(
+        &self,
+        repository: &git2::Repository,
+        cwd: &Path,
+        branch: Option<&BranchName>,
+    ) -> Result<Repository, Failure> {
+        let failure = match libgit::survey(repository, branch) {
+            Ok(survey) => return Ok(survey),
+            Err(failure) => failure,
+        };
+        match self.program.survey(cwd, branch) {
+            Ok(Some(survey)) => Ok(survey),
+            Ok(None) | Err(_) => Err(failure),
+        }
+    }
+
+    fn worktrees(&self, cwd: &Path) -> Result<Vec<WorktreeEntry>, Failure> {
+        let registered = match access(cwd)? {
+            Access::Nothing => return Ok(Vec::new()),
+            Access::Library(repository) => libgit::registered(&repository)?,
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.registered(cwd)?
+            }
+        };
+        let usable = registered.into_iter().filter(Registered::holds_its_branch);
+        usable
+            .map(|entry| Ok(WorktreeEntry { path: utf8(&entry.path)?, branch: entry.branch }))
+            .collect()
+    }
+
+    fn head(&self, cwd: &Path) -> Result<Option<String>, Failure> {
+        match access(cwd)? {
+            Access::Nothing => Ok(None),
+            Access::Library(repository) => libgit::head(&repository),
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.commit(cwd, "HEAD")
+            }
+        }
+    }
+
+    fn create_worktree(&self, cwd: &Path, new: &NewWorktree<'_>) -> Result<(), Failure> {
+        let shown = new.path.display();
+        if new.path.symlink_metadata().is_ok() {
+            return Err(Failure::new(FailureKind::Exists, format!("`{shown}` already exists")));
+        }
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(repository) => {
+                match libgit::checkout_needs_program(&repository, new)? {
+                    None => libgit::create_worktree(&repository, new),
+                    Some(reason) => {
+                        self.program.required(&reason)?;
+                        self.program.create_worktree(cwd, new)
+                    }
+                }
+            }
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.create_worktree(cwd, new)
+            }
+        }
+    }
+
+    fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(repository) => libgit::remove_worktree(&repository, path),
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.remove_worktree(cwd, path)
+            }
+        }?;
+        rollback::remove_empty_ancestors(path);
+        Ok(())
+    }
+
+    fn switch(&self, cwd: &Path, branch: &BranchName, create: bool) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            // Creating a branch at HEAD moves no file, so that filters do not matter.
+            Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
+            // Everything else does, with rules about what may be overwritten that only the
+            // git program knows in full.
+            Access::Library(_) => self.program.switch(cwd, branch, create),
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.switch(cwd, branch, create)
+            }
+        }
+    }
+
+    fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(repository) => libgit::delete_branch(&repository, branch),
+            Access::Program(reason) => {
+                self.program.required(&reason)?;
+                self.program.delete_branch(cwd, branch)
+            }
+        }
+    }
+
+    fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(_) | Access::Program(_) => self.program.stash(cwd, message, paths),
+        }
+    }
+}
+
+impl Registered {
+    /// A worktree whose folder is gone still holds its branch while it is locked: the folder
+    /// may be on a disk that is not mounted.
+    fn holds_its_branch(&self) -> bool {
+        self.present || self.locked.is_some()
+    }
+
+    /// Refuses to touch a locked worktree.
+    fn unlocked(&self) -> Result<(), Failure> {
+        let Some(reason) = &self.locked else { return Ok(()) };
+        let shown = self.path.display();
+        let reason = if reason.is_empty() { "no reason given" } else { reason };
+        Err(Failure::new(
+            FailureKind::Busy,
+            format!("the worktree `{shown}` is locked ({reason}); `git worktree unlock` frees it"),
+        ))
+    }
+}
+
+/// Opens the repository around `cwd`, as git itself would find it.
+fn access(cwd: &Path) -> Result<Access, Failure> {
+    let error = match libgit::open(cwd) {
+        Ok(repository) => return Ok(Access::Library(repository)),
+        Err(error) => error,
+    };
+    match error.code() {
+        git2::ErrorCode::NotFound => match dangling_link(cwd) {
+            None => Ok(Access::Nothing),
+            Some(link) => Err(Failure::new(
+                FailureKind::Invalid,
+                format!(
+                    "`{}` points to a repository that is not there; `git worktree repair`, run \
+                     in the main checkout, may mend it",
+                    link.display()
+                ),
+            )),
+        },
+        git2::ErrorCode::Owner => Err(Failure::new(
+            FailureKind::Denied,
+            format!(
+                "the repository around `{0}` belongs to another user; if you trust it: \
+                 git config --global --add safe.directory {0}",
+                libgit::top(cwd).display()
+            ),
+        )),
+        _ => Ok(Access::Program(error.message().to_owned())),
+    }
+}
+
+/// The `.git` file that leads nowhere, if that is why no repository was found.
+fn dangling_link(cwd: &Path) -> Option<PathBuf> {
+    let link = cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
+    link.is_file().then_some(link)
+}
+
+fn branch_name(name: &str) -> Result<BranchName, Failure> {
+    BranchName::parse(name).map_err(|reason| {
+        let name = name.escape_debug();
+        Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
+    })
+}
+
+fn no_repository(cwd: &Path) -> Failure {
+    let message = format!("`{}` is not inside a git repository", cwd.display());
+    Failure::new(FailureKind::NotFound, message)
+}
+
+fn utf8(path: &Path) -> Result<String, Failure> {
+    let Some(text) = path.to_str() else {
+        let message = format!("the path `{}` is not UTF-8", path.display());
+        return Err(Failure::new(FailureKind::Invalid, message));
+    };
+    Ok(text.to_owned())
+}
+
+/// `path` with symbolic links resolved, where it exists.
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn done((): ()) -> Outcome {
+    Outcome::Done
+}

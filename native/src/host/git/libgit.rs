@@ -1,0 +1,174 @@
+//! What libgit2 can do by itself.
+
+mod attributes;
+mod worktree;
+
+use std::path::{Path, PathBuf};
+
+use git2::{
+    BranchType, ErrorCode, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
+};
+use onloop_core::preflight::{self, BranchName};
+use onloop_core::program::{Failure, FailureKind};
+
+use super::{Registered, resolved, utf8};
+
+pub(super) use attributes::{checkout_needs_program, needs_program};
+pub(super) use worktree::{create_worktree, registered, remove_worktree};
+
+/// The repository around `cwd`. The search ends at the border of the file system, as git's
+/// own does.
+pub(super) fn open(cwd: &Path) -> Result<Repository, git2::Error> {
+    Repository::open_ext(cwd, RepositoryOpenFlags::empty(), &[] as &[&Path])
+}
+
+/// The folder that holds the repository around `cwd`, found without opening it.
+pub(super) fn top(cwd: &Path) -> PathBuf {
+    let cwd = resolved(cwd);
+    let found = cwd.ancestors().find(|folder| folder.join(".git").exists());
+    found.unwrap_or(&cwd).to_owned()
+}
+
+/// Everything preflight wants to know about a checkout that is not bare.
+pub(super) fn survey(
+    repository: &Repository,
+    branch: Option<&BranchName>,
+) -> Result<preflight::Repository, Failure> {
+    let main = main_root(repository)?;
+    let linked = repository.is_worktree();
+    let target_commit = match branch {
+        Some(branch) => branch_commit(repository, branch)?,
+        None => None,
+    };
+    let target_checked_out_at = match branch {
+        Some(branch) => checked_out_at(repository, branch)?,
+        None => None,
+    };
+    Ok(preflight::Repository {
+        root: utf8(&workdir(repository)?)?,
+        main_root: utf8(&main)?,
+        linked,
+        branch: head_branch(repository)?,
+        head: head(repository)?,
+        dirty: dirty(repository)?,
+        target_commit,
+        target_checked_out_at,
+    })
+}
+
+fn workdir(repository: &Repository) -> Result<PathBuf, Failure> {
+    match repository.workdir() {
+        Some(path) => Ok(resolved(path)),
+        None => {
+            let message = format!("`{}` is a bare repository", repository.path().display());
+            Err(Failure::new(FailureKind::Invalid, message))
+        }
+    }
+}
+
+/// Top folder of the main checkout; of a bare repository, its own folder.
+fn main_root(repository: &Repository) -> Result<PathBuf, Failure> {
+    if !repository.is_worktree() {
+        return workdir(repository);
+    }
+    let main =
+        Repository::open(repository.commondir()).map_err(|error| failure(repository, &error))?;
+    Ok(resolved(main.workdir().unwrap_or(main.path())))
+}
+
+/// The commit at HEAD.
+pub(super) fn head(repository: &Repository) -> Result<Option<String>, Failure> {
+    match repository.head().and_then(|head| head.peel_to_commit()) {
+        Ok(commit) => Ok(Some(commit.id().to_string())),
+        Err(error) if matches!(error.code(), ErrorCode::UnbornBranch | ErrorCode::NotFound) => {
+            Ok(None)
+        }
+        Err(error) => Err(failure(repository, &error)),
+    }
+}
+
+/// The branch at HEAD, also before its first commit.
+fn head_branch(repository: &Repository) -> Result<Option<String>, Failure> {
+    let head = repository.find_reference("HEAD").map_err(|error| failure(repository, &error))?;
+    let target = head.symbolic_target().map_err(|error| failure(repository, &error))?;
+    Ok(target.and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned))
+}
+
+fn branch_commit(repository: &Repository, branch: &BranchName) -> Result<Option<String>, Failure> {
+    let found = repository.find_branch(branch.as_str(), BranchType::Local);
+    match found.and_then(|branch| branch.get().peel_to_commit()) {
+        Ok(commit) => Ok(Some(commit.id().to_string())),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(failure(repository, &error)),
+    }
+}
+
+fn checked_out_at(repository: &Repository, branch: &BranchName) -> Result<Option<String>, Failure> {
+    let holds = |entry: &Registered| {
+        entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
+    };
+    match registered(repository)?.iter().find(|entry| holds(entry)) {
+        Some(entry) => utf8(&entry.path).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
+    let mut options = StatusOptions::new();
+    options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false);
+    let statuses =
+        repository.statuses(Some(&mut options)).map_err(|error| failure(repository, &error))?;
+    let mut paths: Vec<String> = statuses
+        .iter()
+        .map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned())
+        .collect();
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// Creates `branch` at HEAD and checks it out; no file changes.
+pub(super) fn switch_to_new(repository: &Repository, branch: &BranchName) -> Result<(), Failure> {
+    if repository.state() != RepositoryState::Clean {
+        return Err(Failure::new(
+            FailureKind::Conflict,
+            format!("`{}` is in the middle of a merge or rebase", repository.path().display()),
+        ));
+    }
+    let created = repository
+        .head()
+        .and_then(|head| head.peel_to_commit())
+        .and_then(|commit| repository.branch(branch.as_str(), &commit, false));
+    let mut created = created.map_err(|error| failure(repository, &error))?;
+    repository.set_head(&format!("refs/heads/{branch}")).map_err(|error| {
+        let _ = created.delete();
+        failure(repository, &error)
+    })
+}
+
+/// Deletes a branch that nothing has checked out.
+pub(super) fn delete_branch(repository: &Repository, branch: &BranchName) -> Result<(), Failure> {
+    if let Some(at) = checked_out_at(repository, branch)? {
+        let message = format!("branch `{branch}` is checked out at `{at}`");
+        return Err(Failure::new(FailureKind::Busy, message));
+    }
+    repository
+        .find_branch(branch.as_str(), BranchType::Local)
+        .and_then(|mut branch| branch.delete())
+        .map_err(|error| failure(repository, &error))
+}
+
+/// An error of libgit2 as a failure that names the repository.
+fn failure(repository: &Repository, error: &git2::Error) -> Failure {
+    let kind = match error.code() {
+        ErrorCode::NotFound => FailureKind::NotFound,
+        ErrorCode::Exists => FailureKind::Exists,
+        ErrorCode::Locked => FailureKind::Busy,
+        ErrorCode::Conflict | ErrorCode::Modified | ErrorCode::Uncommitted => FailureKind::Conflict,
+        ErrorCode::Owner => FailureKind::Denied,
+        ErrorCode::InvalidSpec | ErrorCode::Invalid => FailureKind::Invalid,
+        _ => FailureKind::Other,
+    };
+    let folder = repository.workdir().unwrap_or(repository.path());
+    Failure::new(kind, format!("git in `{}`: {}", folder.display(), error.message()))
+}

@@ -1,0 +1,105 @@
+//! Where libgit2 would read or write files differently from git.
+
+use std::fs;
+use std::path::Path;
+
+use git2::{ObjectType, Repository, TreeWalkMode, TreeWalkResult};
+use onloop_core::program::Failure;
+
+use super::super::NewWorktree;
+use super::failure;
+
+const ATTRIBUTES: &str = ".gitattributes";
+
+/// Why the git program has to look at the state of this checkout, if it has to.
+pub(crate) fn needs_program(repository: &Repository) -> Option<String> {
+    sparse(repository).or_else(|| shared_attributes(repository)).or_else(|| {
+        let workdir = repository.workdir()?;
+        if file_converts(&workdir.join(ATTRIBUTES)) {
+            return Some(because(ATTRIBUTES));
+        }
+        // An index that cannot be read is reported by whoever needs it next.
+        let index = repository.index().ok()?;
+        let path = index.iter().map(|entry| entry.path).find(|path| {
+            is_attributes(path) && file_converts(&workdir.join(&*String::from_utf8_lossy(path)))
+        })?;
+        Some(because(&String::from_utf8_lossy(&path)))
+    })
+}
+
+/// Why the git program has to check `new` out, if it has to.
+pub(crate) fn checkout_needs_program(
+    repository: &Repository,
+    new: &NewWorktree<'_>,
+) -> Result<Option<String>, Failure> {
+    if let Some(reason) = sparse(repository).or_else(|| shared_attributes(repository)) {
+        return Ok(Some(reason));
+    }
+    let revision = match new.create_at {
+        Some(commit) => commit.to_owned(),
+        None => format!("refs/heads/{}", new.branch),
+    };
+    let tree = repository
+        .revparse_single(&revision)
+        .and_then(|object| object.peel_to_tree())
+        .map_err(|error| failure(repository, &error))?;
+    let mut found = None;
+    let walked = tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        if entry.kind() != Some(ObjectType::Blob) || entry.name_bytes() != ATTRIBUTES.as_bytes() {
+            return TreeWalkResult::Ok;
+        }
+        let blob = repository.find_blob(entry.id());
+        if blob.is_ok_and(|blob| converts(blob.content())) {
+            found = Some(because(&format!("{folder}{ATTRIBUTES}")));
+            return TreeWalkResult::Abort;
+        }
+        TreeWalkResult::Ok
+    });
+    match (found, walked) {
+        // Ending the walk early is an error to libgit2, not to us.
+        (Some(reason), _) => Ok(Some(reason)),
+        (None, Ok(())) => Ok(None),
+        (None, Err(error)) => Err(failure(repository, &error)),
+    }
+}
+
+/// A sparse checkout leaves files out on purpose, and libgit2 takes them for deleted. A
+/// worktree's own configuration has to be copied to a new worktree, which libgit2 does not.
+fn sparse(repository: &Repository) -> Option<String> {
+    let config = repository.config().ok()?;
+    ["core.sparseCheckout", "extensions.worktreeConfig"]
+        .iter()
+        .find(|name| config.get_bool(name).unwrap_or(false))
+        .map(|name| format!("`{name}` is set"))
+}
+
+/// Attributes that apply to every file: of the repository and of the user.
+fn shared_attributes(repository: &Repository) -> Option<String> {
+    let own = repository.commondir().join("info/attributes");
+    let users = repository.config().ok()?.get_path("core.attributesFile").ok();
+    [Some(own), users]
+        .into_iter()
+        .flatten()
+        .find(|path| file_converts(path))
+        .map(|path| because(&path.display().to_string()))
+}
+
+fn because(path: &str) -> String {
+    format!("`{path}` names a filter or an encoding")
+}
+
+fn is_attributes(path: &[u8]) -> bool {
+    path.strip_suffix(ATTRIBUTES.as_bytes())
+        .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+}
+
+fn file_converts(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|content| converts(&content))
+}
+
+/// Whether attributes ask for a conversion that libgit2 does not do.
+fn converts(attributes: &[u8]) -> bool {
+    ["filter=", "working-tree-encoding="]
+        .iter()
+        .any(|word| attributes.windows(word.len()).any(|part| part == word.as_bytes()))
+}

@@ -1,0 +1,186 @@
+//! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
+
+mod command;
+mod worktree;
+
+use std::path::{Path, PathBuf};
+
+use onloop_core::preflight::{self, BranchName};
+use onloop_core::program::{Failure, FailureKind};
+
+use super::{resolved, utf8};
+
+pub(super) use command::GitProgram;
+use command::{Answer, lines_until_nul, text};
+
+impl GitProgram {
+    /// Everything preflight wants to know; `None`: not inside a checkout.
+    pub(super) fn survey(
+        &self,
+        cwd: &Path,
+        branch: Option<&BranchName>,
+    ) -> Result<Option<preflight::Repository>, Failure> {
+        let inside = self.answer(cwd, &["rev-parse", "--is-inside-work-tree"])?.success()?;
+        if text(&inside) != "true" {
+            return Ok(None);
+        }
+        let root = self.path(cwd, "--show-toplevel")?;
+        let target_commit = match branch {
+            Some(branch) => self.commit(cwd, &format!("refs/heads/{branch}"))?,
+            None => None,
+        };
+        let registered = self.registered(cwd)?;
+        let holder = branch.and_then(|branch| {
+            registered.iter().find(|entry| {
+                entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
+            })
+        });
+        Ok(Some(preflight::Repository {
+            linked: self.is_linked(cwd)?,
+            main_root: utf8(&self.main_root(cwd)?)?,
+            branch: self.head_branch(cwd)?,
+            head: self.commit(cwd, "HEAD")?,
+            dirty: self.dirty(&root)?,
+            target_commit,
+            target_checked_out_at: holder.map(|entry| utf8(&entry.path)).transpose()?,
+            root: utf8(&root)?,
+        }))
+    }
+
+    /// The commit that `revision` names, if there is one.
+    pub(super) fn commit(&self, cwd: &Path, revision: &str) -> Result<Option<String>, Failure> {
+        let revision = format!("{revision}^{{commit}}");
+        let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &revision];
+        let found = self.answer(cwd, &args)?;
+        Ok(found.yes_or_no()?.map(|id| text(&id)))
+    }
+
+    fn head_branch(&self, cwd: &Path) -> Result<Option<String>, Failure> {
+        let name = self.answer(cwd, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
+        let name = name.map(|name| text(&name));
+        Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
+    }
+
+    fn path(&self, cwd: &Path, question: &str) -> Result<PathBuf, Failure> {
+        let args = ["rev-parse", "--path-format=absolute", question];
+        let path = self.answer(cwd, &args)?.success()?;
+        Ok(resolved(Path::new(&text(&path))))
+    }
+
+    fn is_linked(&self, cwd: &Path) -> Result<bool, Failure> {
+        Ok(self.path(cwd, "--git-dir")? != self.path(cwd, "--git-common-dir")?)
+    }
+
+    /// Top folder of the main checkout; of a bare repository, its own folder.
+    fn main_root(&self, cwd: &Path) -> Result<PathBuf, Failure> {
+        if !self.is_linked(cwd)? {
+            return self.path(cwd, "--show-toplevel");
+        }
+        let common = self.path(cwd, "--git-common-dir")?;
+        // Asked from inside the common folder, git knows a checkout that is configured
+        // elsewhere (a submodule's) but not the usual one around it.
+        let configured = self.answer(&common, &["config", "--path", "core.worktree"])?;
+        if let Some(path) = configured.yes_or_no()? {
+            return Ok(resolved(&common.join(text(&path))));
+        }
+        match (common.file_name(), common.parent()) {
+            (Some(name), Some(parent)) if name == ".git" && !self.is_bare(&common)? => {
+                Ok(parent.to_owned())
+            }
+            (Some(_) | None, Some(_) | None) => Ok(common),
+        }
+    }
+
+    fn is_bare(&self, common: &Path) -> Result<bool, Failure> {
+        let bare = self.answer(common, &["config", "--type=bool", "core.bare"])?.yes_or_no()?;
+        Ok(bare.is_some_and(|bare| text(&bare) == "true"))
+    }
+
+    fn dirty(&self, root: &Path) -> Result<Vec<String>, Failure> {
+        let args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+        let output = self.answer(root, &args)?.success()?;
+        let mut paths: Vec<String> = lines_until_nul(&output)
+            // Two letters and a blank come before the path.
+            .filter_map(|entry| entry.get(3..))
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    pub(super) fn switch(
+        &self,
+        cwd: &Path,
+        branch: &BranchName,
+        create: bool,
+    ) -> Result<(), Failure> {
+        let mut args = vec!["switch", "--quiet", "--no-guess", "--no-recurse-submodules"];
+        if create {
+            args.push("--create");
+        }
+        args.push(branch.as_str());
+        self.answer(cwd, &args)?.success().map(drop)
+    }
+
+    pub(super) fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {
+        if self.commit(cwd, &format!("refs/heads/{branch}"))?.is_none() {
+            let message = format!("there is no branch `{branch}` in `{}`", cwd.display());
+            return Err(Failure::new(FailureKind::NotFound, message));
+        }
+        let args = ["branch", "--quiet", "--delete", "--force", "--", branch.as_str()];
+        self.answer(cwd, &args)?.success().map(drop)
+    }
+
+    pub(super) fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
+        let root = self.path(cwd, "--show-toplevel")?;
+        let before = self.commit(&root, "refs/stash")?;
+        let mut list = paths.join("\0").into_bytes();
+        list.push(0);
+        let args = [
+            "stash",
+            "push",
+            "--quiet",
+            "--include-untracked",
+            "--message",
+            message,
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
+        self.answer_to(&root, &args, &list)?.success()?;
+        if self.commit(&root, "refs/stash")? == before {
+            let message = format!("git found nothing to stash in `{}`", root.display());
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        let dirty = self.dirty(&root)?;
+        match paths.iter().find(|path| dirty.contains(path)) {
+            None => Ok(()),
+            Some(path) => Err(Failure::new(
+                FailureKind::Conflict,
+                format!(
+                    "git could not stash `{path}` in `{}`; `git stash pop` brings back what it did",
+                    root.display()
+                ),
+            )),
+        }
+    }
+}
+
+impl Answer {
+    /// Standard output of a program that had to succeed.
+    fn success(self) -> Result<Vec<u8>, Failure> {
+        match self.exit {
+            0 => Ok(self.stdout),
+            _ => Err(self.into_failure()),
+        }
+    }
+
+    /// Standard output, or `None` where git says no: exit code 1 and no complaint.
+    fn yes_or_no(self) -> Result<Option<Vec<u8>>, Failure> {
+        match self.exit {
+            0 => Ok(Some(self.stdout)),
+            1 => Ok(None),
+            _ => Err(self.into_failure()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Linked worktrees with the git program.
+
+use std::fs;
+use std::path::Path;
+
+use onloop_core::program::{Failure, FailureKind};
+
+use super::super::rollback::Parents;
+use super::super::{NewWorktree, Registered, resolved, utf8};
+use super::GitProgram;
+
+impl GitProgram {
+    /// Every worktree on record, the main checkout first unless the repository is bare.
+    pub(crate) fn registered(&self, cwd: &Path) -> Result<Vec<Registered>, Failure> {
+        let output = self.answer(cwd, &["worktree", "list", "--porcelain", "-z"])?.success()?;
+        let mut all: Vec<Registered> = Vec::new();
+        let mut bare = false;
+        for attribute in output.split(|&byte| byte == 0) {
+            let attribute = String::from_utf8_lossy(attribute);
+            let (key, value) = attribute.split_once(' ').unwrap_or((&attribute, ""));
+            let current = all.last_mut();
+            match (key, current) {
+                ("worktree", _) => all.push(Registered {
+                    path: resolved(Path::new(value)),
+                    branch: None,
+                    locked: None,
+                    present: Path::new(value).join(".git").exists(),
+                }),
+                ("branch", Some(entry)) => {
+                    entry.branch = value.strip_prefix("refs/heads/").map(str::to_owned);
+                }
+                ("locked", Some(entry)) => entry.locked = Some(value.to_owned()),
+                ("bare", Some(_)) => bare = true,
+                // Commits and whatever later versions add.
+                (_, _) => {}
+            }
+        }
+        match all.first_mut() {
+            // Git names a submodule's repository here, not its checkout.
+            Some(main) if !bare => {
+                main.path = self.main_root(cwd)?;
+                main.present = true;
+            }
+            Some(_) => drop(all.remove(0)),
+            None => {}
+        }
+        Ok(all)
+    }
+
+    /// Makes a worktree, or nothing at all.
+    pub(crate) fn create_worktree(&self, cwd: &Path, new: &NewWorktree<'_>) -> Result<(), Failure> {
+        let path = utf8(new.path)?;
+        for stale in self.registered(cwd)? {
+            let same_branch = stale.branch.as_deref() == Some(new.branch.as_str());
+            if (stale.path == new.path || same_branch) && !stale.present {
+                stale.unlocked()?;
+                self.forget(cwd, &stale.path)?;
+            }
+        }
+        let parents = Parents::make(new.path)?;
+        if let Some(commit) = new.create_at {
+            // By itself, `worktree add -b` leaves its branch behind when the checkout fails.
+            let args = ["branch", "--quiet", "--no-track", "--", new.branch.as_str(), commit];
+            self.answer(cwd, &args)?.success()?;
+        }
+        let args = ["worktree", "add", "--quiet", "--", &path, new.branch.as_str()];
+        let made = self.answer(cwd, &args).and_then(|answer| answer.success());
+        if let Err(failure) = made {
+            let _ = fs::remove_dir_all(new.path);
+            let _ = self.forget(cwd, new.path);
+            if new.create_at.is_some() {
+                let _ = self.delete_branch(cwd, new.branch);
+            }
+            return Err(failure);
+        }
+        parents.keep();
+        Ok(())
+    }
+
+    /// Removes a linked worktree with everything in it.
+    pub(crate) fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
+        let wanted = resolved(path);
+        let common = self.path(cwd, "--git-common-dir")?;
+        let main = self.main_root(cwd)?;
+        let registered = self.registered(cwd)?;
+        let found = registered
+            .iter()
+            .find(|entry| entry.path == wanted && entry.path != main && entry.path != common);
+        let Some(entry) = found else {
+            let message =
+                format!("`{}` is not a linked worktree of this repository", path.display());
+            return Err(Failure::new(FailureKind::NotFound, message));
+        };
+        entry.unlocked()?;
+        self.forget(cwd, &wanted)
+    }
+
+    fn forget(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
+        let path = utf8(path)?;
+        let args = ["worktree", "remove", "--force", "--", &path];
+        self.answer(cwd, &args)?.success().map(drop)
+    }
+}

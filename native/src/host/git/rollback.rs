@@ -1,0 +1,72 @@
+//! Leaving nothing behind when a worktree could not be made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use onloop_core::program::{Failure, FailureKind};
+
+/// Folders made on the way to a worktree; removed again on drop unless the worktree was made.
+#[derive(Debug)]
+pub(super) struct Parents {
+    made: Vec<PathBuf>,
+}
+
+impl Parents {
+    /// Makes the missing parents of `path`.
+    pub(super) fn make(path: &Path) -> Result<Parents, Failure> {
+        let mut parents = Parents { made: Vec::new() };
+        let missing: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => parents.made.push(folder.to_owned()),
+                // Somebody else was quicker; then it is theirs to remove.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failure(folder, &error)),
+            }
+        }
+        Ok(parents)
+    }
+
+    /// Keeps the folders.
+    pub(super) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Parents {
+    fn drop(&mut self) {
+        for folder in self.made.iter().rev() {
+            // Not empty means that it has become somebody else's too.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Removes the folders that only held worktrees, once the last one has gone.
+pub(super) fn remove_empty_ancestors(worktree: &Path) {
+    const HOME_OF_WORKTREES: &str = ".hotl-worktrees";
+    let named = |folder: &Path| folder.file_name().is_some_and(|name| name == HOME_OF_WORKTREES);
+    if !worktree.ancestors().any(named) {
+        return;
+    }
+    for folder in worktree.ancestors().skip(1) {
+        if fs::remove_dir(folder).is_err() || named(folder) {
+            return;
+        }
+    }
+}
+
+/// An error of the file system as a failure that names the path.
+pub(super) fn failure(path: &Path, error: &std::io::Error) -> Failure {
+    use std::io::ErrorKind;
+    let kind = match error.kind() {
+        ErrorKind::NotFound => FailureKind::NotFound,
+        ErrorKind::AlreadyExists => FailureKind::Exists,
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => FailureKind::Denied,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FailureKind::Full,
+        ErrorKind::NotADirectory | ErrorKind::InvalidFilename => FailureKind::Invalid,
+        _ => FailureKind::Other,
+    };
+    Failure::new(kind, format!("`{}`: {error}", path.display()))
+}
