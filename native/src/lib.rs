@@ -7,21 +7,26 @@ mod start;
 use std::io::Write;
 use std::process::ExitCode;
 
-use onloop_core::program::{Exit, Program};
+use onloop_core::program::{Exit, Program, Start};
 
 pub use drive::drive;
 use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
 
 /// The whole `onloop` program: what the command line says, on this machine.
+pub fn main() -> ExitCode {
+    main_with(Program::from_command_line)
+}
+
+/// A whole process around the program that `begin` makes of its start.
 ///
 /// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
 /// use [`drive`] with an [`OsHost`] of their own.
-pub fn main() -> ExitCode {
+pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
-    ExitCode::from(run().code())
+    ExitCode::from(run(begin).code())
 }
 
-fn run() -> Exit {
+fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
     let (start, frozen) = match start::gather() {
         Ok(gathered) => gathered,
         Err(error) => return refuse(&error.to_string(), error.exit()),
@@ -49,7 +54,7 @@ fn run() -> Exit {
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
     };
-    let exit = drive(&mut host, Program::from_command_line(start));
+    let exit = drive(&mut host, begin(start));
     match lost.failure() {
         // Whoever reads the result must not take a part of it for the whole.
         Some(failure) if exit == Exit::Done => refuse(&failure.message, Exit::Refused),

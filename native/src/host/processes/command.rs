@@ -103,5 +103,19 @@ pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) 
         let message = format!("{what}: there is no such program {place}");
         return Failure::new(FailureKind::NotFound, message);
     }
+    if is_no_format(error) {
+        let message = format!("{what}: it is neither a program nor a script that begins with `#!`");
+        return Failure::new(FailureKind::Invalid, message);
+    }
     failure::of(error, &what)
+}
+
+#[cfg(unix)]
+fn is_no_format(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_no_format(_error: &io::Error) -> bool {
+    false
 }

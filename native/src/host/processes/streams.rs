@@ -174,3 +174,45 @@ fn write_log(log: &mut Option<Log<'_>>, bytes: &[u8], progress: &mut dyn Progres
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Warnings(Vec<String>);
+
+    impl Progress for Warnings {
+        fn tick_every_ms(&self) -> Option<u64> {
+            None
+        }
+
+        fn tick(&mut self) {}
+
+        fn output(&mut self, _bytes: &[u8]) {}
+
+        fn warn(&mut self, message: &str) {
+            self.0.push(message.to_owned());
+        }
+    }
+
+    #[test]
+    fn a_log_on_a_full_disk_ends_with_one_warning_and_the_stream_goes_on() {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let mut log = Some(Log {
+            file,
+            path: "a.log",
+        });
+        let mut warnings = Warnings::default();
+        let mut stream = Stream {
+            pipe: Some(&b"some output"[..]),
+            keeper: Keeper::new(100),
+        };
+        stream.drain(&mut [0; 4], &mut log, &mut warnings);
+        assert_eq!(stream.keeper.finish().head, b"some output");
+        assert_eq!(
+            warnings.0,
+            ["the log `a.log` ends early: no space is left on the device; free some and try again"]
+        );
+    }
+}
