@@ -6,6 +6,8 @@ mod processes;
 #[cfg(unix)]
 mod signals;
 
+use std::time::{Duration, Instant};
+
 use onloop::host::{Host, Interrupts, OsHost};
 use onloop_core::limits::CAPTURE_BYTES;
 use onloop_core::program::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
@@ -71,5 +73,24 @@ fn command(command: Command) -> ProcessSpec {
         stream_to: None,
         label: None,
         interactive: false,
+    }
+}
+
+/// A killed process needs a moment to be dead.
+fn assert_dies(pid: &str) {
+    let start = Instant::now();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat
+            .rsplit_once(") ")
+            .and_then(|(_, rest)| rest.chars().next());
+        if matches!(state, None | Some('Z' | 'X')) {
+            return;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "process {pid} lives on"
+        );
+        std::thread::yield_now();
     }
 }

@@ -98,7 +98,7 @@ fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
         start.elapsed()
     );
     let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
-    assert_dies(pid.trim());
+    super::assert_dies(pid.trim());
 }
 
 #[test]
@@ -189,24 +189,6 @@ fn wait_until_waiting(child: &Child) {
         assert!(
             start.elapsed() < Duration::from_secs(10),
             "the probe never came to wait"
-        );
-        std::thread::yield_now();
-    }
-}
-
-fn assert_dies(pid: &str) {
-    let start = Instant::now();
-    loop {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat
-            .rsplit_once(") ")
-            .and_then(|(_, rest)| rest.chars().next());
-        if matches!(state, None | Some('Z' | 'X')) {
-            return;
-        }
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "process {pid} lives on"
         );
         std::thread::yield_now();
     }
