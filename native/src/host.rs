@@ -1,3 +1,245 @@
 //! The effects of the operating system, grouped by capability.
+//!
+//! [`Host`] is what the drive loop needs: one request in, one reply out. [`OsHost`] performs
+//! requests by handing each to one of its capabilities, so a test can replace a single one
+//! (say, files that fail) and keep the rest real.
 
+mod clock;
+mod failure;
+mod files;
 pub mod git;
+mod interrupts;
+mod locks;
+mod paths;
+mod processes;
+mod terminal;
+
+pub use clock::OsClock;
+pub use files::OsFiles;
+pub use interrupts::Interrupts;
+pub use locks::{HeldLocks, OsLocks};
+pub use paths::Root;
+pub use processes::{Orphans, OsProcesses, RunningGroup};
+pub use terminal::{LostOutput, OsTerminal};
+
+pub(crate) use clock::timestamp;
+pub(crate) use locks::identity;
+
+use onloop_core::program::{
+    Durability, Expect, Failure, FailureKind, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply,
+    Request, Say, Start, Stat, Version,
+};
+use onloop_core::time::Timestamp;
+
+/// Performs requests.
+pub trait Host {
+    /// Performs one request to its end. A failed effect is a reply too.
+    fn perform(&mut self, request: Request) -> Reply;
+}
+
+/// Files and folders. Paths are what a request says; see [`Root`].
+pub trait Files {
+    /// [`Request::Read`].
+    fn read(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure>;
+    /// [`Request::Write`].
+    fn write(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<Version, Failure>;
+    /// [`Request::Append`].
+    fn append(&mut self, path: &str, bytes: &[u8], expect_len_bytes: u64) -> Result<(), Failure>;
+    /// [`Request::Patch`].
+    fn patch(
+        &mut self,
+        path: &str,
+        offset_bytes: u64,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<(), Failure>;
+    /// [`Request::Remove`].
+    fn remove(&mut self, path: &str) -> Result<(), Failure>;
+    /// [`Request::List`].
+    fn list(&mut self, path: &str) -> Result<Vec<String>, Failure>;
+    /// [`Request::Stat`].
+    fn stat(&mut self, path: &str) -> Result<Stat, Failure>;
+    /// [`Request::Canonical`].
+    fn canonical(&mut self, path: &str) -> Result<String, Failure>;
+}
+
+/// Lock files.
+pub trait Locks {
+    /// [`Request::Lock`]; `now` is written into the lock for people to read.
+    fn lock(&mut self, path: &str, wait_ms: u64, now: Timestamp) -> Result<(), Failure>;
+    /// [`Request::Unlock`].
+    fn unlock(&mut self, path: &str) -> Result<(), Failure>;
+}
+
+/// Other programs.
+pub trait Processes {
+    /// [`Request::Process`].
+    fn run(
+        &mut self,
+        spec: &ProcessSpec,
+        progress: &mut dyn Progress,
+    ) -> Result<ProcessEnd, Failure>;
+}
+
+/// Git repositories.
+pub trait Git {
+    /// [`Request::Git`].
+    fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure>;
+}
+
+/// Time.
+pub trait Clock {
+    /// The time now.
+    fn now(&mut self) -> Timestamp;
+    /// Whether [`Clock::now`] never moves; measured durations are then zero, so that two
+    /// runs produce the same bytes.
+    fn is_frozen(&self) -> bool;
+    /// [`Request::Sleep`].
+    fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure>;
+}
+
+/// The person or program that called.
+pub trait Terminal {
+    /// [`Request::Say`].
+    fn say(&mut self, say: &Say) -> Result<(), Failure>;
+    /// [`Request::Ask`].
+    fn ask(&mut self, question: &str) -> Result<String, Failure>;
+    /// A live status line for a process called `label`, where one is wanted. It disappears
+    /// when it is dropped.
+    fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_>;
+}
+
+/// Follows a running process for whoever watches.
+pub trait Progress {
+    /// How often [`Progress::tick`] wants to be called, in milliseconds; `None`: never.
+    fn tick_every_ms(&self) -> Option<u64>;
+    /// Time went by.
+    fn tick(&mut self);
+    /// The process wrote something.
+    fn output(&mut self, bytes: &[u8]);
+    /// Something the person should know and that does not change the outcome.
+    fn warn(&mut self, message: &str);
+}
+
+/// The native host.
+pub struct OsHost {
+    /// Files and folders.
+    pub files: Box<dyn Files>,
+    /// Lock files.
+    pub locks: Box<dyn Locks>,
+    /// Other programs.
+    pub processes: Box<dyn Processes>,
+    /// Git repositories.
+    pub git: Box<dyn Git>,
+    /// Time.
+    pub clock: Box<dyn Clock>,
+    /// The person or program that called.
+    pub terminal: Box<dyn Terminal>,
+}
+
+impl OsHost {
+    /// A host for a program started with `start`, which only ends what it started itself.
+    ///
+    /// Embedders get this one: it installs no signal handler and changes nothing about the
+    /// process it lives in. [`Interrupts::raise`] stands for Ctrl-C.
+    pub fn new(start: &Start, interrupts: &Interrupts) -> OsHost {
+        let root = Root::new(&start.cwd);
+        OsHost {
+            files: Box::new(OsFiles::new(root.clone())),
+            locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
+            processes: Box::new(OsProcesses::new(root, interrupts, Orphans::Leave)),
+            git: Box::new(WithoutGit),
+            clock: Box::new(OsClock::new(None, interrupts)),
+            terminal: Box::new(OsTerminal::new(start, interrupts)),
+        }
+    }
+
+    fn outcome(&mut self, request: Request) -> Result<Outcome, Failure> {
+        let done = |()| Outcome::Done;
+        match request {
+            Request::Read { path, limit_bytes } => self
+                .files
+                .read(&path, limit_bytes)
+                .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::Write {
+                path,
+                bytes,
+                expect,
+                durability,
+            } => self
+                .files
+                .write(&path, &bytes, &expect, durability)
+                .map(Outcome::Written),
+            Request::Append {
+                path,
+                bytes,
+                expect_len_bytes,
+            } => self.files.append(&path, &bytes, expect_len_bytes).map(done),
+            Request::Patch {
+                path,
+                offset_bytes,
+                old,
+                new,
+            } => self.files.patch(&path, offset_bytes, &old, &new).map(done),
+            Request::Remove { path } => self.files.remove(&path).map(done),
+            Request::List { path } => self.files.list(&path).map(Outcome::Names),
+            Request::Stat { path } => self.files.stat(&path).map(Outcome::Stat),
+            Request::Canonical { path } => self.files.canonical(&path).map(Outcome::Path),
+            Request::Lock { path, wait_ms } => {
+                let now = self.clock.now();
+                self.locks.lock(&path, wait_ms, now).map(done)
+            }
+            Request::Unlock { path } => self.locks.unlock(&path).map(done),
+            Request::Process(spec) => self.process(&spec).map(Outcome::Process),
+            Request::Git(request) => self.git.git(&request),
+            Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
+            Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
+            Request::Say(say) => self.terminal.say(&say).map(done),
+        }
+    }
+
+    fn process(&mut self, spec: &ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let label = spec.label.as_deref().filter(|_| !spec.interactive);
+        let mut progress = self.terminal.progress(label);
+        let mut end = self.processes.run(spec, progress.as_mut())?;
+        if self.clock.is_frozen() {
+            end.duration_ms = 0;
+        }
+        Ok(end)
+    }
+}
+
+impl Host for OsHost {
+    fn perform(&mut self, request: Request) -> Reply {
+        let outcome = self.outcome(request);
+        Reply {
+            at: self.clock.now(),
+            outcome,
+        }
+    }
+}
+
+impl std::fmt::Debug for OsHost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OsHost").finish_non_exhaustive()
+    }
+}
+
+/// Stands where no git is linked in.
+#[derive(Debug)]
+struct WithoutGit;
+
+impl Git for WithoutGit {
+    fn git(&mut self, _request: &GitRequest) -> Result<Outcome, Failure> {
+        Err(Failure::new(
+            FailureKind::Unsupported,
+            "this host has no git",
+        ))
+    }
+}

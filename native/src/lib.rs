@@ -1,3 +1,87 @@
 //! The native host: performs what core asks for, with the operating system's own means.
 
+mod drive;
 pub mod host;
+mod start;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use onloop_core::program::{Exit, Program, Start};
+
+pub use drive::drive;
+use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
+
+/// The whole `onloop` program: what the command line says, on this machine.
+pub fn main() -> ExitCode {
+    main_with(Program::from_command_line)
+}
+
+/// A whole process around the program that `begin` makes of its start.
+///
+/// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
+/// use [`drive`] with an [`OsHost`] of their own.
+pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
+    ExitCode::from(run(begin).code())
+}
+
+fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
+    let (start, frozen) = match start::gather() {
+        Ok(gathered) => gathered,
+        Err(error) => return refuse(&error.to_string(), error.exit()),
+    };
+    let interrupts = match Interrupts::new() {
+        Ok(interrupts) => interrupts,
+        Err(error) => return refuse(&format!("cannot start: {error}"), Exit::Refused),
+    };
+    let root = Root::new(&start.cwd);
+    let locks = OsLocks::new(root.clone(), &start.process, &interrupts);
+    let processes = OsProcesses::new(root, &interrupts, Orphans::End);
+    let terminal = OsTerminal::new(&start, &interrupts);
+    let (held, running, lost) = (locks.held(), processes.running(), terminal.lost_output());
+    let abandon = move || {
+        running.kill();
+        held.release_all();
+    };
+    if let Err(error) = interrupts.listen(abandon) {
+        return refuse(&format!("cannot listen to signals: {error}"), Exit::Refused);
+    }
+    let mut host = OsHost {
+        locks: Box::new(locks),
+        processes: Box::new(processes),
+        clock: Box::new(OsClock::new(frozen, &interrupts)),
+        terminal: Box::new(terminal),
+        ..OsHost::new(&start, &interrupts)
+    };
+    let exit = drive(&mut host, begin(start));
+    match lost.failure() {
+        // Whoever reads the result must not take a part of it for the whole.
+        Some(failure) if exit == Exit::Done => refuse(&failure.message, Exit::Refused),
+        Some(_) | None => exit,
+    }
+}
+
+fn refuse(message: &str, exit: Exit) -> Exit {
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+    exit
+}
+
+/// Says how to report a bug and ends the process at once: after a panic nothing that we hold
+/// can be trusted, and everything durable is already on disk. Locks of a process that ended
+/// are taken over by the next one.
+fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("no message");
+    let place = panic
+        .location()
+        .map_or_else(String::new, |place| format!(" at {place}"));
+    let _ = writeln!(
+        std::io::stderr(),
+        "onloop {version} hit a bug of its own{place}: {message}\n\
+         What was recorded is safe. Please report this with the command you ran:\n  \
+         {repository}/issues",
+        version = env!("CARGO_PKG_VERSION"),
+        repository = env!("CARGO_PKG_REPOSITORY"),
+    );
+    std::process::exit(i32::from(Exit::Bug.code()));
+}

@@ -1,3 +1,5 @@
 //! The `onloop` program.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    onloop::main()
+}

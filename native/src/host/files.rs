@@ -1,0 +1,317 @@
+//! Files and folders.
+//!
+//! A file is replaced by writing a temporary one in the same folder and renaming it, so a
+//! reader or a crash sees the old or the new content and nothing between. Final symbolic
+//! links are read through but never written through: what an agent left in our folders must
+//! not lead our own writes somewhere else.
+
+mod open;
+mod publish;
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use onloop_core::program::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
+
+use super::{Files, Root, clock, failure, paths};
+pub(super) use open::to_read as open_to_read;
+pub(super) use publish::{Temporary, create_folders};
+
+/// Files of the operating system.
+#[derive(Clone, Debug)]
+pub struct OsFiles {
+    root: Root,
+}
+
+impl OsFiles {
+    /// Files below `root`, and absolute ones.
+    pub fn new(root: Root) -> OsFiles {
+        OsFiles { root }
+    }
+}
+
+impl Files for OsFiles {
+    fn read(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
+        let fail = |error: &io::Error| failure::of_path(error, "read", path);
+        let mut file = open_to_read(&self.root.resolve(path)?).map_err(|e| fail(&e))?;
+        let metadata = file.metadata().map_err(|e| fail(&e))?;
+        regular(&metadata, "read", path)?;
+        // The version is taken before the content: a change in between makes the version
+        // stale, and a later write that expects it fails, as it should.
+        let version = version(&metadata);
+        if metadata.len() > limit_bytes {
+            return Err(too_large(path, metadata.len(), limit_bytes));
+        }
+        let expected = usize::try_from(metadata.len()).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(expected + 1);
+        let limit = limit_bytes.saturating_add(1);
+        (&mut file)
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|e| fail(&e))?;
+        if bytes.len() as u64 > limit_bytes {
+            return Err(too_large(path, bytes.len() as u64, limit_bytes));
+        }
+        Ok((bytes, version))
+    }
+
+    fn write(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<Version, Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "write", path);
+        let target = self.root.resolve(path)?;
+        target.file_name().ok_or_else(|| names_no_file(path))?;
+        let existing = replaceable(&target, path)?;
+        met(expect, existing.as_ref(), path)?;
+        let folder = paths::folder_of(&target);
+        create_folders(folder, durability).map_err(fail)?;
+        let temporary = Temporary::create(folder, existing.as_ref()).map_err(fail)?;
+        temporary.file().write_all(bytes).map_err(fail)?;
+        if durability == Durability::Durable {
+            temporary.file().sync_all().map_err(fail)?;
+        }
+        let file = match expect {
+            Expect::Absent => temporary.publish_new(&target).map_err(fail)?,
+            Expect::Any => temporary.publish(&target).map_err(fail)?,
+            Expect::Version(_) => {
+                met(expect, replaceable(&target, path)?.as_ref(), path)?;
+                temporary.publish(&target).map_err(fail)?
+            }
+        };
+        if durability == Durability::Durable {
+            publish::sync_folder(folder).map_err(fail)?;
+        }
+        // Asked of the file we hold, not of the path: it names what *we* wrote.
+        Ok(version(&file.metadata().map_err(fail)?))
+    }
+
+    fn append(&mut self, path: &str, bytes: &[u8], expect_len_bytes: u64) -> Result<(), Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "append to", path);
+        let target = self.root.resolve(path)?;
+        let folder = paths::folder_of(&target);
+        if expect_len_bytes == 0 {
+            create_folders(folder, Durability::Durable).map_err(fail)?;
+        }
+        let (mut file, created) = match open::to_append(&target, expect_len_bytes == 0) {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(conflict(
+                    path,
+                    &format!("is gone; {expect_len_bytes} bytes expected"),
+                ));
+            }
+            Err(error) => return Err(fail(error)),
+        };
+        let metadata = file.metadata().map_err(fail)?;
+        regular(&metadata, "append to", path)?;
+        if metadata.len() != expect_len_bytes {
+            let found = format!("has {} bytes; {expect_len_bytes} expected", metadata.len());
+            return Err(conflict(path, &found));
+        }
+        if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+            // A full disk takes a part of the bytes; without this the next append, which
+            // expects the old size, could never succeed.
+            let _ = file.set_len(expect_len_bytes);
+            return Err(fail(error));
+        }
+        if created {
+            publish::sync_folder(folder).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    fn patch(
+        &mut self,
+        path: &str,
+        offset_bytes: u64,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<(), Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "change", path);
+        if old.len() != new.len() {
+            let message = format!(
+                "cannot change `{path}` in place: {} bytes cannot replace {}",
+                new.len(),
+                old.len()
+            );
+            return Err(Failure::new(FailureKind::Invalid, message));
+        }
+        let mut file = open::to_patch(&self.root.resolve(path)?).map_err(fail)?;
+        regular(&file.metadata().map_err(fail)?, "change", path)?;
+        let mut found = Vec::with_capacity(old.len());
+        file.seek(SeekFrom::Start(offset_bytes)).map_err(fail)?;
+        (&mut file)
+            .take(old.len() as u64)
+            .read_to_end(&mut found)
+            .map_err(fail)?;
+        if found != old {
+            let message = format!("holds something else at byte {offset_bytes} than expected");
+            return Err(conflict(path, &message));
+        }
+        file.seek(SeekFrom::Start(offset_bytes)).map_err(fail)?;
+        file.write_all(new).map_err(fail)
+    }
+
+    fn remove(&mut self, path: &str) -> Result<(), Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "remove", path);
+        let target = self.root.resolve(path)?;
+        if self.root.stands_on(&target) {
+            let message = format!("refused to remove `{path}`: it contains the current folder");
+            return Err(Failure::new(FailureKind::Invalid, message));
+        }
+        let metadata = fs::symlink_metadata(&target).map_err(fail)?;
+        if metadata.is_dir() {
+            fs::remove_dir_all(&target).map_err(fail)
+        } else {
+            fs::remove_file(&target).map_err(fail)
+        }
+    }
+
+    /// Names that are not UTF-8 are left out: no request could name them.
+    fn list(&mut self, path: &str) -> Result<Vec<String>, Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "list", path);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.root.resolve(path)?).map_err(fail)? {
+            if let Ok(name) = entry.map_err(fail)?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn stat(&mut self, path: &str) -> Result<Stat, Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "look at", path);
+        let metadata = fs::symlink_metadata(self.root.resolve(path)?).map_err(fail)?;
+        let kind = file_kind(&metadata);
+        Ok(Stat {
+            kind,
+            size_bytes: if kind == FileKind::Folder {
+                0
+            } else {
+                metadata.len()
+            },
+            modified: clock::timestamp(metadata.modified().map_err(fail)?),
+            executable: kind == FileKind::File && open::is_executable(&metadata),
+        })
+    }
+
+    fn canonical(&mut self, path: &str) -> Result<String, Failure> {
+        let resolved = fs::canonicalize(self.root.resolve(path)?)
+            .map_err(|error| failure::of_path(&error, "resolve", path))?;
+        paths::into_text(resolved)
+    }
+}
+
+/// What is at `target` now; nothing is fine, but only a regular file may be replaced.
+fn replaceable(target: &Path, path: &str) -> Result<Option<Metadata>, Failure> {
+    match fs::symlink_metadata(target) {
+        Ok(metadata) => regular(&metadata, "write", path).map(|()| Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failure::of_path(&error, "write", path)),
+    }
+}
+
+fn regular(metadata: &Metadata, act: &str, path: &str) -> Result<(), Failure> {
+    let what = match file_kind(metadata) {
+        FileKind::File => return Ok(()),
+        FileKind::Folder => "it is a folder, not a file",
+        FileKind::Link => {
+            "it is a symbolic link, and those are not followed here; \
+                           use the path it leads to"
+        }
+        FileKind::Other => "it is a device, a pipe or a socket, not a file",
+    };
+    Err(Failure::new(
+        FailureKind::Invalid,
+        format!("cannot {act} `{path}`: {what}"),
+    ))
+}
+
+fn met(expect: &Expect, existing: Option<&Metadata>, path: &str) -> Result<(), Failure> {
+    match (expect, existing) {
+        (Expect::Any, _) | (Expect::Absent, None) => Ok(()),
+        (Expect::Absent, Some(_)) => {
+            let message = format!("cannot write `{path}`: something is already there");
+            Err(Failure::new(FailureKind::Exists, message))
+        }
+        (Expect::Version(_), None) => Err(conflict(path, "is gone")),
+        (Expect::Version(expected), Some(existing)) if version(existing) == *expected => Ok(()),
+        (Expect::Version(_), Some(_)) => Err(conflict(path, "was changed by somebody else")),
+    }
+}
+
+fn conflict(path: &str, what: &str) -> Failure {
+    Failure::new(FailureKind::Conflict, format!("`{path}` {what}"))
+}
+
+fn too_large(path: &str, len: u64, limit_bytes: u64) -> Failure {
+    let message = format!("`{path}` has {len} bytes; at most {limit_bytes} are read");
+    Failure::new(FailureKind::TooLarge, message)
+}
+
+fn names_no_file(path: &str) -> Failure {
+    Failure::new(
+        FailureKind::Invalid,
+        format!("`{path}` does not name a file"),
+    )
+}
+
+fn file_kind(metadata: &Metadata) -> FileKind {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        FileKind::File
+    } else if kind.is_dir() {
+        FileKind::Folder
+    } else if kind.is_symlink() {
+        FileKind::Link
+    } else {
+        FileKind::Other
+    }
+}
+
+/// Names a file's content by everything that changes with it. A writer that replaces the file
+/// changes the inode; one that writes in place changes times or length. Two writes in place
+/// within one tick of the file system's clock and of the same length look the same: records
+/// are guarded by a lock besides.
+#[cfg(unix)]
+fn version(metadata: &Metadata) -> Version {
+    use std::os::unix::fs::MetadataExt;
+    Version(format!(
+        "{:x}.{:x}.{:x}.{:x}.{:x}.{:x}.{:x}",
+        metadata.dev(),
+        metadata.ino(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+        metadata.len(),
+    ))
+}
+
+#[cfg(not(unix))]
+fn version(metadata: &Metadata) -> Version {
+    let nanos = |time: io::Result<std::time::SystemTime>| {
+        let since = time
+            .ok()
+            .and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_nanos())
+    };
+    let (modified, created) = (nanos(metadata.modified()), nanos(metadata.created()));
+    Version(format!("{modified:x}.{created:x}.{:x}", metadata.len()))
+}
+
+/// What a process writes to while it runs; opened here because the rules are the same.
+pub(super) fn open_stream(root: &Root, path: &str) -> Result<File, Failure> {
+    let fail = |error: io::Error| failure::of_path(&error, "write", path);
+    let target = root.resolve(path)?;
+    create_folders(paths::folder_of(&target), Durability::Relaxed).map_err(fail)?;
+    let file = open::to_log(&target).map_err(fail)?;
+    regular(&file.metadata().map_err(fail)?, "write", path)?;
+    Ok(file)
+}

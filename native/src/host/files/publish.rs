@@ -1,0 +1,190 @@
+//! Making a finished file appear under its name in one step.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use onloop_core::program::Durability;
+
+use crate::host::paths;
+
+/// Distinguishes temporary files of one process; the pid distinguishes processes.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Names tried before giving up: leftovers of a crashed process with our pid may be in the
+/// way.
+const NAMES_TRIED: u32 = 64;
+
+/// A file that nobody looks for yet. Removed when it is dropped before it was published.
+#[derive(Debug)]
+pub(in crate::host) struct Temporary {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Temporary {
+    /// An empty file in `folder`, with the permissions of the file it is going to replace.
+    pub(in crate::host) fn create(folder: &Path, like: Option<&Metadata>) -> io::Result<Temporary> {
+        let mut tried = 0;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            // Not derived from the final name, which may already be as long as names can be.
+            let path = folder.join(format!(".onloop-{}-{number}.tmp", std::process::id()));
+            match new_file(&path) {
+                Ok(file) => {
+                    let temporary = Temporary {
+                        path,
+                        file: Some(file),
+                    };
+                    if let Some(like) = like {
+                        resemble(temporary.file(), like)?;
+                    }
+                    return Ok(temporary);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    tried += 1;
+                    if tried == NAMES_TRIED {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The file, open for writing.
+    pub(in crate::host) fn file(&self) -> &File {
+        self.file
+            .as_ref()
+            .expect("a temporary file is open until it is published")
+    }
+
+    /// Takes the place of whatever is at `target`.
+    pub(in crate::host) fn publish(mut self, target: &Path) -> io::Result<File> {
+        fs::rename(&self.path, target)?;
+        Ok(self.file.take().expect("published once"))
+    }
+
+    /// Appears at `target` if nothing is there; otherwise the error is `AlreadyExists`. Of
+    /// several that try at once exactly one succeeds.
+    pub(in crate::host) fn publish_new(mut self, target: &Path) -> io::Result<File> {
+        if !rename_without_replacing(&self.path, target)? {
+            // The temporary name goes when `self` is dropped, because `file` stays in place.
+            fs::hard_link(&self.path, target)?;
+            return self.file().try_clone();
+        }
+        Ok(self.file.take().expect("published once"))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// `false`: this system or file system cannot do it.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Left to the hard link, which refuses an existing target everywhere.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(unix)]
+fn new_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // `create_new` is O_CREAT|O_EXCL, which never follows a link at the end of the path.
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+}
+
+/// Takes over permissions, and the owner as far as we may.
+#[cfg(unix)]
+fn resemble(file: &File, like: &Metadata) -> io::Result<()> {
+    use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
+    use std::os::unix::fs::MetadataExt;
+
+    let ours = file.metadata()?;
+    let uid = (ours.uid() != like.uid()).then(|| Uid::from_raw(like.uid()));
+    let gid = (ours.gid() != like.gid()).then(|| Gid::from_raw(like.gid()));
+    if uid.is_some() || gid.is_some() {
+        // Only root may give files away; for everybody else the content matters more.
+        let _ = fchown(file, uid, gid);
+    }
+    if ours.mode() != like.mode() {
+        fchmod(file, Mode::from_raw_mode((like.mode() & 0o777) as _))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn resemble(_file: &File, _like: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Creates `folder` and what is missing above it. Durable: their entries survive a power cut.
+pub(in crate::host) fn create_folders(folder: &Path, durability: Durability) -> io::Result<()> {
+    let mut missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.is_dir()).collect();
+    while let Some(folder) = missing.pop() {
+        if folder.as_os_str().is_empty() {
+            continue;
+        }
+        match fs::create_dir(folder) {
+            Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
+            Ok(()) => {}
+            // Somebody was faster, or a file is in the way.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !folder.is_dir() {
+                    return Err(io::ErrorKind::NotADirectory.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Makes names in `folder` survive a power cut.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some network and user-space file systems cannot sync a folder; there is nothing
+        // better to do on them.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        other => other,
+    }
+}
+
+/// Folders cannot be opened for syncing here; the file system journals renames.
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Ctrl-C and its relatives, delivered exactly once to whatever waits.
+//!
+//! A signal raises the interrupt; the next request that has to wait (a process, a question,
+//! a sleep, a lock somebody else holds) takes it. Requests that do not wait are never
+//! interrupted, so that a program can always save what it has.
+
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use onloop_core::program::{Failure, FailureKind};
+
+/// A pending interrupt, shared by everything that waits.
+#[derive(Clone, Debug)]
+pub struct Interrupts {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Each change to `true` writes one byte to the pipe and each change to `false` reads
+    /// one, so that the pipe is readable exactly while an interrupt is pending.
+    pending: AtomicBool,
+    reader: PipeReader,
+    writer: PipeWriter,
+    /// An interactive program has the terminal: Ctrl-C is its own affair.
+    terminal_lent: AtomicBool,
+}
+
+impl Interrupts {
+    /// Nothing pending, and no signal handler installed.
+    ///
+    /// # Errors
+    ///
+    /// When the process has no file descriptors left.
+    pub fn new() -> std::io::Result<Interrupts> {
+        let (reader, writer) = std::io::pipe()?;
+        let shared = Shared {
+            pending: AtomicBool::new(false),
+            reader,
+            writer,
+            terminal_lent: AtomicBool::new(false),
+        };
+        Ok(Interrupts {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Interrupts what waits, or the next thing that will.
+    pub fn raise(&self) {
+        if !self.shared.pending.swap(true, Ordering::SeqCst) {
+            // The pipe holds at most one byte, so this cannot block; it cannot fail either,
+            // because we hold the other end.
+            let _ = (&self.shared.writer).write(&[0]);
+        }
+    }
+
+    /// Takes a pending interrupt.
+    pub(super) fn take(&self) -> bool {
+        let taken = self.shared.pending.swap(false, Ordering::SeqCst);
+        if taken {
+            let _ = (&self.shared.reader).read(&mut [0]);
+        }
+        taken
+    }
+
+    /// Takes a pending interrupt as a failure, before something that would wait.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.take() {
+            Err(interrupted())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits for `duration`.
+    pub(super) fn sleep(&self, duration: Duration) -> Result<(), Failure> {
+        let end = Instant::now().checked_add(duration);
+        loop {
+            self.check()?;
+            let left = match end {
+                Some(end) => end.saturating_duration_since(Instant::now()),
+                None => Duration::MAX,
+            };
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.wait(left);
+        }
+    }
+
+    /// Lends the terminal to an interactive program until the guard is dropped.
+    pub(super) fn lend_terminal(&self) -> TerminalLent<'_> {
+        self.shared.terminal_lent.store(true, Ordering::SeqCst);
+        TerminalLent(self)
+    }
+}
+
+/// While it lives, Ctrl-C belongs to the interactive program.
+pub(super) struct TerminalLent<'a>(&'a Interrupts);
+
+impl Drop for TerminalLent<'_> {
+    fn drop(&mut self) {
+        self.0.shared.terminal_lent.store(false, Ordering::SeqCst);
+    }
+}
+
+/// The failure of a request that was interrupted before or while it waited.
+pub(super) fn interrupted() -> Failure {
+    Failure::new(FailureKind::Interrupted, "interrupted")
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::collections::BTreeSet;
+    use std::os::fd::{AsFd, BorrowedFd};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    use super::{Duration, Instant, Interrupts, Ordering};
+
+    /// A second signal within this time means "now": nothing is saved any more.
+    const IMPATIENCE: Duration = Duration::from_secs(1);
+
+    impl Interrupts {
+        /// Readable while an interrupt is pending; for `poll`.
+        pub(in crate::host) fn fd(&self) -> BorrowedFd<'_> {
+            self.shared.reader.as_fd()
+        }
+
+        /// Returns after `longest`, or earlier when an interrupt is pending, or for no
+        /// reason at all.
+        pub(super) fn wait(&self, longest: Duration) {
+            let fd = self.fd();
+            let timeout = Timespec::try_from(longest).ok();
+            let _ = poll(&mut [PollFd::new(&fd, PollFlags::IN)], timeout.as_ref());
+        }
+
+        /// Listens to SIGINT, SIGTERM and SIGHUP from now on. A second one within a second
+        /// calls `abandon` and ends the process with exit code 130.
+        ///
+        /// Signals that were ignored when the process started stay ignored: that is how
+        /// `nohup` and background jobs ask for it.
+        ///
+        /// # Errors
+        ///
+        /// When the system refuses the handlers or the thread that waits for them.
+        pub fn listen(&self, abandon: impl Fn() + Send + 'static) -> std::io::Result<()> {
+            let ignored = ignored_signals();
+            let wanted = [SIGINT, SIGTERM, SIGHUP]
+                .into_iter()
+                .filter(|s| !ignored.contains(s));
+            let mut signals = Signals::new(wanted)?;
+            let interrupts = self.clone();
+            let listen = move || {
+                let mut last: Option<Instant> = None;
+                for signal in signals.forever() {
+                    let lent = interrupts.shared.terminal_lent.load(Ordering::SeqCst);
+                    if signal == SIGINT && lent {
+                        continue;
+                    }
+                    if last.is_some_and(|last| last.elapsed() < IMPATIENCE) {
+                        abandon();
+                        std::process::exit(130);
+                    }
+                    last = Some(Instant::now());
+                    interrupts.raise();
+                }
+            };
+            std::thread::Builder::new()
+                .name("signals".to_owned())
+                .spawn(listen)?;
+            Ok(())
+        }
+    }
+
+    /// Signals ignored at this moment. Known on Linux only; elsewhere none.
+    fn ignored_signals() -> BTreeSet<i32> {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .unwrap_or(0);
+        (1..=64)
+            .filter(|signal| mask & (1 << (signal - 1)) != 0)
+            .collect()
+    }
+}
+
+#[cfg(not(unix))]
+impl Interrupts {
+    /// Nothing can raise an interrupt from outside on this system, so waiting is sleeping.
+    fn wait(&self, longest: Duration) {
+        std::thread::sleep(longest);
+    }
+
+    /// Ctrl-C ends the process here without ceremony: the system's default. What was durable
+    /// stays, as after a power cut.
+    ///
+    /// # Errors
+    ///
+    /// Never on this system.
+    pub fn listen(&self, _abandon: impl Fn() + Send + 'static) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_delivered_once_however_often_it_was_raised() {
+        let interrupts = Interrupts::new().unwrap();
+        assert!(interrupts.check().is_ok());
+        interrupts.raise();
+        interrupts.raise();
+        let failure = interrupts.sleep(Duration::from_secs(60)).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Interrupted);
+        assert!(interrupts.sleep(Duration::from_millis(1)).is_ok());
+    }
+
+    #[test]
+    fn a_sleeper_is_woken() {
+        let interrupts = Interrupts::new().unwrap();
+        let other = interrupts.clone();
+        let sleeper = std::thread::spawn(move || other.sleep(Duration::MAX));
+        interrupts.raise();
+        assert_eq!(
+            sleeper.join().unwrap().unwrap_err().kind,
+            FailureKind::Interrupted
+        );
+    }
+}

@@ -1,0 +1,306 @@
+//! Lock files: one holder at a time, across processes, crashes and machines that share a
+//! folder.
+//!
+//! The lock file appears complete and under its name in one step (written aside, then
+//! renamed without replacing), so there is never a lock that does not say who holds it. Its
+//! holder also keeps it open under an advisory kernel lock (`flock`) until it unlocks or
+//! dies.
+//!
+//! **Taking over.** A lock is broken only with two proofs of death: the process it names,
+//! on this very machine, is gone (or its pid now belongs to a process that started at
+//! another time), *and* the kernel lock on the file is free. The second proof also covers
+//! what pids cannot: a holder in another pid namespace looks gone and is not.
+//!
+//! **Two breakers.** Whoever breaks a lock first takes the kernel lock on the dead file, then
+//! checks that the name still leads to that same file, and only then renames its own lock
+//! file over it. A second breaker has either the kernel lock refused, or gets it after the
+//! rename and finds that the name leads elsewhere. Nobody ever unlinks a name without having
+//! checked, under the kernel lock of the file behind it, that it is the one they mean; an
+//! inode cannot be reused meanwhile because the breaker holds the file open.
+//!
+//! A lock from another machine, one that cannot be read, and every lock on a file system
+//! without kernel locks is never broken: `Busy` says how to remove it by hand.
+
+mod holder;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use onloop_core::program::{Durability, Failure, FailureKind, ProcessIdentity};
+use onloop_core::time::Timestamp;
+
+use super::files::{Temporary, create_folders, open_to_read};
+use super::{Interrupts, Locks, Root, failure, paths};
+use holder::Holder;
+pub(crate) use holder::identity;
+
+/// First pause of a waiter; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// Longest pause of a waiter: a lock is held for a read and a write, so more is wasted.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Lock files of the operating system. Dropping it releases every lock still held.
+#[derive(Debug)]
+pub struct OsLocks {
+    root: Root,
+    identity: ProcessIdentity,
+    interrupts: Interrupts,
+    held: HeldLocks,
+}
+
+/// The locks a host holds, shared with whoever has to release them in an emergency.
+#[derive(Clone, Debug, Default)]
+pub struct HeldLocks(Arc<Mutex<BTreeMap<PathBuf, File>>>);
+
+impl HeldLocks {
+    fn guard(&self) -> MutexGuard<'_, BTreeMap<PathBuf, File>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Releases everything. Locks that are no longer ours stay.
+    pub fn release_all(&self) {
+        for (path, file) in std::mem::take(&mut *self.guard()) {
+            let _ = release(&path, &file);
+        }
+    }
+}
+
+/// One attempt to become the holder.
+enum Attempt {
+    Taken(File),
+    /// Somebody else holds it, as far as we can tell.
+    Held(Obstacle),
+    /// What was in the way has just gone or changed; trying again may succeed at once.
+    Changed,
+}
+
+/// Why a lock is not ours.
+enum Obstacle {
+    Alive(Holder),
+    Elsewhere(Holder),
+    Unreadable,
+    /// The process is gone but the file system has no kernel locks to break it safely.
+    Unbreakable(Holder),
+}
+
+impl OsLocks {
+    /// Locks below `root`, taken in the name of `identity`.
+    pub fn new(root: Root, identity: &ProcessIdentity, interrupts: &Interrupts) -> OsLocks {
+        OsLocks {
+            root,
+            identity: identity.clone(),
+            interrupts: interrupts.clone(),
+            held: HeldLocks::default(),
+        }
+    }
+
+    /// A handle that releases the locks without the host, for a second Ctrl-C.
+    pub fn held(&self) -> HeldLocks {
+        self.held.clone()
+    }
+
+    fn attempt(&self, target: &Path, path: &str, now: Timestamp) -> Result<Attempt, Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "lock", path);
+        match self.inspect(target).map_err(fail)? {
+            Inspection::Free => {
+                match self.prepare(target, now).map_err(fail)?.publish_new(target) {
+                    Ok(file) => Ok(Attempt::Taken(file)),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        Ok(Attempt::Changed)
+                    }
+                    Err(error) => Err(fail(error)),
+                }
+            }
+            Inspection::Held(obstacle) => Ok(Attempt::Held(obstacle)),
+            Inspection::Dead(file) => self.take_over(&file, target, now).map_err(fail),
+        }
+    }
+
+    /// Looks at what is at `target` without changing it.
+    fn inspect(&self, target: &Path) -> io::Result<Inspection> {
+        let mut file = match open_to_inspect(target) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Inspection::Free),
+            Err(error) => return Err(error),
+        };
+        let Some(holder) = Holder::read(&mut file)? else {
+            return Ok(Inspection::Held(Obstacle::Unreadable));
+        };
+        if holder.host != self.identity.host {
+            return Ok(Inspection::Held(Obstacle::Elsewhere(holder)));
+        }
+        if !holder.is_gone() {
+            return Ok(Inspection::Held(Obstacle::Alive(holder)));
+        }
+        match file.try_lock() {
+            Ok(()) => Ok(Inspection::Dead(file)),
+            Err(TryLockError::WouldBlock) => Ok(Inspection::Held(Obstacle::Alive(holder))),
+            Err(TryLockError::Error(_)) => Ok(Inspection::Held(Obstacle::Unbreakable(holder))),
+        }
+    }
+
+    /// Replaces the lock of a dead process, whose file is open under its kernel lock.
+    fn take_over(&self, dead: &File, target: &Path, now: Timestamp) -> io::Result<Attempt> {
+        let ours = self.prepare(target, now)?;
+        if !is_at(dead, target)? {
+            return Ok(Attempt::Changed);
+        }
+        ours.publish(target).map(Attempt::Taken)
+    }
+
+    /// A complete lock file under a temporary name and under its kernel lock.
+    fn prepare(&self, target: &Path, now: Timestamp) -> io::Result<Temporary> {
+        let folder = paths::folder_of(target);
+        create_folders(folder, Durability::Relaxed)?;
+        let temporary = Temporary::create(folder, None)?;
+        // Without kernel locks on this file system the lock works all the same; it just
+        // cannot be broken.
+        let _ = temporary.file().try_lock();
+        let line = Holder::of(&self.identity, now).to_line();
+        temporary.file().write_all(line.as_bytes())?;
+        Ok(temporary)
+    }
+}
+
+enum Inspection {
+    Free,
+    Held(Obstacle),
+    Dead(File),
+}
+
+impl Locks for OsLocks {
+    fn lock(&mut self, path: &str, wait_ms: u64, now: Timestamp) -> Result<(), Failure> {
+        let target = self.root.resolve(path)?;
+        if self.held.guard().contains_key(&target) {
+            let message = format!("this program already holds the lock `{path}`");
+            return Err(Failure::new(FailureKind::Busy, message));
+        }
+        let patience = Duration::from_millis(wait_ms);
+        let since = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let obstacle = match self.attempt(&target, path, now)? {
+                Attempt::Taken(file) => {
+                    self.held.guard().insert(target, file);
+                    return Ok(());
+                }
+                Attempt::Changed => None,
+                Attempt::Held(obstacle) => Some(obstacle),
+            };
+            let left = patience.saturating_sub(since.elapsed());
+            if let Some(obstacle) = obstacle {
+                if left.is_zero() || !obstacle.may_pass() {
+                    return Err(obstacle.failure(path));
+                }
+                self.interrupts.sleep(pause.min(left))?;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    fn unlock(&mut self, path: &str) -> Result<(), Failure> {
+        let target = self.root.resolve(path)?;
+        let Some(file) = self.held.guard().remove(&target) else {
+            let message = format!("this program does not hold the lock `{path}`");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        };
+        match release(&target, &file) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let message = format!("the lock `{path}` was taken away while it was held");
+                Err(Failure::new(FailureKind::Conflict, message))
+            }
+            Err(error) => Err(failure::of_path(&error, "unlock", path)),
+        }
+    }
+}
+
+impl Drop for OsLocks {
+    fn drop(&mut self) {
+        self.held.release_all();
+    }
+}
+
+impl Obstacle {
+    /// Whether waiting may help.
+    fn may_pass(&self) -> bool {
+        match self {
+            Obstacle::Alive(_) | Obstacle::Elsewhere(_) => true,
+            Obstacle::Unreadable | Obstacle::Unbreakable(_) => false,
+        }
+    }
+
+    fn failure(&self, path: &str) -> Failure {
+        let message = match self {
+            Obstacle::Alive(holder) => {
+                format!("`{path}` is held by {holder}; wait for it or end it")
+            }
+            Obstacle::Elsewhere(holder) => format!(
+                "`{path}` is held by {holder} on `{}`; if nothing runs there any more, remove \
+                 the file",
+                holder.host
+            ),
+            Obstacle::Unreadable => format!(
+                "`{path}` is in the way: it does not say who holds it; if nobody does, remove it"
+            ),
+            Obstacle::Unbreakable(holder) => format!(
+                "`{path}` is held by {holder}, which is gone; its file system has no locks to \
+                 take it over safely, so remove the file by hand"
+            ),
+        };
+        Failure::new(FailureKind::Busy, message)
+    }
+}
+
+/// Opens a lock file to look at it, without following a link or waiting for a pipe.
+fn open_to_inspect(target: &Path) -> io::Result<File> {
+    let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+    if !fs::symlink_metadata(target)?.is_file() {
+        return Err(no_file());
+    }
+    let file = open_to_read(target)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(no_file())
+    }
+}
+
+/// Removes the lock file if `file` is still what its name leads to.
+fn release(target: &Path, file: &File) -> io::Result<bool> {
+    let ours = is_at(file, target)?;
+    if ours {
+        fs::remove_file(target)?;
+    }
+    Ok(ours)
+}
+
+/// Whether the name `target` leads to the open `file`.
+#[cfg(unix)]
+fn is_at(file: &File, target: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let open = file.metadata()?;
+    match fs::symlink_metadata(target) {
+        Ok(named) => Ok(named.dev() == open.dev() && named.ino() == open.ino()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Files have no stable identity here that safe code can read. Locks are never broken on this
+/// system, so the name leads to our file as long as it leads anywhere.
+#[cfg(not(unix))]
+fn is_at(_file: &File, target: &Path) -> io::Result<bool> {
+    fs::exists(target)
+}
+
+/// Reads at most `limit_bytes`, so that a huge file in place of a lock costs nothing.
+fn read_start(file: &mut File, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,114 @@
+//! From the paths in requests to the paths of this machine.
+
+use std::path::{Component, Path, PathBuf};
+
+use onloop_core::program::{Failure, FailureKind};
+
+/// The folder that relative paths are below: the current folder at the start, also when
+/// several programs with different ones live in one process.
+#[derive(Clone, Debug)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// A root at `folder`, which is absolute.
+    pub fn new(folder: impl Into<PathBuf>) -> Root {
+        Root(folder.into())
+    }
+
+    /// Where `path` is.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for an empty path and one with a NUL in it.
+    pub fn resolve(&self, path: &str) -> Result<PathBuf, Failure> {
+        if path.is_empty() {
+            return Err(Failure::new(
+                FailureKind::Invalid,
+                "an empty path names nothing",
+            ));
+        }
+        if path.contains('\0') {
+            let shown = path.replace('\0', "\\0");
+            let message = format!("`{shown}` contains a NUL, which no path can");
+            return Err(Failure::new(FailureKind::Invalid, message));
+        }
+        Ok(self.0.join(path))
+    }
+
+    /// Whether removing `path` would remove the ground that the program stands on: the file
+    /// system's root, or the root folder itself, or a folder around it.
+    pub(super) fn stands_on(&self, path: &Path) -> bool {
+        let path = lexically_normal(path);
+        path.parent().is_none() || lexically_normal(&self.0).starts_with(&path)
+    }
+}
+
+/// `path` without `.` and with each `..` taken back, as far as that goes without looking at
+/// the disk.
+fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                normal.push(component);
+            }
+        }
+    }
+    normal
+}
+
+/// The folder that contains `path`; `.` stands for the end of a relative path.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+/// A path as text.
+///
+/// # Errors
+///
+/// `Invalid` when it is not UTF-8.
+pub(super) fn into_text(path: PathBuf) -> Result<String, Failure> {
+    path.into_os_string().into_string().map_err(|path| {
+        let message = format!("`{}` is not UTF-8", path.to_string_lossy());
+        Failure::new(FailureKind::Invalid, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_are_below_the_root_and_impossible_ones_are_refused() {
+        let root = Root::new("/work/project");
+        assert_eq!(root.resolve("a/b").unwrap(), Path::new("/work/project/a/b"));
+        assert_eq!(root.resolve("/etc/x").unwrap(), Path::new("/etc/x"));
+        for path in ["", "a\0b"] {
+            assert_eq!(root.resolve(path).unwrap_err().kind, FailureKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn a_program_cannot_remove_the_ground_it_stands_on() {
+        let root = Root::new("/work/project");
+        for path in [
+            "/",
+            "/work",
+            "/work/project",
+            "/work/project/a/..",
+            "/work/./project/.",
+        ] {
+            assert!(root.stands_on(Path::new(path)), "{path}");
+        }
+        for path in ["/work/project/a", "/work/other", "/tmp"] {
+            assert!(!root.stands_on(Path::new(path)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! From a specification to the command of the standard library.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command as OsCommand, Stdio};
+
+use onloop_core::program::{Command, Failure, FailureKind, ProcessSpec};
+use onloop_core::workflow::Shell;
+
+use crate::host::{Root, failure};
+
+/// The command, ready to be spawned once its streams are set.
+///
+/// # Errors
+///
+/// `Invalid` for what no system can start: no program, a NUL, a nameless variable.
+pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Failure> {
+    let words = words(&spec.command);
+    let Some((program, arguments)) = words
+        .split_first()
+        .filter(|(program, _)| !program.is_empty())
+    else {
+        return Err(invalid("a command without a program cannot be run"));
+    };
+    if words.iter().any(|word| word.contains('\0')) {
+        return Err(invalid("a command with a NUL in it cannot be run"));
+    }
+    let mut command = OsCommand::new(program);
+    command
+        .args(arguments)
+        .current_dir(root.resolve(&spec.cwd)?);
+    for name in &spec.env_remove {
+        command.env_remove(variable(name, "")?);
+    }
+    for (name, value) in &spec.env_set {
+        command.env(variable(name, value)?, value);
+    }
+    if spec.interactive {
+        command
+            .stdin(Stdio::inherit())
+            .stdout(Stdio::inherit())
+            .stderr(Stdio::inherit());
+    } else {
+        let stdin = if spec.stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    }
+    Ok(command)
+}
+
+fn words(command: &Command) -> Vec<&str> {
+    match command {
+        Command::Argv(words) => words.iter().map(String::as_str).collect(),
+        Command::Shell { shell, line } => match shell {
+            Shell::Bash => vec!["bash", "-c", line],
+            Shell::Sh => vec!["sh", "-c", line],
+            Shell::Pwsh => vec!["pwsh", "-NoProfile", "-Command", line],
+            Shell::Cmd => vec!["cmd", "/C", line],
+        },
+    }
+}
+
+fn variable<'a>(name: &'a str, value: &str) -> Result<&'a str, Failure> {
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        let shown = name.replace('\0', "\\0");
+        return Err(invalid(&format!(
+            "`{shown}` cannot be set as an environment variable"
+        )));
+    }
+    Ok(name)
+}
+
+fn invalid(message: &str) -> Failure {
+    Failure::new(FailureKind::Invalid, message)
+}
+
+/// Why a program could not be started. The system says "not found" for a missing folder as
+/// for a missing program; people need to know which.
+pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) -> Failure {
+    let program = words(&spec.command)
+        .first()
+        .copied()
+        .unwrap_or_default()
+        .to_owned();
+    let what = format!("cannot run `{program}`");
+    let cwd = root.resolve(&spec.cwd);
+    if !cwd.as_deref().is_ok_and(Path::is_dir) {
+        let message = format!("{what}: its folder `{}` does not exist", spec.cwd);
+        return Failure::new(FailureKind::Invalid, message);
+    }
+    if error.kind() == io::ErrorKind::NotFound {
+        let place = if program.contains('/') {
+            "at that path"
+        } else {
+            "on `PATH`"
+        };
+        let message = format!("{what}: there is no such program {place}");
+        return Failure::new(FailureKind::NotFound, message);
+    }
+    if is_no_format(error) {
+        let message = format!("{what}: it is neither a program nor a script that begins with `#!`");
+        return Failure::new(FailureKind::Invalid, message);
+    }
+    failure::of(error, &what)
+}
+
+#[cfg(unix)]
+fn is_no_format(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_no_format(_error: &io::Error) -> bool {
+    false
+}

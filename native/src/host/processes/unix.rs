@@ -1,0 +1,344 @@
+//! One program, from its start to the end of everything it started.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use onloop_core::limits::KILL_GRACE_MS;
+use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::notice::EndNotice;
+use super::streams::{Streams, Which};
+use super::{Orphans, OsProcesses, command, group, orphans, tty};
+use crate::host::{Interrupts, Progress, failure, files};
+
+const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
+/// How long what outlives its program may still write before it is ended, and how long we
+/// read on afterwards from pipes that somebody out of reach keeps open.
+const LINGER: Duration = Duration::from_millis(200);
+/// How often orphans that ended by themselves are cleared away during a long run.
+const REAP_EVERY: Duration = Duration::from_secs(5);
+
+/// Runs `spec` to its end.
+pub(super) fn run(
+    processes: &OsProcesses,
+    spec: &ProcessSpec,
+    progress: &mut dyn Progress,
+) -> Result<ProcessEnd, Failure> {
+    let mut command = command::prepare(&processes.root, spec)?;
+    let log = spec
+        .stream_to
+        .as_deref()
+        .map(|path| files::open_stream(&processes.root, path));
+    let log = log.transpose()?;
+    let _terminal = spec
+        .interactive
+        .then(|| tty::Lent::to_program(&processes.interrupts));
+    if !spec.interactive {
+        command.process_group(0);
+    }
+    let started = Instant::now();
+    let mut child = command
+        .spawn()
+        .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
+    let leader = Pid::from_child(&child);
+    let scope = if spec.interactive {
+        Scope::Process(leader)
+    } else {
+        Scope::Group(leader)
+    };
+    processes.running.set(scope.group());
+    let end = follow(processes, &mut child, scope, spec, log, started, progress);
+    processes.running.set(None);
+    end
+}
+
+fn follow(
+    processes: &OsProcesses,
+    child: &mut Child,
+    scope: Scope,
+    spec: &ProcessSpec,
+    log: Option<std::fs::File>,
+    started: Instant,
+    progress: &mut dyn Progress,
+) -> Result<ProcessEnd, Failure> {
+    let set_up = Streams::new(child, spec, log)
+        .and_then(|streams| Ok((streams, EndNotice::of(scope.leader())?)));
+    let (streams, notice) = match set_up {
+        Ok(set_up) => set_up,
+        Err(error) => {
+            scope.kill();
+            let _ = child.wait();
+            return Err(failure::of(&error, "cannot follow a process"));
+        }
+    };
+    let timeout = spec.timeout_ms.map(Duration::from_millis);
+    let mut running = Running {
+        scope,
+        streams,
+        notice,
+        interrupts: &processes.interrupts,
+        phase: Phase::Free {
+            deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
+        },
+        reap_at: started
+            .checked_add(REAP_EVERY)
+            .filter(|_| processes.orphans == Orphans::End),
+        tick_every: progress.tick_every_ms().map(Duration::from_millis),
+    };
+    let leader_ended = running.until_end(progress);
+    let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    running.clear_up(processes.orphans, progress);
+    let status = match running.phase {
+        Phase::Asked { why, .. } | Phase::Killed { why, .. } => why,
+        Phase::Free { .. } => {
+            let exit = child
+                .wait()
+                .map_err(|error| failure::of(&error, "cannot wait"))?;
+            own_end(exit)
+        }
+    };
+    if leader_ended {
+        let _ = child.wait();
+    }
+    let (stdout, stderr) = running.streams.finish();
+    Ok(ProcessEnd {
+        status,
+        stdout,
+        stderr,
+        duration_ms,
+    })
+}
+
+fn own_end(exit: ExitStatus) -> ProcessStatus {
+    match (exit.code(), exit.signal()) {
+        (Some(code), _) => ProcessStatus::Exited(code),
+        (None, signal) => ProcessStatus::Signalled(signal.unwrap_or(0)),
+    }
+}
+
+/// What is signalled: an interactive program shares our group, because that is where the
+/// terminal sends its own signals.
+#[derive(Clone, Copy)]
+enum Scope {
+    Group(Pid),
+    Process(Pid),
+}
+
+impl Scope {
+    fn leader(self) -> Pid {
+        match self {
+            Scope::Group(leader) | Scope::Process(leader) => leader,
+        }
+    }
+
+    fn group(self) -> Option<Pid> {
+        match self {
+            Scope::Group(leader) => Some(leader),
+            Scope::Process(_) => None,
+        }
+    }
+
+    fn ask_to_end(self) {
+        match self {
+            Scope::Group(group) => group::ask_to_end(group),
+            Scope::Process(pid) => {
+                let _ = kill_process(pid, Signal::TERM);
+                let _ = kill_process(pid, Signal::CONT);
+            }
+        }
+    }
+
+    fn kill(self) {
+        match self {
+            Scope::Group(group) => group::kill_now(group),
+            Scope::Process(pid) => {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// How far we have gone in ending the program.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// Not at all; it may run until `deadline`.
+    Free { deadline: Option<Instant> },
+    /// It was asked to end.
+    Asked {
+        why: ProcessStatus,
+        kill_at: Instant,
+    },
+    /// It was killed; only the kernel can still hold it.
+    Killed {
+        why: ProcessStatus,
+        give_up_at: Instant,
+    },
+}
+
+struct Running<'a> {
+    scope: Scope,
+    streams: Streams<'a>,
+    notice: EndNotice,
+    interrupts: &'a Interrupts,
+    phase: Phase,
+    reap_at: Option<Instant>,
+    tick_every: Option<Duration>,
+}
+
+/// What one wait brought, besides output.
+#[derive(Default)]
+struct Woken {
+    ended: bool,
+    interrupted: bool,
+}
+
+/// What else than streams a wait is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// The end of the program and interrupts.
+    EndAndInterrupts,
+    /// The end of the program.
+    End,
+    /// Nothing: the program has ended.
+    StreamsOnly,
+}
+
+impl Running<'_> {
+    /// Follows the program until it has ended (`true`), or cannot be made to end.
+    fn until_end(&mut self, progress: &mut dyn Progress) -> bool {
+        loop {
+            let (watch, deadline) = match self.phase {
+                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline),
+                Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at)),
+                Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at)),
+            };
+            let woken = self.wait(watch, deadline, progress);
+            if woken.ended {
+                return true;
+            }
+            if woken.interrupted && self.interrupts.take() {
+                self.ask(ProcessStatus::Interrupted);
+            } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                match self.phase {
+                    Phase::Free { .. } => self.ask(ProcessStatus::TimedOut),
+                    Phase::Asked { why, .. } => {
+                        self.scope.kill();
+                        self.phase = Phase::Killed {
+                            why,
+                            give_up_at: Instant::now() + GRACE,
+                        };
+                    }
+                    Phase::Killed { .. } => return false,
+                }
+            }
+            self.keep_house();
+        }
+    }
+
+    fn ask(&mut self, why: ProcessStatus) {
+        self.scope.ask_to_end();
+        self.phase = Phase::Asked {
+            why,
+            kill_at: Instant::now() + GRACE,
+        };
+    }
+
+    fn keep_house(&mut self) {
+        let now = Instant::now();
+        if self.reap_at.is_some_and(|reap_at| now >= reap_at) {
+            orphans::reap_ended(self.scope.leader());
+            self.reap_at = now.checked_add(REAP_EVERY);
+        }
+    }
+
+    /// Ends what the program left running and takes its last words.
+    fn clear_up(&mut self, orphans: Orphans, progress: &mut dyn Progress) {
+        self.streams.close_stdin();
+        self.drain(progress);
+        match orphans {
+            Orphans::End => orphans::end(self.scope.leader(), self.scope.group()),
+            // Who is left cannot be seen, so there is nobody to be patient with.
+            Orphans::Leave => {
+                if let Some(group) = self.scope.group() {
+                    group::kill_now(group);
+                }
+            }
+        }
+        self.drain(progress);
+    }
+
+    /// Reads until both streams end, for [`LINGER`] at most.
+    fn drain(&mut self, progress: &mut dyn Progress) {
+        let end = Instant::now() + LINGER;
+        while !self.streams.ended() && Instant::now() < end {
+            self.wait(Watch::StreamsOnly, Some(end), progress);
+        }
+    }
+
+    /// Blocks until something happens, `deadline` or the next tick, and serves the streams.
+    fn wait(
+        &mut self,
+        watch: Watch,
+        deadline: Option<Instant>,
+        progress: &mut dyn Progress,
+    ) -> Woken {
+        let timeout = self.timeout(deadline);
+        let (ready, woken) = self.poll(watch, timeout);
+        for which in ready {
+            self.streams.serve(which, progress);
+        }
+        if self.tick_every.is_some() {
+            progress.tick();
+        }
+        woken
+    }
+
+    fn timeout(&self, deadline: Option<Instant>) -> Option<Timespec> {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = [left, self.tick_every].into_iter().flatten().min();
+        timeout.and_then(|timeout| Timespec::try_from(timeout).ok())
+    }
+
+    fn poll(&self, watch: Watch, timeout: Option<Timespec>) -> (Vec<Which>, Woken) {
+        let interrupts = self.interrupts.fd();
+        let (streams, mut fds): (Vec<Which>, Vec<PollFd<'_>>) = self
+            .streams
+            .open()
+            .map(|(which, fd)| {
+                let event = if which == Which::Stdin {
+                    PollFlags::OUT
+                } else {
+                    PollFlags::IN
+                };
+                (which, PollFd::from_borrowed_fd(fd, event))
+            })
+            .unzip();
+        if watch != Watch::StreamsOnly {
+            fds.push(PollFd::new(&self.notice, PollFlags::IN));
+        }
+        if watch == Watch::EndAndInterrupts {
+            fds.push(PollFd::from_borrowed_fd(interrupts, PollFlags::IN));
+        }
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            // A signal handler ran: look again.
+            return (Vec::new(), Woken::default());
+        }
+        let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        let woken = Woken {
+            ended: ready(streams.len()),
+            interrupted: ready(streams.len() + 1),
+        };
+        (
+            streams
+                .iter()
+                .enumerate()
+                .filter(|&(i, _)| ready(i))
+                .map(|(_, w)| *w)
+                .collect(),
+            woken,
+        )
+    }
+}

@@ -1,0 +1,179 @@
+//! The person or program that called: results, words, questions, a live status line.
+
+mod input;
+mod status;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use onloop_core::program::{Failure, FailureKind, Say, Start};
+
+use super::{Interrupts, Progress, Terminal, failure};
+use input::Lines;
+use status::StatusLine;
+
+/// Standard input, output and error.
+#[derive(Debug)]
+pub struct OsTerminal {
+    attended: bool,
+    style: Style,
+    input: Lines,
+    interrupts: Interrupts,
+    lost: LostOutput,
+}
+
+/// How words for people are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// A person watches: colour, and a status line that moves.
+    Live,
+    /// A person watches who wants no colour, or a terminal that can do little.
+    Terminal,
+    /// A file or a pipe.
+    Plain,
+}
+
+impl Style {
+    /// `NO_COLOR`, `CI` and `TERM=dumb` are taken at their word.
+    fn of(on_terminal: bool, env: &BTreeMap<String, String>) -> Style {
+        let set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
+        if !on_terminal || set("CI") {
+            Style::Plain
+        } else if set("NO_COLOR") || env.get("TERM").is_some_and(|term| term == "dumb") {
+            Style::Terminal
+        } else {
+            Style::Live
+        }
+    }
+}
+
+/// Remembers that a result could not be written. Programs do not look at what came of saying
+/// something; the exit code has to.
+#[derive(Clone, Debug, Default)]
+pub struct LostOutput(std::sync::Arc<std::sync::OnceLock<Failure>>);
+
+impl LostOutput {
+    /// The first failure to write a result. A reader that went away is none: it had enough.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.0.get()
+    }
+}
+
+impl OsTerminal {
+    /// The standard streams of this process, as `start` describes them.
+    pub fn new(start: &Start, interrupts: &Interrupts) -> OsTerminal {
+        OsTerminal {
+            attended: start.terminal.stdin,
+            style: Style::of(start.terminal.stderr, &start.env),
+            input: Lines::default(),
+            interrupts: interrupts.clone(),
+            lost: LostOutput::default(),
+        }
+    }
+
+    /// A handle that tells, after the program, whether its results arrived.
+    pub fn lost_output(&self) -> LostOutput {
+        self.lost.clone()
+    }
+
+    fn note(&self, text: &str) -> io::Result<()> {
+        let choice = match self.style {
+            Style::Live => anstream::ColorChoice::Always,
+            Style::Terminal | Style::Plain => anstream::ColorChoice::Never,
+        };
+        let mut stderr = anstream::AutoStream::new(io::stderr().lock(), choice);
+        stderr.write_all(text.as_bytes())?;
+        stderr.flush()
+    }
+}
+
+impl Terminal for OsTerminal {
+    fn say(&mut self, say: &Say) -> Result<(), Failure> {
+        match say {
+            Say::Result(text) => result(text).map_err(|error| {
+                let failure = failure::of(&error, "cannot write the result");
+                if failure.kind != FailureKind::Closed {
+                    let _ = self.lost.0.set(failure.clone());
+                }
+                failure
+            }),
+            Say::Note(text) => self
+                .note(text)
+                .map_err(|error| failure::of(&error, "cannot write a note")),
+        }
+    }
+
+    fn ask(&mut self, question: &str) -> Result<String, Failure> {
+        if !self.attended {
+            return Err(input::nobody());
+        }
+        self.interrupts.check()?;
+        self.note(question)
+            .map_err(|error| failure::of(&error, "cannot ask"))?;
+        let answer = self.input.next(&self.interrupts);
+        if answer.is_err() {
+            // The cursor still stands behind the question.
+            let _ = self.note("\n");
+        }
+        answer
+    }
+
+    fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_> {
+        match label {
+            Some(label) if self.style == Style::Live => Box::new(StatusLine::new(label)),
+            Some(_) | None => Box::new(Quiet(self)),
+        }
+    }
+}
+
+fn result(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// No status line; warnings still arrive.
+struct Quiet<'a>(&'a OsTerminal);
+
+impl Progress for Quiet<'_> {
+    fn tick_every_ms(&self) -> Option<u64> {
+        None
+    }
+
+    fn tick(&mut self) {}
+
+    fn output(&mut self, _bytes: &[u8]) {}
+
+    fn warn(&mut self, message: &str) {
+        let _ = self.0.note(&format!("warning: {message}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_and_movement_only_where_a_person_wants_them() {
+        let table: [(bool, &[(&str, &str)], Style); 7] = [
+            (true, &[("TERM", "xterm")], Style::Live),
+            (true, &[("NO_COLOR", "1")], Style::Terminal),
+            (true, &[("NO_COLOR", "")], Style::Live),
+            (true, &[("TERM", "dumb")], Style::Terminal),
+            (true, &[("CI", "true")], Style::Plain),
+            (false, &[("TERM", "xterm")], Style::Plain),
+            (false, &[], Style::Plain),
+        ];
+        for (on_terminal, env, expected) in table {
+            let env = env
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect();
+            assert_eq!(
+                Style::of(on_terminal, &env),
+                expected,
+                "{on_terminal} {env:?}"
+            );
+        }
+    }
+}

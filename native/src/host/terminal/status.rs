@@ -1,0 +1,87 @@
+//! The live status line of a running process: what runs, for how long, its last words.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use onloop_core::text;
+
+use crate::host::Progress;
+
+/// Smooth enough for an eye, cheap enough for a laptop.
+const TICK_MS: u64 = 100;
+/// Bytes of an output chunk searched for its last line.
+const LAST_LINE_BYTES: usize = 1024;
+
+/// A line on standard error that is redrawn in place and gone when dropped.
+pub(super) struct StatusLine {
+    bar: ProgressBar,
+}
+
+impl StatusLine {
+    pub(super) fn new(label: &str) -> StatusLine {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let style =
+            ProgressStyle::with_template("{spinner:.cyan} {prefix} {elapsed:.dim} {wide_msg:.dim}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_prefix(text::one_line(label));
+        StatusLine { bar }
+    }
+}
+
+impl Progress for StatusLine {
+    fn tick_every_ms(&self) -> Option<u64> {
+        Some(TICK_MS)
+    }
+
+    fn tick(&mut self) {
+        // The first moments stay silent: a line that flashes up for a fast command only
+        // disturbs.
+        if self.bar.elapsed() > Duration::from_millis(2 * TICK_MS) {
+            self.bar.tick();
+        }
+    }
+
+    fn output(&mut self, bytes: &[u8]) {
+        if let Some(line) = last_line(bytes) {
+            self.bar.set_message(line);
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.bar.println(format!("warning: {message}"));
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The last line with something to see, fit for a terminal; the bar cuts it to its width.
+fn last_line(bytes: &[u8]) -> Option<String> {
+    let start = bytes.len().saturating_sub(LAST_LINE_BYTES);
+    let end = text::printable(&String::from_utf8_lossy(&bytes[start..]));
+    let line = end.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(text::one_line(line.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_visible_line_is_shown_without_what_could_steer_the_terminal() {
+        let table: [(&[u8], Option<&str>); 6] = [
+            (b"one\ntwo\n", Some("two")),
+            (b"one\n \n\n", Some("one")),
+            (b"10%\r20%\r", Some("20%")),
+            (b"\x1b[2J\x1b[31mred\x1b[0m\x07", Some("red")),
+            (b"\n\n", None),
+            (b"\xff\xfe ok", Some("\u{fffd}\u{fffd} ok")),
+        ];
+        for (bytes, expected) in table {
+            assert_eq!(last_line(bytes).as_deref(), expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Lock files between threads, processes and the dead.
+
+use std::process::{Command, Stdio};
+use std::sync::Barrier;
+
+use onloop_core::program::{Failure, FailureKind, Outcome, Request};
+
+use super::World;
+
+fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {
+    world.perform(Request::Lock {
+        path: "a/run.lock".to_owned(),
+        wait_ms,
+    })
+}
+
+fn unlock(world: &mut World) -> Result<Outcome, Failure> {
+    world.perform(Request::Unlock {
+        path: "a/run.lock".to_owned(),
+    })
+}
+
+fn place(world: &World, text: &str) {
+    std::fs::create_dir_all(world.path("a")).unwrap();
+    std::fs::write(world.path("a/run.lock"), text).unwrap();
+}
+
+fn holder(pid: u32, host: &str, started: &str) -> String {
+    format!("{{\"pid\":{pid},\"host\":\"{host}\",\"started\":\"{started}\",\"at\":\"then\"}}\n")
+}
+
+#[test]
+fn a_lock_has_one_holder_and_leaves_nothing_behind() {
+    let mut world = World::new();
+    lock(&mut world, 0).unwrap();
+    assert_eq!(lock(&mut world, 0).unwrap_err().kind, FailureKind::Busy);
+    let text = std::fs::read_to_string(world.path("a/run.lock")).unwrap();
+    assert!(
+        text.starts_with("{\"pid\":1,\"host\":\"example\""),
+        "{text}"
+    );
+    unlock(&mut world).unwrap();
+    assert_eq!(std::fs::read_dir(world.path("a")).unwrap().count(), 0);
+    assert_eq!(unlock(&mut world).unwrap_err().kind, FailureKind::Conflict);
+}
+
+#[test]
+fn the_end_of_a_program_releases_its_locks() {
+    let mut world = World::new();
+    lock(&mut world, 0).unwrap();
+    let path = world.path("a/run.lock");
+    drop(world.host);
+    assert!(!path.exists());
+}
+
+#[test]
+fn only_the_provably_dead_lose_their_locks() {
+    let dead = dead_pid();
+    let alive = std::process::id();
+    // `World` calls itself pid 1 on `example`.
+    let table = [
+        (holder(dead, "example", "5"), None),
+        (holder(dead, "example", ""), None),
+        (
+            holder(dead, "elsewhere", "5"),
+            Some("on `elsewhere`; if nothing runs there"),
+        ),
+        (holder(alive, "example", ""), Some("wait for it or end it")),
+        (String::new(), Some("does not say who holds it")),
+        ("{\"pid\":".to_owned(), Some("does not say who holds it")),
+        ("x".repeat(100_000), Some("does not say who holds it")),
+    ];
+    for (text, refusal) in table {
+        let mut world = World::new();
+        place(&world, &text);
+        let outcome = lock(&mut world, 5);
+        match refusal {
+            None => {
+                outcome.unwrap();
+                unlock(&mut world).unwrap();
+                assert_eq!(std::fs::read_dir(world.path("a")).unwrap().count(), 0);
+            }
+            Some(words) => {
+                let failure = outcome.unwrap_err();
+                assert_eq!(failure.kind, FailureKind::Busy, "{failure}");
+                assert!(failure.message.contains(words), "{failure}");
+                assert_eq!(
+                    std::fs::read_to_string(world.path("a/run.lock")).unwrap(),
+                    text
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_file_is_neither_broken_nor_waited_for() {
+    let mut world = World::new();
+    std::fs::create_dir_all(world.path("a/run.lock")).unwrap();
+    assert_eq!(
+        lock(&mut world, 60_000).unwrap_err().kind,
+        FailureKind::Invalid
+    );
+    let mut world = World::new();
+    std::fs::create_dir_all(world.path("a")).unwrap();
+    std::os::unix::fs::symlink("nowhere", world.path("a/run.lock")).unwrap();
+    assert_eq!(
+        lock(&mut world, 60_000).unwrap_err().kind,
+        FailureKind::Invalid
+    );
+}
+
+#[test]
+fn a_lock_that_was_taken_away_is_not_taken_back() {
+    let mut world = World::new();
+    lock(&mut world, 0).unwrap();
+    std::fs::remove_file(world.path("a/run.lock")).unwrap();
+    let other = holder(dead_pid(), "elsewhere", "5");
+    place(&world, &other);
+    assert_eq!(unlock(&mut world).unwrap_err().kind, FailureKind::Conflict);
+    assert_eq!(
+        std::fs::read_to_string(world.path("a/run.lock")).unwrap(),
+        other
+    );
+}
+
+#[test]
+fn a_waiter_is_interrupted() {
+    let mut world = World::new();
+    place(&world, &holder(std::process::id(), "example", ""));
+    world.interrupts.raise();
+    assert_eq!(
+        lock(&mut world, 60_000).unwrap_err().kind,
+        FailureKind::Interrupted
+    );
+}
+
+#[test]
+fn of_many_who_find_a_dead_lock_one_wins_each_time() {
+    for _ in 0..50 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        std::fs::write(&path, holder(dead_pid(), "example", "5")).unwrap();
+        let everybody_tried = Barrier::new(8);
+        let winners = std::thread::scope(|scope| {
+            let attempt = || {
+                let mut world = World::new();
+                let path = path.to_str().unwrap().to_owned();
+                let won = world.perform(Request::Lock { path, wait_ms: 0 }).is_ok();
+                everybody_tried.wait();
+                won
+            };
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(attempt)).collect();
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap())
+                .filter(|won| *won)
+                .count()
+        });
+        assert_eq!(winners, 1);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn eight_processes_never_hold_it_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let children: Vec<_> = (0..8)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_host-probe"))
+                .args(["count", "run.lock", "counter", "50"])
+                .current_dir(folder.path())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{:?}", output);
+    }
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("counter")).unwrap(),
+        "400"
+    );
+    assert!(!folder.path().join("run.lock").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_holder_is_succeeded() {
+    use super::signals::{first_line, probe};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = probe(folder.path(), &["hold", "run.lock"]);
+    assert_eq!(first_line(&mut first), "held\n");
+    let refused = probe(folder.path(), &["hold", "run.lock"]).wait().unwrap();
+    assert_eq!(refused.code(), Some(4));
+    first.kill().unwrap();
+    // The dead one is a zombie until we ask how it ended; that must not keep its lock alive.
+    let mut next = probe(folder.path(), &["count", "run.lock", "counter", "1"]);
+    assert!(next.wait().unwrap().success());
+    first.wait().unwrap();
+}
+
+/// A pid that was just in use and is no more.
+fn dead_pid() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}

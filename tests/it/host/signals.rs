@@ -1,0 +1,204 @@
+//! Whole processes: Ctrl-C, a second Ctrl-C, orphans, bugs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_host-probe"))
+        .args(words)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Everything a probe says until it ends, and its exit code.
+fn end(mut child: Child) -> (String, String, Option<i32>) {
+    let (mut out, mut err) = (String::new(), String::new());
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    (out, err, child.wait().unwrap().code())
+}
+
+fn wait_for(path: &std::path::Path) {
+    let start = Instant::now();
+    while std::fs::read(path).unwrap_or_default().is_empty() {
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "`{}` never came",
+            path.display()
+        );
+        std::thread::yield_now();
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
+    for sent in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let folder = tempfile::tempdir().unwrap();
+        let child = probe(
+            folder.path(),
+            &["run", "-", "echo x > up; echo said; sleep 1000"],
+        );
+        wait_for(&folder.path().join("up"));
+        signal(&child, sent);
+        let (out, err, code) = end(child);
+        assert_eq!(out, "started\nInterrupted said\n then Ok(())\n", "{err}");
+        assert_eq!(code, Some(0));
+    }
+}
+
+#[test]
+fn after_ctrl_c_a_program_can_still_save() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = probe(folder.path(), &["sleep", "60000"]);
+    // The handler is installed before the program begins to wait; an earlier signal would
+    // end the process by itself, which is not what is tested here.
+    wait_until_waiting(&child);
+    signal(&child, Signal::INT);
+    let (_, err, code) = end(child);
+    assert_eq!(code, Some(130), "{err}");
+    assert_eq!(std::fs::read(folder.path().join("saved")).unwrap(), b"yes");
+}
+
+#[test]
+fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "trap '' TERM; echo $$ > up; while :; do sleep 1; done";
+    let child = probe(folder.path(), &["run", "-", line]);
+    wait_for(&folder.path().join("up"));
+    let start = Instant::now();
+    signal(&child, Signal::INT);
+    // Signals of one kind that arrive together are one signal, so the second is another kind.
+    signal(&child, Signal::TERM);
+    let (_, _, code) = end(child);
+    assert_eq!(code, Some(130));
+    assert!(
+        start.elapsed() < Duration::from_millis(1500),
+        "{:?}",
+        start.elapsed()
+    );
+    let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
+    super::assert_dies(pid.trim());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_daemon_in_another_session_ends_with_its_command() {
+    for line in [
+        "setsid sh -c 'echo $$ > up; exec sleep 1000' & while ! test -s up; do :; done; echo ok",
+        "setsid sh -c 'echo $$ > up; exec sleep 1000 >/dev/null 2>&1 </dev/null' >/dev/null 2>&1 & \
+         while ! test -s up; do :; done; echo ok",
+        "setsid sh -c 'trap \"\" TERM; echo $$ > up; while :; do sleep 1; done' & \
+         while ! test -s up; do :; done; echo ok",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        let (out, err, code) = end(probe(folder.path(), &["run", "-", line]));
+        assert_eq!(
+            (out.as_str(), code),
+            ("started\nExited(0) ok\n then Ok(())\n", Some(0)),
+            "{err}"
+        );
+        assert!(start.elapsed() < Duration::from_secs(10));
+        let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
+        assert!(
+            !std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn ignored_signals_stay_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' HUP; exec \"$0\" sleep 60000",
+            env!("CARGO_BIN_EXE_host-probe"),
+        ])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until_waiting(&child);
+    signal(&child, Signal::HUP);
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // One signal counted: two within a second would have skipped saving.
+    assert!(folder.path().join("saved").exists());
+}
+
+#[test]
+fn a_bug_says_how_to_report_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, err, code) = end(probe(folder.path(), &["panic"]));
+    assert_eq!(code, Some(70));
+    assert_eq!(out, "");
+    assert!(err.contains("asked to") && err.contains("/issues"), "{err}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
+    let onloop = env!("CARGO_BIN_EXE_host-probe");
+    let run = |line: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", line, onloop]).output().unwrap()
+    };
+    let gone = run("set -o pipefail; \"$0\" run - true | true; echo ${PIPESTATUS[0]}");
+    assert_eq!(gone.stdout, b"0\n");
+    assert_eq!(String::from_utf8_lossy(&gone.stderr), "");
+    if cfg!(target_os = "linux") {
+        let full = run("\"$0\" run - true > /dev/full; echo $?");
+        assert_eq!(full.stdout, b"4\n");
+        assert!(String::from_utf8_lossy(&full.stderr).contains("no space is left"));
+    }
+}
+
+/// Until the main thread of a probe blocks in `poll`: its signal thread is there by then.
+fn wait_until_waiting(child: &Child) {
+    let start = Instant::now();
+    loop {
+        let base = format!("/proc/{}", child.id());
+        let asleep = std::fs::read_to_string(format!("{base}/wchan"))
+            .is_ok_and(|channel| channel.contains("poll"));
+        if asleep {
+            return;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "the probe never came to wait"
+        );
+        std::thread::yield_now();
+    }
+}
+
+/// The first line a probe says.
+pub(super) fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    line
+}

@@ -1,0 +1,122 @@
+//! A program around the native host whose verbs are single requests, for tests that need
+//! real processes: they are interrupted, killed, and outlived by their children.
+
+use std::process::ExitCode;
+
+use onloop_core::limits::CAPTURE_BYTES;
+use onloop_core::program::{
+    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program,
+};
+use onloop_core::workflow::Shell;
+
+fn main() -> ExitCode {
+    onloop::main_with(|start| Program::new(start, probe))
+}
+
+async fn probe(io: Io) -> Exit {
+    let words: Vec<String> = io.start().argv.iter().skip(1).cloned().collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["run", timeout_ms, line] => run(&io, timeout_ms.parse().ok(), line).await,
+        ["hold", lock] => hold(&io, lock).await,
+        ["count", lock, counter, rounds] => {
+            count(&io, lock, counter, rounds.parse().unwrap_or(0)).await
+        }
+        ["sleep", duration_ms] => match io.sleep(duration_ms.parse().unwrap_or(0)).await {
+            Ok(()) => Exit::Done,
+            Err(failure) => save_after(&io, failure.kind).await,
+        },
+        ["panic"] => panic!("asked to"),
+        _ => Exit::Usage,
+    }
+}
+
+/// Runs a shell line, says how it ended, and shows that one interrupt is one interrupt.
+async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
+    let spec = ProcessSpec {
+        command: Command::Shell {
+            shell: Shell::Sh,
+            line: line.to_owned(),
+        },
+        cwd: ".".to_owned(),
+        env_remove: Vec::new(),
+        env_set: Vec::new(),
+        stdin: None,
+        timeout_ms,
+        capture_bytes: CAPTURE_BYTES,
+        stream_to: None,
+        label: None,
+        interactive: false,
+    };
+    io.result("started\n").await;
+    match io.process(spec).await {
+        Ok(end) => {
+            let slept = io.sleep(1).await;
+            io.result(format!(
+                "{:?} {} then {slept:?}\n",
+                end.status,
+                end.stdout.text()
+            ))
+            .await;
+            Exit::Done
+        }
+        Err(failure) => {
+            io.result(format!("{failure:?}\n")).await;
+            Exit::Refused
+        }
+    }
+}
+
+/// Takes a lock and waits to be killed.
+async fn hold(io: &Io, lock: &str) -> Exit {
+    if io.lock(lock, 0).await.is_err() {
+        return Exit::Refused;
+    }
+    io.result("held\n").await;
+    let _ = io.sleep(60_000).await;
+    Exit::Interrupted
+}
+
+/// Adds one to a number in a file, again and again, each time under the lock. A second
+/// holder would show as a lost addition or as an own mark that disappeared.
+async fn count(io: &Io, lock: &str, counter: &str, rounds: u32) -> Exit {
+    for _ in 0..rounds {
+        if let Err(failure) = io.lock(lock, 60_000).await {
+            io.result(format!("{failure}\n")).await;
+            return Exit::Refused;
+        }
+        let mark = format!("{counter}.inside");
+        let entered = io
+            .write(&mark, Vec::new(), Expect::Absent, Durability::Relaxed)
+            .await;
+        let value = match io.read(counter, 100).await {
+            Ok((bytes, _)) => String::from_utf8_lossy(&bytes).parse::<u32>().unwrap_or(0),
+            Err(_) => 0,
+        };
+        let bytes = (value + 1).to_string().into_bytes();
+        let written = io
+            .write(counter, bytes, Expect::Any, Durability::Relaxed)
+            .await;
+        let left = io.remove(&mark).await;
+        if entered.is_err() || written.is_err() || left.is_err() || io.unlock(lock).await.is_err() {
+            return Exit::Failed;
+        }
+    }
+    Exit::Done
+}
+
+/// After an interrupt a program can still store what it has.
+async fn save_after(io: &Io, kind: FailureKind) -> Exit {
+    let saved = io
+        .write(
+            "saved",
+            b"yes".to_vec(),
+            Expect::Absent,
+            Durability::Durable,
+        )
+        .await;
+    match (kind, saved) {
+        (FailureKind::Interrupted, Ok(_)) => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}
