@@ -55,6 +55,47 @@ pub struct Diagnostic {
     pub hotl_text: Option<String>,
 }
 
+impl Diagnostic {
+    /// A finding without help, fix or older sentence.
+    pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
+        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a change that mends it.
+    #[must_use]
+    pub fn with_fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        debug_assert!(edits.is_sorted_by(|a, b| a.span.end <= b.span.start));
+        self.fix = Some(Fix { title: title.into(), edits });
+        self
+    }
+
+    /// Adds the sentence that older linters print for it.
+    #[must_use]
+    pub fn with_hotl_text(mut self, text: impl Into<String>) -> Self {
+        self.hotl_text = Some(text.into());
+        self
+    }
+}
+
+impl Edit {
+    /// Replaces the bytes of `span`.
+    pub fn replace(span: Span, text: impl Into<String>) -> Self {
+        Edit { span, text: text.into() }
+    }
+
+    /// Inserts before the byte at `offset`.
+    pub fn insert(offset: usize, text: impl Into<String>) -> Self {
+        Edit { span: Span::at(offset), text: text.into() }
+    }
+}
+
 impl Span {
     /// The range from `start` to `end`.
     pub fn new(start: usize, end: usize) -> Self {

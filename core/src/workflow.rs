@@ -2,7 +2,58 @@
 //!
 //! The format is described in `docs/workflow-format.md`.
 
+mod command;
+pub mod duration;
+mod finding;
+mod frontmatter;
+mod heredoc;
+mod line;
+mod markdown;
+mod name;
+mod parse;
+mod rule;
+mod security;
+mod step;
+mod suggest;
+mod value;
+mod verify;
+
 use std::num::NonZeroU32;
+
+use crate::diagnostic::Diagnostic;
+
+pub use name::slug;
+pub use parse::parse;
+pub use rule::{RULES, Rule};
+pub use security::is_sensitive;
+
+/// What a file says, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// The plan; there exactly when no diagnostic is an error.
+    pub plan: Option<Plan>,
+    /// Everything that was found, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The boxes of the steps that have one, in the order of the file.
+    pub checkboxes: Vec<Checkbox>,
+}
+
+impl Parsed {
+    fn unreadable(diagnostic: Diagnostic) -> Parsed {
+        Parsed { plan: None, diagnostics: vec![diagnostic], checkboxes: Vec::new() }
+    }
+}
+
+/// The box of a step: `[ ]` or `[x]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkbox {
+    /// Number of the step as written in the file.
+    pub step: u32,
+    /// Offset of the byte between the brackets. It stays where it is when boxes are ticked.
+    pub offset: usize,
+    /// Whether that byte is `x` or `X`.
+    pub ticked: bool,
+}
 
 /// Everything a run needs to know from a workflow file.
 ///
@@ -90,7 +141,7 @@ pub struct Step {
     pub checks: Vec<Check>,
     /// Whether somebody approves the step once it is done.
     pub gate: Option<Gate>,
-    /// Name or action mention security (see `workflow::sensitive`): its human gate never
+    /// The step mentions security anywhere (see [`is_sensitive`]): its human gate never
     /// approves itself.
     pub sensitive: bool,
 }

@@ -1,0 +1,251 @@
+//! Findings about `verify`.
+
+use crate::diagnostic::{Diagnostic, Edit, Span};
+use crate::limits;
+
+use super::super::rule;
+use super::shown;
+
+pub(in super::super) fn empty(span: Span, step: &str) -> Diagnostic {
+    rule::EMPTY_VERIFY
+        .at(span, "`verify` checks nothing")
+        .with_help("write a command behind it, or remove it and let a gate decide")
+        .with_hotl_text(format!("Step '{step}' has empty verify block"))
+}
+
+pub(in super::super) fn layout(span: Span) -> Diagnostic {
+    rule::VERIFY_LAYOUT
+        .at(span, "expected `key: value` or `- ` at the indentation of the lines above")
+        .with_help("an object is one `key: value` a line; a list begins every item with `- `")
+}
+
+pub(in super::super) fn flow(span: Span, field: &str) -> Diagnostic {
+    rule::FLOW_VERIFY
+        .at(span, format!("`{field}` is written in braces or brackets, which a shell would read"))
+        .with_help("write one `key: value` a line, indented; a list begins every item with `- `")
+}
+
+pub(in super::super) fn too_many(span: Span) -> Diagnostic {
+    rule::TOO_MANY_CHECKS
+        .at(span, format!("a step has at most {} checks", limits::CHECKS_PER_STEP))
+        .with_help("put some of them into a script and run the script")
+}
+
+pub(in super::super) fn missing_type(
+    span: Span,
+    step: &str,
+    guess: Option<(&str, Edit)>,
+) -> Diagnostic {
+    let diagnostic = rule::MISSING_CHECK_TYPE
+        .at(span, "the check has no `type`")
+        .with_help("the types are `shell`, `browser`, `human-review` and `artifact`")
+        .with_hotl_text(format!(
+            "Step '{step}' has structured verify block but missing 'type:' field"
+        ));
+    match guess {
+        Some((name, edit)) => diagnostic.with_fix(format!("add `type: {name}`"), vec![edit]),
+        None => diagnostic,
+    }
+}
+
+pub(in super::super) fn unknown_type(
+    span: Span,
+    step: &str,
+    found: &str,
+    suggestion: Option<&str>,
+) -> Diagnostic {
+    let expected = "shell, browser, human-review, artifact";
+    let diagnostic = rule::UNKNOWN_CHECK_TYPE
+        .at(span, format!("`{}` is no type of check; expected one of {expected}", shown(found)))
+        .with_hotl_text(format!(
+            "Step '{step}' has invalid verify type '{}' (expected: {expected})",
+            shown(found)
+        ));
+    match suggestion {
+        Some(known) => diagnostic
+            .with_help(format!("did you mean `{known}`?"))
+            .with_fix(format!("write `{known}`"), vec![Edit::replace(span, known)]),
+        None => diagnostic,
+    }
+}
+
+pub(in super::super) fn missing_field(
+    span: Span,
+    step: &str,
+    kind: &str,
+    field: &str,
+) -> Diagnostic {
+    let old = if field == "kind" { "assert.kind" } else { field };
+    let message = match field {
+        "kind" => format!("the {kind} check has no `kind` below `assert`"),
+        _ => format!("the {kind} check has no `{field}`"),
+    };
+    rule::MISSING_CHECK_FIELD
+        .at(span, message)
+        .with_help(format!("add `{field}: …` below its type"))
+        .with_hotl_text(format!("Step '{step}' verify type:{kind} missing '{old}:' field").replace(
+            "'assert.kind:' field",
+            "'assert.kind' field",
+        ))
+}
+
+pub(in super::super) fn foreign_field(span: Span, field: &str, kind: &str) -> Diagnostic {
+    rule::FOREIGN_CHECK_FIELD
+        .at(span, format!("`{field}` does not belong to a check of type {kind}"))
+        .with_help("a check is one thing; write a list to check several")
+}
+
+pub(in super::super) fn unknown_field(
+    span: Span,
+    field: &str,
+    suggestion: Option<&str>,
+) -> Diagnostic {
+    let diagnostic = rule::UNKNOWN_CHECK_FIELD
+        .at(span, format!("`{}` is no field of a check, so it would not be checked", shown(field)));
+    match suggestion {
+        Some(known) => diagnostic
+            .with_help(format!("did you mean `{known}`?"))
+            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
+        None => diagnostic.with_help("express it as a command, or write it as a comment: `# …`"),
+    }
+}
+
+pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
+    rule::DUPLICATE_FIELD
+        .at(span, format!("the check has `{field}` already"))
+        .with_help("write a list to check several things")
+}
+
+pub(in super::super) fn invalid_value(
+    span: Span,
+    field: &str,
+    found: &str,
+    expected: &str,
+) -> Diagnostic {
+    let message = format!("`{field}` is `{}`; expected {expected}", shown(found));
+    rule::INVALID_CHECK_VALUE.at(span, message)
+}
+
+pub(in super::super) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {
+    invalid_value(span, "timeout", found, "a number with its unit, such as `90s` or `1h30m`")
+        .with_fix("take it as seconds", vec![Edit::insert(span.end, "s")])
+}
+
+pub(in super::super) fn unknown_kind(
+    span: Span,
+    found: &str,
+    suggestion: Option<&str>,
+) -> Diagnostic {
+    let diagnostic = rule::UNKNOWN_ASSERT_KIND.at(
+        span,
+        format!(
+            "`{}` is no kind of assertion; expected exists, contains or matches-glob",
+            shown(found)
+        ),
+    );
+    match suggestion {
+        Some(known) => diagnostic
+            .with_help(format!("did you mean `{known}`?"))
+            .with_fix(format!("write `{known}`"), vec![Edit::replace(span, known)]),
+        None => diagnostic.with_help("for anything else write a shell check, such as `grep -E`"),
+    }
+}
+
+pub(in super::super) fn inline_assert(span: Span, kind: &str, indent: usize) -> Diagnostic {
+    let nested = format!("\n{}kind: {kind}", " ".repeat(indent + 2));
+    invalid_value(span, "assert", kind, "`kind: …` on an indented line of its own")
+        .with_fix("move the kind below `assert`", vec![Edit::replace(span, nested)])
+}
+
+pub(in super::super) fn missing_assert_value(span: Span, kind: &str) -> Diagnostic {
+    rule::MISSING_ASSERT_VALUE
+        .at(span, format!("`{kind}` has no `value` to look for"))
+        .with_help("add `value: …` below `kind`")
+}
+
+pub(in super::super) fn unused_assert_value(span: Span) -> Diagnostic {
+    rule::UNUSED_ASSERT_VALUE
+        .at(span, "`exists` does not look at a `value`")
+        .with_help("write `kind: contains` to look for text, or remove the value")
+}
+
+pub(in super::super) fn flattened_assert(span: Span, field: &str) -> Diagnostic {
+    rule::FLATTENED_ASSERT
+        .at(span, format!("`{field}` belongs below `assert`"))
+        .with_help("indent it two blanks deeper than `assert:`")
+}
+
+pub(in super::super) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
+    let diagnostic = rule::GLOB_WITH_FOLDER
+        .at(span, format!("the glob `{}` names a folder", shown(glob)))
+        .with_help("a glob matches names in the folder `path`; put the folder there");
+    match glob.rsplit_once('/') {
+        Some(("**", name)) | Some((".", name)) if !name.is_empty() => diagnostic
+            .with_help(format!("write `{}` to match names in the folder `path`", shown(name))),
+        Some(_) | None => diagnostic,
+    }
+}
+
+pub(in super::super) fn path_outside(span: Span, field: &str, path: &str) -> Diagnostic {
+    rule::PATH_OUTSIDE
+        .at(
+            span,
+            format!("`{field}` is `{}`, outside the folder in which the run works", shown(path)),
+        )
+        .with_help("write a path relative to the root of the checkout, without `..`")
+}
+
+pub(in super::super) fn unterminated_heredoc(span: Span, delimiter: &str) -> Diagnostic {
+    rule::UNTERMINATED_HEREDOC
+        .at(span, format!("the heredoc never reaches its end, `{}`", shown(delimiter)))
+        .with_help("the delimiter stands alone on a line, indented no deeper than the command")
+}
+
+pub(in super::super) fn vacuous(span: Span, why: &str) -> Diagnostic {
+    rule::VACUOUS_VERIFY
+        .at(span, format!("this check cannot fail: {why}"))
+        .with_help("use a command whose exit code depends on the work, such as a test run")
+}
+
+pub(in super::super) fn looks_like_prose(span: Span) -> Diagnostic {
+    rule::PROSE_VERIFY
+        .at(span, "this reads like a sentence, but it is run as a command")
+        .with_help("for a person to look at it, write `type: human-review` with a `prompt`")
+}
+
+pub(in super::super) fn machine_path(span: Span, path: &str) -> Diagnostic {
+    rule::MACHINE_PATH
+        .at(span, format!("`{}` exists on one machine only", shown(path)))
+        .with_help("commands start in the root of the checkout; write paths relative to it")
+}
+
+pub(in super::super) fn windows_command(span: Span) -> Diagnostic {
+    rule::WINDOWS_COMMAND
+        .at(span, "this is written for PowerShell, but bash runs it")
+        .with_help("write an object with `type: shell`, `command: …` and `shell: pwsh`")
+}
+
+pub(in super::super) fn last_line_decides(span: Span) -> Diagnostic {
+    rule::LAST_LINE_DECIDES
+        .at(span, "only the last line decides whether this check passes")
+        .with_help("begin with `set -e`, or join the lines with `&&`")
+}
+
+pub(in super::super) fn review_before_checks(span: Span) -> Diagnostic {
+    rule::REVIEW_BEFORE_CHECKS
+        .at(span, "a person is asked before the machine has checked the rest")
+        .with_help("put human-review at the end of the list, so that nobody reviews broken work")
+}
+
+pub(in super::super) fn review_check_alias(span: Span) -> Diagnostic {
+    rule::REVIEW_CHECK_ALIAS
+        .at(span, "`check` is read as `prompt`; other readers of the format want `prompt`")
+        .with_help("rename it")
+        .with_fix("rename it to `prompt`", vec![Edit::replace(span, "prompt")])
+}
+
+pub(in super::super) fn url_without_scheme(span: Span, url: &str) -> Diagnostic {
+    rule::URL_WITHOUT_SCHEME
+        .at(span, format!("`{}` does not begin with `http://` or `https://`", shown(url)))
+        .with_help("write the whole address")
+}

@@ -1,0 +1,424 @@
+//! The part between the first `---` and the next: what holds for the whole workflow.
+
+use crate::diagnostic::Span;
+use crate::limits;
+use crate::text;
+
+use super::finding::{self, Findings};
+use super::line::{Cursor, Line};
+use super::suggest;
+use super::value::{self, Kind, Style, Value};
+use super::{Budgets, Isolation, Risk, markdown};
+
+/// Keys of the format, in the order in which the documentation lists them.
+const KEYS: [&str; 14] = [
+    "intent",
+    "success_criteria",
+    "risk_level",
+    "auto_approve",
+    "branch",
+    "worktree",
+    "dirty_worktree",
+    "progress",
+    "report_detail",
+    "max_total_attempts",
+    "max_agents",
+    "max_cost_usd",
+    "max_elapsed_minutes",
+    "policy_profile",
+];
+
+/// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
+#[derive(Debug, Default)]
+pub(super) struct Frontmatter {
+    pub intent: Option<String>,
+    pub success_criteria: Option<String>,
+    pub risk: Option<Risk>,
+    pub auto_approve: bool,
+    pub branch: Option<String>,
+    pub isolation: Option<Isolation>,
+    pub progress_verbose: bool,
+    pub report_full: bool,
+    pub dirty_allowed: bool,
+    pub budgets: Budgets,
+}
+
+/// Reads the frontmatter at the cursor and leaves the cursor behind it.
+pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmatter {
+    let Some(opening) = cursor.peek().filter(|line| line.text.trim_end() == "---") else {
+        let span = cursor.peek().map_or(Span::at(cursor.position()), |line| line.span());
+        let has_content = !cursor.source()[cursor.position()..].trim().is_empty();
+        findings.push(finding::frontmatter::missing(span, has_content));
+        return Frontmatter::default();
+    };
+    cursor.advance();
+    let start = cursor.position();
+    let end = find_end(cursor, opening, findings);
+    if end - start > limits::FRONTMATTER_BYTES {
+        findings.push(finding::frontmatter::too_large(opening.span(), end - start));
+        return Frontmatter::default();
+    }
+    let mut reader = Reader {
+        cursor: Cursor::new(&cursor.source()[..end], start),
+        findings,
+        front: Frontmatter::default(),
+        seen: [false; KEYS.len()],
+    };
+    reader.read_entries();
+    reader.require_keys(opening.span());
+    reader.front
+}
+
+/// Moves behind the closing line and returns where it begins. Without one, the frontmatter
+/// ends where steps or sections begin, so that their findings are not lost.
+fn find_end(cursor: &mut Cursor<'_>, opening: Line<'_>, findings: &mut Findings) -> usize {
+    while let Some(line) = cursor.peek() {
+        if matches!(line.text.trim_end(), "---" | "...") {
+            cursor.advance();
+            return line.start;
+        }
+        let is_step = line.text.starts_with("- [") && markdown::header(line).is_some();
+        if is_step || markdown::heading_level(line.text).is_some_and(|level| level >= 2) {
+            break;
+        }
+        cursor.advance();
+    }
+    findings.push(finding::frontmatter::unterminated(opening.span()));
+    cursor.position()
+}
+
+struct Reader<'c, 'f> {
+    cursor: Cursor<'c>,
+    findings: &'f mut Findings,
+    front: Frontmatter,
+    seen: [bool; KEYS.len()],
+}
+
+impl<'c> Reader<'c, '_> {
+    fn read_entries(&mut self) {
+        while let Some(line) = self.cursor.peek() {
+            self.cursor.advance();
+            let trimmed = line.trimmed();
+            if trimmed.is_empty() || line.text.starts_with('#') {
+                continue;
+            }
+            match value::key(line.text) {
+                Some((key, length)) => self.read_entry(line, key, length),
+                None => self.findings.push(finding::frontmatter::not_a_key(line.span())),
+            }
+        }
+    }
+
+    fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
+        let key_span = Span::new(line.start, line.start + key.len());
+        let value = self.read_value(line, line.start + length);
+        let known = KEYS.iter().position(|known| known.eq_ignore_ascii_case(key));
+        let Some(index) = known else {
+            let suggestion = suggest::nearest(key, &KEYS);
+            self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));
+            return;
+        };
+        if std::mem::replace(&mut self.seen[index], true) {
+            self.findings.push(finding::frontmatter::duplicate_key(key_span, KEYS[index]));
+            return;
+        }
+        if value.is_empty() {
+            self.findings.push(finding::frontmatter::empty_key(key_span, KEYS[index]));
+            return;
+        }
+        self.interpret(KEYS[index], &value);
+    }
+
+    /// The value, with list items that stand directly below the key.
+    fn read_value(&mut self, line: Line<'c>, from: usize) -> Value<'c> {
+        let inline = Value::inline(line, from);
+        let has_list_below = inline.is_empty()
+            && self.cursor.peek().is_some_and(|next| next.text.starts_with("- "));
+        if !has_list_below {
+            return Value::read(&mut self.cursor, line, from, 0, Kind::Meta);
+        }
+        let mut text = String::new();
+        let (start, mut end) = (self.cursor.position(), from);
+        while let Some(next) = self.cursor.peek() {
+            let continues = next.text.starts_with("- ") || next.indent() > 0;
+            if !continues && !next.is_blank() {
+                break;
+            }
+            text.push_str(next.text);
+            text.push('\n');
+            if !next.is_blank() {
+                end = next.end();
+            }
+            self.cursor.advance();
+        }
+        Value { span: Span::new(start, end), text: text.into(), style: Style::Below, ..inline }
+    }
+
+    fn require_keys(&mut self, span: Span) {
+        let required = [
+            (0, "say in one sentence what the workflow builds"),
+            (1, "say how to know that the work is done"),
+            (2, "write `risk_level: low`, `medium` or `high`"),
+        ];
+        for (index, help) in required {
+            if !self.seen[index] {
+                self.findings.push(finding::frontmatter::missing_key(span, KEYS[index], help));
+            }
+        }
+    }
+
+    fn interpret(&mut self, key: &'static str, value: &Value<'_>) {
+        match key {
+            "intent" => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
+            "success_criteria" => {
+                self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
+            }
+            "risk_level" => {
+                let risks = [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
+                let hotl = |found: &str| {
+                    format!("risk_level must be low, medium, or high (got: '{found}')")
+                };
+                self.front.risk = self.one_of(key, value, &risks, hotl);
+            }
+            "auto_approve" => {
+                let flags = [("true", true), ("false", false)];
+                let approve = self.one_of(key, value, &flags, |found| {
+                    format!("auto_approve must be true or false (got: '{found}')")
+                });
+                self.front.auto_approve = approve.unwrap_or(false);
+            }
+            "worktree" => {
+                let modes = [
+                    ("true", Isolation::Worktree),
+                    ("false", Isolation::Branch),
+                    ("host", Isolation::Host),
+                ];
+                self.front.isolation = self.one_of(key, value, &modes, |found| {
+                    format!("worktree must be true, false, or host if set (got: '{found}')")
+                });
+            }
+            "dirty_worktree" => self.front.dirty_allowed = self.flag(key, value, "allow"),
+            "progress" => self.front.progress_verbose = self.flag(key, value, "verbose"),
+            "report_detail" => self.front.report_full = self.flag(key, value, "full"),
+            "policy_profile" => {
+                self.flag(key, value, "standard");
+            }
+            "branch" => self.front.branch = self.branch(value),
+            "max_total_attempts" => self.front.budgets.total_attempts = self.count(key, value),
+            "max_agents" => self.front.budgets.agents = self.count(key, value),
+            "max_elapsed_minutes" => self.front.budgets.elapsed_minutes = self.count(key, value),
+            "max_cost_usd" => self.front.budgets.cost_usd_micros = self.money(key, value),
+            _ => unreachable!("`{key}` is not among the known keys"),
+        }
+    }
+
+    /// The value as text for people: a list becomes one line an item.
+    fn prose(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
+        let open = |byte: &u8| matches!(byte, b'[' | b'{');
+        if value.text.bytes().filter(open).count() > limits::FRONTMATTER_OPEN_BRACKETS {
+            self.findings.push(finding::frontmatter::too_nested(value.span));
+            return None;
+        }
+        let text = value.trimmed();
+        let result = match value.style {
+            Style::Block => text.to_owned(),
+            Style::Below if text.starts_with("- ") => self.list(key, value),
+            Style::Inline | Style::Lines | Style::Below => {
+                self.scalar(key, value.span, text).unwrap_or_else(|| joined(text))
+            }
+        };
+        if result.trim().is_empty() {
+            let span = value.span;
+            self.findings.push(finding::frontmatter::empty_key(span, key));
+            return None;
+        }
+        Some(result)
+    }
+
+    fn list(&mut self, key: &str, value: &Value<'_>) -> String {
+        let mut items: Vec<String> = Vec::new();
+        for line in value.text.lines() {
+            let trimmed = line.trim();
+            let is_item = line.starts_with("- ") || trimmed == "-";
+            match items.last_mut() {
+                Some(item) if !is_item => {
+                    item.push(' ');
+                    item.push_str(trimmed);
+                }
+                Some(_) | None => items.push(trimmed.trim_start_matches('-').trim().to_owned()),
+            }
+        }
+        let text = |item: &String| self.scalar(key, value.span, item.trim());
+        let items: Vec<_> = {
+            let mut text = text;
+            items.iter().map(|item| text(item).unwrap_or_else(|| item.trim().to_owned())).collect()
+        };
+        items.join("\n")
+    }
+
+    /// A quoted or bracketed value read as YAML. `None`: it is plain text.
+    fn scalar(&mut self, key: &str, span: Span, text: &str) -> Option<String> {
+        let last = text.bytes().last()?;
+        let parsed = match (text.as_bytes()[0], last) {
+            (b'"', b'"') | (b'\'', b'\'') if text.len() > 1 => {
+                serde_yaml::from_str::<String>(text).ok()
+            }
+            (b'[', b']') => {
+                serde_yaml::from_str::<Vec<String>>(text).ok().map(|items| items.join("\n"))
+            }
+            _ => return None,
+        };
+        if parsed.is_none() {
+            self.findings.push(finding::frontmatter::unreadable_quotes(span, key));
+        }
+        parsed
+    }
+
+    /// The value as one word, without quotes and comment, in lower case.
+    fn word<'v>(&mut self, value: &'v Value<'_>) -> (&'v str, Span) {
+        let first_line = value.text.lines().next().unwrap_or("");
+        let text = value::without_comment(first_line);
+        let bare = value::unquoted(text);
+        let start = value.span.start + (bare.as_ptr() as usize - value.text.as_ptr() as usize);
+        (bare, Span::new(start, start + bare.len()))
+    }
+
+    fn one_of<T: Copy>(
+        &mut self,
+        key: &'static str,
+        value: &Value<'_>,
+        choices: &[(&str, T)],
+        hotl_text: impl Fn(&str) -> String,
+    ) -> Option<T> {
+        let (text, span) = self.word(value);
+        let (word, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+        let chosen = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+        let Some((_, choice)) = chosen else {
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let expected = names.join(" or ");
+            let hotl = Some(hotl_text(word));
+            let found = finding::frontmatter::invalid_value(span, key, text, &expected, hotl);
+            self.findings.push(found);
+            return None;
+        };
+        let word_span = Span::new(span.start, span.start + word.len());
+        if !rest.trim().is_empty() && span.end <= value.span.end {
+            let rest_span = Span::new(span.end - rest.trim_start().len(), span.end);
+            let ignored = rest.trim();
+            self.findings.push(finding::frontmatter::ignored_text(word_span, rest_span, ignored));
+        }
+        Some(*choice)
+    }
+
+    fn flag(&mut self, key: &'static str, value: &Value<'_>, word: &str) -> bool {
+        let hotl = |found: &str| format!("{key} must be '{word}' if set (got: '{found}')");
+        self.one_of(key, value, &[(word, ())], hotl).is_some()
+    }
+
+    fn branch(&mut self, value: &Value<'_>) -> Option<String> {
+        let (name, span) = self.word(value);
+        if is_branch_name(name) {
+            return Some(name.to_owned());
+        }
+        let expected = "a name that git accepts for a branch";
+        let found = finding::frontmatter::invalid_value(span, "branch", name, expected, None);
+        self.findings.push(found);
+        None
+    }
+
+    fn count(&mut self, key: &'static str, value: &Value<'_>) -> Option<u64> {
+        let (text, span) = self.word(value);
+        match text.parse::<u64>() {
+            Ok(count) if (1..=MOST).contains(&count) => Some(count),
+            Ok(_) | Err(_) => {
+                let expected = "a whole number of at least 1";
+                let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+                self.findings.push(found);
+                None
+            }
+        }
+    }
+
+    fn money(&mut self, key: &'static str, value: &Value<'_>) -> Option<u64> {
+        let (text, span) = self.word(value);
+        let micros = micros(text.strip_prefix('$').unwrap_or(text));
+        if micros.is_none() {
+            let expected = "an amount in US dollars, such as `2.50`";
+            let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+            self.findings.push(found);
+        }
+        micros
+    }
+}
+
+/// Largest budget: JSON readers keep whole numbers exactly up to 2^53.
+const MOST: u64 = 1 << 53;
+
+/// `2.50` in millionths; more than six decimals or anything but digits is refused.
+fn micros(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) || fraction.len() > 6 {
+        return None;
+    }
+    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
+    let total = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)?;
+    (1..=MOST).contains(&total).then_some(total)
+}
+
+/// Lines of a plain value as one line, as YAML folds them.
+fn joined(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The rules of `git check-ref-format --branch`.
+fn is_branch_name(name: &str) -> bool {
+    let forbidden = |c: char| c.is_control() || " ~^:?*[\\\u{7f}".contains(c);
+    !name.is_empty()
+        && name != "@"
+        && name != "HEAD"
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.contains(forbidden)
+        && name.split('/').all(|part| {
+            !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branch_names_follow_git() {
+        for name in ["main", "hotl/add-auth", "feat/日本", "a.b", "x@y"] {
+            assert!(is_branch_name(name), "{name}");
+        }
+        for name in [
+            "", "-x", "a b", "a..b", "a/", "/a", "a//b", ".a", "a/.b", "a.lock", "a~1", "a:b",
+            "a^", "a?", "a*", "a[", "a\\b", "a@{b", "@", "a.", "HEAD", "a\u{7}b",
+        ] {
+            assert!(!is_branch_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn money_is_exact() {
+        let table = [
+            ("2.50", Some(2_500_000)),
+            ("2", Some(2_000_000)),
+            ("0.000001", Some(1)),
+            ("0", None),
+            ("0.0000001", None),
+            (".5", None),
+            ("-1", None),
+            ("1e3", None),
+            ("99999999999999999999", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(micros(text), expected, "{text}");
+        }
+    }
+}
