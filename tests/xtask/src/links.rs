@@ -212,7 +212,7 @@ mod tests {
             ),
             (
                 "[a](#nowhere)",
-                "docs/page.md:1: `#nowhere` leads to nothing",
+                "docs/page.md:1: `#nowhere` names no heading of docs/page.md",
             ),
             (
                 "[a](../../x)",

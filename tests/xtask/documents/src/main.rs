@@ -64,7 +64,10 @@ fn write(path: &Path, content: &str) -> Result<(), String> {
     if std::fs::read_to_string(path).is_ok_and(|found| found == content) {
         return Ok(());
     }
-    std::fs::write(path, content).map_err(|error| error.to_string())
+    let folder = path.parent().expect("documents lie in a folder");
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(path, content))
+        .map_err(|error| error.to_string())
 }
 
 fn check(path: &Path, content: &str) -> Result<(), String> {
