@@ -26,7 +26,10 @@ pub struct Program {
 
 /// What a program wants from its host next.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a turn is moved once and taken apart at once"
+)]
 pub enum Turn {
     /// Perform this, then resume with the reply.
     Request(Request),
