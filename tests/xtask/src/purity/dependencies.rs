@@ -28,6 +28,7 @@ const FORBIDDEN_CRATES: &[&str] = &[
     "walkdir",
     "wasm-bindgen",
     "web-sys",
+    "web-time",
     "windows-sys",
     "windows-targets",
 ];
