@@ -8,12 +8,14 @@
 //! returns, and resume it with the [`program::Reply`] until it exits.
 //!
 //! ```
-//! use onloop_core::program::{Outcome, Program, Reply, Turn};
+//! use onloop_core::program::{Exit, Outcome, Program, Reply, Start, Turn};
 //! use onloop_core::time::Timestamp;
 //!
-//! # use onloop_core::program::Start;
-//! let start = Start::example(["onloop", "--version"]);
-//! let mut program = Program::from_command_line(start);
+//! let start = Start::example(["greet"]);
+//! let mut program = Program::new(start, |io| async move {
+//!     io.result("hello\n").await;
+//!     Exit::Done
+//! });
 //! let mut reply = None;
 //! let exit = loop {
 //!     match program.resume(reply.take()) {

@@ -1,0 +1,210 @@
+//! The stages: their order in `ci` and what each of them does.
+//!
+//! Those that finish in a second come first, so that a slip costs a second.
+
+use crate::cargo::Cargo;
+use crate::sources::Sources;
+use crate::tally::Tally;
+use crate::{links, purity, sizes};
+
+/// One thing that the build checks.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    /// One line for the list of stages.
+    pub(crate) about: &'static str,
+    /// Does it; the tally is empty where no tests are run.
+    pub(crate) run: fn() -> Result<Tally, Stop>,
+}
+
+/// Why a stage failed.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// For people; may have many lines.
+    pub(crate) why: String,
+    /// Tests that were run before it failed.
+    pub(crate) tests: Tally,
+}
+
+impl Stop {
+    /// What fits into the summary.
+    pub(crate) fn headline(&self) -> String {
+        self.why.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+impl From<String> for Stop {
+    fn from(why: String) -> Stop {
+        Stop {
+            why,
+            tests: Tally::default(),
+        }
+    }
+}
+
+/// The stages of `ci`, in order.
+pub(crate) const CI: &[Stage] = &[
+    Stage {
+        name: "fmt",
+        about: "the code is formatted",
+        run: fmt,
+    },
+    Stage {
+        name: "sizes",
+        about: "no source file is too long to read",
+        run: file_sizes,
+    },
+    Stage {
+        name: "links",
+        about: "links between documents lead somewhere",
+        run: document_links,
+    },
+    Stage {
+        name: "purity",
+        about: "core asks for effects and performs none",
+        run: pure_core,
+    },
+    Stage {
+        name: "core-alone",
+        about: "core passes its tests without its hosts",
+        run: core_alone,
+    },
+    Stage {
+        name: "wasm",
+        about: "core builds for WebAssembly",
+        run: wasm,
+    },
+    Stage {
+        name: "clippy",
+        about: "no lint complains, natively and for WebAssembly",
+        run: clippy,
+    },
+    Stage {
+        name: "generated",
+        about: "documents made from code say what the code says",
+        run: generated,
+    },
+    Stage {
+        name: "test",
+        about: "every test of the workspace passes",
+        run: test,
+    },
+    Stage {
+        name: "bench",
+        about: "every benchmark still runs, once and untimed",
+        run: bench,
+    },
+    Stage {
+        name: "docs",
+        about: "the API documentation builds without a warning",
+        run: docs,
+    },
+];
+
+/// Stages that only run when they are asked for.
+pub(crate) const ON_DEMAND: &[Stage] = &[Stage {
+    name: "generate",
+    about: "writes the documents made from code",
+    run: generate,
+}];
+
+/// The stage of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Stage> {
+    CI.iter().chain(ON_DEMAND).find(|stage| stage.name == name)
+}
+
+const WASM_TARGET: &str = "wasm32-unknown-unknown";
+
+fn fmt() -> Result<Tally, Stop> {
+    Cargo::new("fmt --all --check").run()
+}
+
+fn file_sizes() -> Result<Tally, Stop> {
+    let found = sizes::check(&Sources::of_workspace().read("rs")?);
+    for remark in &found.remarks {
+        println!("note: {remark}");
+    }
+    refuse("files too long", found.faults)
+}
+
+fn document_links() -> Result<Tally, Stop> {
+    let sources = Sources::of_workspace();
+    refuse(
+        "broken links",
+        links::check(&sources.read("md")?, sources.root()),
+    )
+}
+
+fn pure_core() -> Result<Tally, Stop> {
+    let mut faults = purity::source_faults(&Sources::of_workspace())?;
+    faults.extend(purity::dependency_faults()?);
+    refuse("core is not pure", faults)
+}
+
+fn core_alone() -> Result<Tally, Stop> {
+    let bare = Cargo::new("test --locked --no-fail-fast -p onloop-core").test()?;
+    let with_cli =
+        Cargo::new("test --locked --no-fail-fast -p onloop-core --features cli").test()?;
+    Ok(bare + with_cli)
+}
+
+fn wasm() -> Result<Tally, Stop> {
+    Cargo::new("build --locked -p onloop-core --features cli --target")
+        .arg(WASM_TARGET)
+        .run()
+}
+
+fn clippy() -> Result<Tally, Stop> {
+    Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
+    Cargo::new("clippy --locked -p onloop-core --features cli --target")
+        .arg(WASM_TARGET)
+        .args("-- -D warnings")
+        .run()
+}
+
+fn generated() -> Result<Tally, Stop> {
+    Cargo::new("run --locked --quiet -p onloop-documents -- check").run()
+}
+
+fn generate() -> Result<Tally, Stop> {
+    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()
+}
+
+fn test() -> Result<Tally, Stop> {
+    let tests = Cargo::new("test --locked --no-fail-fast --workspace").test()?;
+    if tests.passed == 0 {
+        return Err(Stop {
+            why: "no test was run".to_owned(),
+            tests,
+        });
+    }
+    if tests.ignored > 0 {
+        let why = format!(
+            "{} ignored tests; a test that is not run says nothing",
+            tests.ignored
+        );
+        return Err(Stop { why, tests });
+    }
+    Ok(tests)
+}
+
+/// Benchmarks that are given no `--bench` run each case once. That shows that they work; what
+/// they measure is only worth something on a quiet machine, with `cargo bench`.
+fn bench() -> Result<Tally, Stop> {
+    Cargo::new("test --locked -p onloop-tests --benches").test()?;
+    Ok(Tally::default())
+}
+
+fn docs() -> Result<Tally, Stop> {
+    Cargo::new("doc --locked --workspace --no-deps")
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()
+}
+
+fn refuse(what: &str, faults: Vec<String>) -> Result<Tally, Stop> {
+    if faults.is_empty() {
+        return Ok(Tally::default());
+    }
+    Err(format!("{what} ({} found)\n  {}", faults.len(), faults.join("\n  ")).into())
+}

@@ -1,0 +1,147 @@
+//! What is left to read when the build is over.
+
+use std::time::Duration;
+
+use crate::tally::Tally;
+
+/// One stage, once it is over.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) elapsed: Duration,
+    pub(crate) tests: Tally,
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of a stage.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Passed,
+    /// The first line of why.
+    Failed(String),
+    /// An earlier stage failed.
+    NotRun,
+}
+
+impl Outcome {
+    /// One word for it.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Outcome::Passed => "passed",
+            Outcome::Failed(_) => "FAILED",
+            Outcome::NotRun => "not run",
+        }
+    }
+}
+
+impl Entry {
+    /// A stage that was not run.
+    pub(crate) fn skipped(name: &'static str) -> Entry {
+        let (elapsed, tests) = (Duration::ZERO, Tally::default());
+        Entry {
+            name,
+            elapsed,
+            tests,
+            outcome: Outcome::NotRun,
+        }
+    }
+}
+
+/// The table of stages, and the test counts on a line of their own as the last words.
+pub(crate) fn render(entries: &[Entry]) -> String {
+    let mut text = format!("\n{:<12} {:>12} {:>7}  result\n", "stage", "time", "tests");
+    let mut total = Duration::ZERO;
+    let mut tests = Tally::default();
+    for entry in entries {
+        let count = entry.tests.passed + entry.tests.failed;
+        let count = if count == 0 {
+            "-".to_owned()
+        } else {
+            count.to_string()
+        };
+        let time = match entry.outcome {
+            Outcome::Passed | Outcome::Failed(_) => duration(entry.elapsed),
+            Outcome::NotRun => "-".to_owned(),
+        };
+        let why = match &entry.outcome {
+            Outcome::Failed(why) => format!(": {why}"),
+            Outcome::Passed | Outcome::NotRun => String::new(),
+        };
+        let word = entry.outcome.word();
+        text.push_str(&format!(
+            "{:<12} {time:>12} {count:>7}  {word}{why}\n",
+            entry.name
+        ));
+        total += entry.elapsed;
+        tests = tests + entry.tests;
+    }
+    text.push_str(&format!("{:<12} {:>12}\n", "total", duration(total)));
+    if tests != Tally::default() {
+        text.push_str(&format!(
+            "\ntests: {} passed, {} failed\n",
+            tests.passed, tests.failed
+        ));
+    }
+    text
+}
+
+/// `0.4 s`, `59.9 s`, `2 min 05 s`.
+pub(crate) fn duration(elapsed: Duration) -> String {
+    let tenths = (elapsed.as_millis() + 50) / 100;
+    if tenths < 600 {
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    let seconds = (elapsed.as_millis() + 500) / 1000;
+    format!("{} min {:02} s", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_at_a_glance() {
+        let table = [
+            (0, "0.0 s"),
+            (449, "0.4 s"),
+            (450, "0.5 s"),
+            (59_949, "59.9 s"),
+            (59_950, "1 min 00 s"),
+            (125_400, "2 min 05 s"),
+            (3_600_000, "60 min 00 s"),
+        ];
+        for (millis, shown) in table {
+            assert_eq!(
+                duration(Duration::from_millis(millis)),
+                shown,
+                "{millis} ms"
+            );
+        }
+    }
+
+    #[test]
+    fn the_summary_shows_what_failed_and_what_was_not_reached() {
+        let entries = [
+            Entry {
+                name: "test",
+                elapsed: Duration::from_millis(1500),
+                tests: Tally {
+                    passed: 3,
+                    failed: 1,
+                    ignored: 0,
+                },
+                outcome: Outcome::Failed("failed: cargo test".to_owned()),
+            },
+            Entry::skipped("docs"),
+        ];
+        let expected = "
+stage                time   tests  result
+test                1.5 s       4  FAILED: failed: cargo test
+docs                    -       -  not run
+total               1.5 s
+
+tests: 3 passed, 1 failed
+";
+        assert_eq!(render(&entries), expected);
+    }
+}

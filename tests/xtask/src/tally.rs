@@ -1,0 +1,84 @@
+//! How many tests ran and what came of them.
+
+use std::ops::Add;
+
+/// A count of tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) ignored: u64,
+}
+
+impl Tally {
+    /// Reads the line with which a Rust test binary closes; `None` for every other line.
+    pub(crate) fn of_line(line: &str) -> Option<Tally> {
+        let counts = line
+            .trim()
+            .strip_prefix("test result: ")?
+            .split_once(". ")?
+            .1;
+        let mut tally = Tally::default();
+        for part in counts.split(';') {
+            let Some((number, word)) = part.trim().split_once(' ') else {
+                continue;
+            };
+            let slot = match word {
+                "passed" => &mut tally.passed,
+                "failed" => &mut tally.failed,
+                "ignored" => &mut tally.ignored,
+                _ => continue,
+            };
+            *slot = number.parse().ok()?;
+        }
+        Some(tally)
+    }
+}
+
+impl Add for Tally {
+    type Output = Tally;
+
+    fn add(self, other: Tally) -> Tally {
+        Tally {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            ignored: self.ignored + other.ignored,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn the_closing_line_of_a_test_binary_is_counted_and_no_other() {
+        let ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
+                  finished in 0.00s\n";
+        assert_eq!(
+            Tally::of_line(ok),
+            Some(Tally {
+                passed: 12,
+                failed: 0,
+                ignored: 1
+            })
+        );
+        let failed = "test result: FAILED. 2 passed; 5 failed; 0 ignored; 0 measured";
+        assert_eq!(
+            Tally::of_line(failed),
+            Some(Tally {
+                passed: 2,
+                failed: 5,
+                ignored: 0
+            })
+        );
+        for line in [
+            "running 3 tests",
+            "test a ... ok",
+            "test result: soon",
+            "12 passed; 0 failed",
+        ] {
+            assert_eq!(Tally::of_line(line), None, "{line}");
+        }
+    }
+}
