@@ -128,17 +128,14 @@ pub async fn main(io: Io) -> Exit {
 
 /// Help and version are results; everything else is a usage error.
 async fn explain(io: &Io, error: &clap::Error) -> Exit {
-    let terminal = io.start().terminal;
+    let text = error.render().to_string();
     if error.use_stderr() {
-        let rendered = error.render();
-        let text = if terminal.stderr { rendered.ansi().to_string() } else { rendered.to_string() };
         io.note(text).await;
-        return Exit::Usage;
+        Exit::Usage
+    } else {
+        io.result(text).await;
+        Exit::Done
     }
-    let rendered = error.render();
-    let text = if terminal.stdout { rendered.ansi().to_string() } else { rendered.to_string() };
-    io.result(text).await;
-    Exit::Done
 }
 
 async fn completions(io: &Io, shell: clap_complete::Shell) -> Exit {

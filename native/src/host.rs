@@ -50,7 +50,13 @@ pub trait Files {
         durability: Durability,
     ) -> Result<Version, Failure>;
     /// [`Request::Append`].
-    fn append(&mut self, path: &str, bytes: &[u8], expect_len_bytes: u64) -> Result<(), Failure>;
+    fn append(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect_len_bytes: u64,
+        unchanged: &(String, Version),
+    ) -> Result<(), Failure>;
     /// [`Request::Patch`].
     fn patch(
         &mut self,
@@ -154,7 +160,7 @@ impl OsHost {
             files: Box::new(OsFiles::new(root.clone())),
             locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
             processes: Box::new(OsProcesses::new(root, interrupts, Orphans::Leave)),
-            git: Box::new(WithoutGit),
+            git: Box::new(git::OsGit::new()),
             clock: Box::new(OsClock::new(None, interrupts)),
             terminal: Box::new(OsTerminal::new(start, interrupts)),
         }
@@ -176,11 +182,9 @@ impl OsHost {
                 .files
                 .write(&path, &bytes, &expect, durability)
                 .map(Outcome::Written),
-            Request::Append {
-                path,
-                bytes,
-                expect_len_bytes,
-            } => self.files.append(&path, &bytes, expect_len_bytes).map(done),
+            Request::Append { path, bytes, expect_len_bytes, unchanged } => {
+                self.files.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
+            }
             Request::Patch {
                 path,
                 offset_bytes,
@@ -231,15 +235,8 @@ impl std::fmt::Debug for OsHost {
     }
 }
 
-/// Stands where no git is linked in.
-#[derive(Debug)]
-struct WithoutGit;
-
-impl Git for WithoutGit {
-    fn git(&mut self, _request: &GitRequest) -> Result<Outcome, Failure> {
-        Err(Failure::new(
-            FailureKind::Unsupported,
-            "this host has no git",
-        ))
+impl Git for git::OsGit {
+    fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        self.perform(request)
     }
 }

@@ -6,6 +6,7 @@ use crate::workflow::{Isolation, Plan};
 
 /// How the work is kept apart from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Mode {
     /// A linked worktree of its own.
     Worktree,
@@ -41,6 +42,7 @@ impl From<Isolation> for Mode {
 
 /// What to do with a branch or worktree that is already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnExisting {
     /// Stop and say so.
     Stop,

@@ -90,8 +90,17 @@ impl Files for OsFiles {
         Ok(version(&file.metadata().map_err(fail)?))
     }
 
-    fn append(&mut self, path: &str, bytes: &[u8], expect_len_bytes: u64) -> Result<(), Failure> {
+    fn append(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect_len_bytes: u64,
+        unchanged: &(String, Version),
+    ) -> Result<(), Failure> {
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
+        let (guard, expected) = unchanged;
+        let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
+        met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
         let target = self.root.resolve(path)?;
         let folder = paths::folder_of(&target);
         if expect_len_bytes == 0 {
