@@ -13,6 +13,8 @@ mod record;
 mod report;
 mod review;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod transition;
 
 pub use begin::{Beginning, is_run_id, unique_id};

@@ -10,7 +10,7 @@ use crate::text;
 
 /// How the agent's turn ended.
 #[derive(Debug)]
-pub enum Turn {
+pub(super) enum Turn {
     /// The action is done, says the agent.
     Done,
     /// The attempt failed.
@@ -31,7 +31,7 @@ impl Turn {
 }
 
 /// Lets `agent` act on the current attempt of a step.
-pub async fn act(
+pub(super) async fn act(
     io: &Io,
     agent: &Agent,
     run: &Run,

@@ -14,19 +14,19 @@ use crate::run::{
 
 /// How a run is conducted by this process.
 #[derive(Debug)]
-pub struct Conduct {
+pub(super) struct Conduct {
     /// Who acts.
-    pub agent: Agent,
+    pub(super) agent: Agent,
     /// Time for one attempt.
-    pub agent_timeout_ms: u64,
+    pub(super) agent_timeout_ms: u64,
     /// How checks are evaluated.
-    pub conditions: Conditions,
+    pub(super) conditions: Conditions,
     /// Print the whole list at each transition.
-    pub verbose: bool,
+    pub(super) verbose: bool,
     /// Form of the final summary.
-    pub platform: Platform,
+    pub(super) platform: Platform,
     /// The final summary is JSON.
-    pub json: bool,
+    pub(super) json: bool,
 }
 
 /// Why the loop ended.
@@ -60,7 +60,7 @@ impl From<Refusal> for Stop {
 }
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
-pub async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
+pub(super) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let stop = loop {
         if let Err(stop) = take_turn(io, &mut store, how).await {
             break stop;

@@ -109,9 +109,8 @@ pub(super) fn go_on(run: &Run) -> String {
              Or accept the verdict and go on:\n  {resume} --accept-review"
         ),
         Next::AskInterrupted { step } => format!(
-            "Do the step again:\n  onloop step {step} start --run-id {id} && {resume}\n\
-             Or, after looking at it, take it as done:\n  \
-             onloop step {step} verify --run-id {id} && {resume}"
+            "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
+             Or, after looking at it, take it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
             "Change your mind and go on:\n  onloop gate {} approved --run-id {id} && {resume}",

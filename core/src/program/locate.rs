@@ -8,18 +8,18 @@ use crate::run::Run;
 
 /// A record that was found.
 #[derive(Debug)]
-pub struct Found {
+pub(super) struct Found {
     /// Execution root in which it lies.
-    pub root: String,
+    pub(super) root: String,
     /// Run id, taken from the file's name.
-    pub id: String,
+    pub(super) id: String,
     /// The run, or why it cannot be read.
-    pub run: Result<Run, StoreError>,
+    pub(super) run: Result<Run, StoreError>,
 }
 
 /// Every record that can be found from the current folder, newest change first, unreadable
 /// ones last.
-pub async fn locate(io: &Io) -> Vec<Found> {
+pub(super) async fn locate(io: &Io) -> Vec<Found> {
     let mut found = Vec::new();
     for root in roots(io).await {
         for id in ids(io, &root).await {
@@ -33,7 +33,7 @@ pub async fn locate(io: &Io) -> Vec<Found> {
 }
 
 /// The folder that holds the record of run `id`.
-pub async fn root_of(io: &Io, id: &str) -> Option<String> {
+pub(super) async fn root_of(io: &Io, id: &str) -> Option<String> {
     // The current folder first: in most cases nothing else has to be asked.
     for root in [vec![io.start().cwd.clone()], roots(io).await].concat() {
         if io.stat(&Paths::new(&root, id).state()).await.is_ok() {

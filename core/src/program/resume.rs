@@ -6,7 +6,7 @@ use super::locate::{locate, root_of};
 use super::run::{ConductArgs, how, is_of, timeouts};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io};
-use crate::run::{Event, RunStatus, StepStatus, is_run_id};
+use crate::run::{Event, Next, RunStatus, StepStatus, is_run_id};
 use crate::text;
 
 /// Arguments of `onloop resume`.
@@ -22,6 +22,19 @@ pub struct ResumeArgs {
     /// Accept the verdict of a review that holds the run up
     #[cfg_attr(feature = "cli", arg(long))]
     pub accept_review: bool,
+    /// What to do with a step that was interrupted and that no check can judge
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub interrupted: Option<Interrupted>,
+}
+
+/// What to do with an interrupted step that no check can judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Interrupted {
+    /// Let the agent act again
+    Redo,
+    /// Take the step as done
+    Done,
 }
 
 /// `onloop resume`.
@@ -64,6 +77,13 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::C
         apply(io, &mut store, Event::VerdictAccepted).await?;
     }
     apply(io, &mut store, Event::RunResumed).await?;
+    if let (Some(choice), Next::AskInterrupted { step }) = (args.interrupted, store.run().next()) {
+        let event = match choice {
+            Interrupted::Redo => Event::StepStarted { step },
+            Interrupted::Done => Event::StepActed { step },
+        };
+        apply(io, &mut store, event).await?;
+    }
     if let Err(error) = store.commit().await {
         return Err(refuse(io, &id, &error).await);
     }

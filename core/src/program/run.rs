@@ -87,11 +87,8 @@ pub async fn run(io: &Io, args: &RunArgs) -> Exit {
             exit
         }
         Ok(Begun::Continue(id)) => {
-            let args = ResumeArgs {
-                run: Some(id),
-                conduct: args.conduct.clone(),
-                accept_review: false,
-            };
+            let conduct = args.conduct.clone();
+            let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
             resume(io, &args).await
         }
         Err(exit) => exit,

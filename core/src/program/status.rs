@@ -236,7 +236,9 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
         Next::AskVerdict { step: n } => {
             ("ask-verdict", n, Some(format!("onloop resume {id} --accept-review")))
         }
-        Next::AskInterrupted { step: n } => ("ask-interrupted", Some(n), step(n, "start|verify")),
+        Next::AskInterrupted { step: n } => {
+            ("ask-interrupted", Some(n), Some(format!("onloop resume {id} --interrupted redo|done")))
+        },
         Next::Repeat => ("repeat-checks", None, resume()),
         Next::Finalize => ("finalize", None, resume()),
         Next::Blocked(blocker) => ("blocked", Some(blocker.step), resume()),

@@ -9,18 +9,18 @@ use crate::workflow::{Assertion, Check, Expectation, ShellCheck};
 
 /// How checks are evaluated in this program.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub(super) struct Conditions {
     /// Folder in which commands run and below which artifacts lie.
-    pub root: String,
+    pub(super) root: String,
     /// Time limit of commands that have none of their own.
-    pub timeout_ms: u64,
+    pub(super) timeout_ms: u64,
     /// Command that looks at pages, for `sh -c`; `None`: a person looks.
-    pub browser_checker: Option<String>,
+    pub(super) browser_checker: Option<String>,
 }
 
 /// Results of a verification, or that the person interrupted it.
 #[derive(Debug)]
-pub enum Verification {
+pub(super) enum Verification {
     /// Every check was evaluated, up to the first that failed.
     Finished(Vec<CheckResult>),
     /// Nothing is known.
@@ -29,7 +29,7 @@ pub enum Verification {
 
 /// Evaluates every check of a step, machine checks first: a person is not asked about what a
 /// machine has already refused, and no check is skipped because one before it needs a person.
-pub async fn verify_step(
+pub(super) async fn verify_step(
     io: &Io,
     run: &Run,
     record: &StepRecord,
@@ -56,7 +56,7 @@ pub async fn verify_step(
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
 /// describe the moment before the work, not its result. Returns how many were repeated and
 /// those that no longer hold; `None` when interrupted.
-pub async fn repeat_checks(
+pub(super) async fn repeat_checks(
     io: &Io,
     run: &Run,
     conditions: &Conditions,

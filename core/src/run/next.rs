@@ -94,6 +94,11 @@ impl Run {
         if self.status.is_finished() {
             return Next::Finished;
         }
+        if self.status == RunStatus::Blocked
+            && let Some(blocker) = self.steps.iter().find_map(blocker)
+        {
+            return Next::Blocked(blocker);
+        }
         for step in &self.steps {
             if let Some(next) = self.next_of_step(step) {
                 return next;
@@ -123,9 +128,6 @@ impl Run {
                 Next::Verify { step }
             }
             StepStatus::InProgress(Phase::Interrupted) => Next::AskInterrupted { step },
-            StepStatus::Failed { reason } if self.status == RunStatus::Blocked => {
-                Next::Blocked(Blocker { step, reason: reason.clone(), rejected: false })
-            }
             StepStatus::Failed { .. } if record.may_retry() => {
                 Next::Start { step, attempt: record.attempts + 1 }
             }
@@ -135,11 +137,7 @@ impl Run {
             StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
                 Next::AskReview { step, prompt: prompt.clone() }
             }
-            StepStatus::Blocked(reason) => Next::Blocked(Blocker {
-                step,
-                reason: reason.text(),
-                rejected: *reason == BlockReason::ReviewRejected,
-            }),
+            StepStatus::Blocked(_) => return blocker(record).map(Next::Blocked),
         })
     }
 
@@ -148,8 +146,7 @@ impl Run {
         match (record.gate, gate_rule(self, record)) {
             (Some(GateRecord { decision: Decision::Approved, .. }), _) => None,
             (Some(GateRecord { decision: Decision::Rejected, .. }), _) => {
-                let reason = format!("the gate of step {step} was rejected");
-                Some(Next::Blocked(Blocker { step, reason, rejected: true }))
+                blocker(record).map(Next::Blocked)
             }
             (None, GateRule::Open) => None,
             (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),
@@ -162,6 +159,24 @@ impl Run {
             },
         }
     }
+}
+
+/// What holds the run up in this step, if something does.
+pub(super) fn blocker(record: &StepRecord) -> Option<Blocker> {
+    let step = record.step.number;
+    let (reason, rejected) = match &record.status {
+        StepStatus::Failed { reason } => (reason.clone(), false),
+        StepStatus::Blocked(BlockReason::HumanReview { .. }) => return None,
+        StepStatus::Blocked(reason) => (reason.text(), *reason == BlockReason::ReviewRejected),
+        StepStatus::Done => match record.gate {
+            Some(GateRecord { decision: Decision::Rejected, .. }) => {
+                (format!("the gate of step {step} was rejected"), true)
+            }
+            Some(_) | None => return None,
+        },
+        StepStatus::Pending | StepStatus::InProgress(_) => return None,
+    };
+    Some(Blocker { step, reason, rejected })
 }
 
 fn exhausted(record: &StepRecord, reason: &str) -> String {

@@ -1,0 +1,355 @@
+//! The record's behaviour as tables, and every reachable state of small plans.
+
+mod exhaustive;
+
+use std::num::NonZeroU32;
+
+use super::*;
+use crate::time::Timestamp;
+use crate::wire;
+use crate::workflow::*;
+
+/// A run of `steps` at low risk without automatic approval.
+fn begin(steps: Vec<Step>) -> Run {
+    let plan = Plan {
+        slug: "demo".to_owned(),
+        intent: "show".to_owned(),
+        success_criteria: "shown".to_owned(),
+        risk: Risk::Low,
+        auto_approve: false,
+        branch: None,
+        isolation: None,
+        progress_verbose: false,
+        report_full: false,
+        dirty_allowed: false,
+        budgets: Budgets::default(),
+        steps,
+        digest: "d".to_owned(),
+    };
+    let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a time");
+    let place = Place {
+        workflow_path: "/w/hotl-workflow-demo.md".to_owned(),
+        execution_root: "/w".to_owned(),
+        executor_mode: "none".to_owned(),
+        slug: "demo".to_owned(),
+        report_path: ".hotl/reports/demo-20260320T212315Z.md".to_owned(),
+        ..Place::default()
+    };
+    let id = "demo-20260320T212315Z".to_owned();
+    let beginning =
+        Beginning { id, place, at, auto_approve: false, reverify: false, review_agent: None };
+    Run::begin(&plan, beginning)
+}
+
+/// A step that is verified by one command.
+fn step(number: u32) -> Step {
+    Step {
+        number,
+        name: format!("Name {number}"),
+        action: "act".to_owned(),
+        script: None,
+        repeat: Loop::Never,
+        checks: vec![Check::Shell(ShellCheck::new("true"))],
+        gate: None,
+        sensitive: false,
+    }
+}
+
+fn until(limit: u32) -> Loop {
+    let limit = NonZeroU32::new(limit).expect("a positive limit");
+    Loop::Until { condition: "it works".to_owned(), limit }
+}
+
+fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
+    CheckResult { check, verdict, stdout: "said".to_owned(), stderr: String::new() }
+}
+
+fn passed(step: u32) -> Event {
+    Event::StepVerified { step, results: vec![result(0, CheckVerdict::Passed)] }
+}
+
+fn failed(step: u32) -> Event {
+    let verdict = CheckVerdict::Failed { reason: "verify failed: exit code 1".to_owned() };
+    Event::StepVerified { step, results: vec![result(0, verdict)] }
+}
+
+fn human(step: u32, decision: Decision) -> Event {
+    Event::GateDecided { step, decision, mode: Mode::Human }
+}
+
+fn apply(run: &mut Run, events: &[Event]) {
+    for event in events {
+        let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
+        run.apply(at, event).unwrap_or_else(|refusal| panic!("{event:?}: {refusal}"));
+    }
+}
+
+fn refused(run: &mut Run, event: &Event) -> String {
+    let before = run.clone();
+    let refusal = run.apply(run.last_update, event).expect_err("the event is refused");
+    assert_eq!(*run, before, "a refused event changes nothing");
+    refusal.to_string()
+}
+
+#[test]
+fn a_plain_run_goes_from_start_to_completed() {
+    let mut run = begin(vec![step(1)]);
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 1 });
+    apply(&mut run, &[Event::StepStarted { step: 1 }]);
+    assert_eq!(run.next(), Next::Act { step: 1 });
+    apply(&mut run, &[Event::StepActed { step: 1 }]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+    apply(&mut run, &[passed(1)]);
+    assert_eq!(run.next(), Next::Finalize);
+    apply(&mut run, &[Event::RunFinalized]);
+    assert_eq!((run.next(), run.status.word()), (Next::Finished, "completed"));
+}
+
+#[test]
+fn a_step_that_may_not_be_repeated_blocks_the_run() {
+    let mut run = begin(vec![step(1)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
+    let Next::Block { step: 1, reason } = run.next() else { panic!("{:?}", run.next()) };
+    assert_eq!(reason, "verify failed: exit code 1");
+    assert_eq!(
+        refused(&mut run, &Event::StepStarted { step: 1 }),
+        "Step 1 reached maximum iterations (1)"
+    );
+    apply(&mut run, &[Event::StepBlocked { step: 1, reason }]);
+    assert!(matches!(run.next(), Next::Blocked(_)));
+    assert_eq!(run.status, RunStatus::Blocked);
+}
+
+#[test]
+fn a_loop_ends_at_its_limit_and_says_what_was_not_met() {
+    let mut run = begin(vec![Step { repeat: until(2), ..step(1) }]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 2 });
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
+    let Next::Block { reason, .. } = run.next() else { panic!("{:?}", run.next()) };
+    assert_eq!(reason, "Step 1 reached max iterations (2). it works not met.");
+}
+
+#[test]
+fn resuming_a_blocked_run_verifies_first_and_grants_new_attempts() {
+    let mut run = begin(vec![step(1)]);
+    let blocked = Event::StepBlocked { step: 1, reason: "verify failed".to_owned() };
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1), blocked, Event::RunResumed]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+    apply(&mut run, &[failed(1)]);
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 2 });
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
+    assert!(matches!(run.next(), Next::Block { .. }));
+}
+
+#[test]
+fn an_interrupted_step_is_verified_before_it_is_repeated() {
+    let mut run = begin(vec![step(1)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, Event::RunResumed]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+    apply(&mut run, &[failed(1)]);
+    // The interrupted attempt does not use up the only one.
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 2 });
+}
+
+#[test]
+fn an_interrupted_step_that_nothing_verifies_is_asked_about() {
+    let mut run = begin(vec![Step { checks: Vec::new(), ..step(1) }]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, Event::RunResumed]);
+    assert_eq!(run.next(), Next::AskInterrupted { step: 1 });
+    apply(&mut run, &[Event::StepActed { step: 1 }]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+}
+
+#[test]
+fn a_step_is_never_done_by_fewer_checks_than_it_has() {
+    let checks = vec![Check::Shell(ShellCheck::new("a")), Check::Shell(ShellCheck::new("b"))];
+    let mut run = begin(vec![Step { checks, ..step(1) }]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }]);
+    assert_eq!(refused(&mut run, &passed(1)), "Step 1 has checks without a result");
+    let twice = Event::StepVerified {
+        step: 1,
+        results: vec![result(0, CheckVerdict::Passed), result(0, CheckVerdict::Passed)],
+    };
+    assert_eq!(refused(&mut run, &twice), "Step 1 has checks without a result");
+}
+
+#[test]
+fn a_human_review_pauses_and_needs_a_person() {
+    let check = Check::HumanReview { prompt: "look".to_owned() };
+    let mut run = begin(vec![Step { checks: vec![check], ..step(1) }, step(2)]);
+    run.terms.auto_approve = true;
+    let needs = CheckVerdict::NeedsHuman { prompt: "look".to_owned() };
+    let verified = Event::StepVerified { step: 1, results: vec![result(0, needs)] };
+    apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
+    assert_eq!(run.status, RunStatus::Paused);
+    assert_eq!(run.next(), Next::AskReview { step: 1, prompt: "look".to_owned() });
+    let auto = Event::GateDecided { step: 1, decision: Decision::Approved, mode: Mode::Auto };
+    assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
+    apply(&mut run, &[human(1, Decision::Rejected)]);
+    assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
+    apply(&mut run, &[human(1, Decision::Approved)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
+
+#[test]
+fn who_decides_a_gate() {
+    use AutomaticReason::*;
+    use HumanReason::*;
+    let table = [
+        // gate, risk, auto_approve, sensitive, rule
+        (None, Risk::High, true, true, GateRule::Open),
+        (Some(Gate::Auto), Risk::High, false, false, GateRule::Automatic(GateAuto)),
+        (Some(Gate::Human), Risk::Low, false, false, GateRule::Human(Asked)),
+        (Some(Gate::Human), Risk::Low, true, false, GateRule::Automatic(AutoApprove)),
+        (Some(Gate::Human), Risk::Medium, true, false, GateRule::Automatic(AutoApprove)),
+        (Some(Gate::Human), Risk::High, true, false, GateRule::Human(HighRisk)),
+        (Some(Gate::Human), Risk::Low, true, true, GateRule::Human(Sensitive)),
+    ];
+    for (gate, risk, auto_approve, sensitive, expected) in table {
+        let mut run = begin(vec![Step { gate, sensitive, ..step(1) }]);
+        run.terms.risk = risk;
+        run.terms.auto_approve = auto_approve;
+        let rule = gate_rule(&run, &run.steps[0]);
+        assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
+    }
+}
+
+#[test]
+fn the_next_step_waits_for_the_gate_before_it() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+    assert_eq!(run.next(), Next::AskGate { step: 1 });
+    assert_eq!(
+        refused(&mut run, &Event::StepStarted { step: 2 }),
+        "Step 1 must be done before step 2 can start"
+    );
+    apply(&mut run, &[human(1, Decision::Approved)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
+
+#[test]
+fn completion_needs_the_checks_to_hold_at_the_end() {
+    let mut run = begin(vec![step(1), step(2)]);
+    run.terms.reverify = true;
+    let start = |step| Event::StepStarted { step };
+    apply(&mut run, &[start(1), passed(1), start(2), passed(2)]);
+    assert_eq!(run.next(), Next::Repeat);
+    assert_eq!(
+        refused(&mut run, &Event::RunFinalized),
+        "Cannot finalize: the checks have not been repeated"
+    );
+    let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
+    apply(&mut run, &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)] }]);
+    assert_eq!(run.status, RunStatus::Blocked);
+    let Next::Blocked(blocker) = run.next() else { panic!("{:?}", run.next()) };
+    assert_eq!(blocker.step, 1);
+    apply(&mut run, &[Event::RunResumed, passed(1)]);
+    assert_eq!(run.next(), Next::Repeat);
+}
+
+#[test]
+fn a_verdict_that_does_not_pass_holds_the_run_up() {
+    let mut run = begin(vec![step(1)]);
+    run.terms.review_agent = Some("claude".to_owned());
+    apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+    assert_eq!(run.next(), Next::Review { step: None });
+    let review = |verdict| Event::ReviewFinished {
+        step: None,
+        verdict,
+        findings: "BLOCK: x".to_owned(),
+        base: None,
+    };
+    apply(&mut run, &[review(Verdict::Missing)]);
+    assert_eq!((run.status.word(), run.next()), ("paused", Next::AskVerdict { step: None }));
+    assert!(refused(&mut run, &Event::RunFinalized).contains("a review holds the run up"));
+    apply(&mut run, &[Event::RunResumed]);
+    assert_eq!(run.next(), Next::Review { step: None });
+    apply(&mut run, &[review(Verdict::Block), Event::VerdictAccepted]);
+    assert_eq!(run.next(), Next::Finalize);
+}
+
+#[test]
+fn approving_one_gate_does_not_unblock_another_step() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    let start = |step| Event::StepStarted { step };
+    apply(&mut run, &[start(1), passed(1), human(1, Decision::Approved), start(2), failed(2)]);
+    apply(&mut run, &[Event::StepBlocked { step: 2, reason: "no".to_owned() }]);
+    apply(&mut run, &[human(1, Decision::Rejected), human(1, Decision::Approved)]);
+    assert_eq!(run.status, RunStatus::Blocked);
+}
+
+#[test]
+fn records_of_older_generations_are_read() {
+    let old = br#"{"run_id":"add-auth-20260320T212315Z","workflow_path":"hotl-workflow-add-auth.md",
+        "intent":"Add auth","risk_level":"medium","auto_approve":false,"branch":"hotl/add-auth",
+        "source_branch":"null","worktree_path":"null","started_at":"2026-03-20T21:23:15+00:00",
+        "last_update":"2026-03-20T21:24:15+00:00","completed_at":null,"status":"running",
+        "current_step":1,"total_steps":2,"driver":"generic","steps":[
+        {"number":1,"name":"One","action":"a","status":"done","attempts":2,"max_iterations":3,
+         "loop":"until green","verify":{"type":"shell","command":"make","passed":true,
+         "stdout":"ok","stderr":""},"gate":"human","gate_result":"approved","gate_mode":"human",
+         "block_reason":null,"novel":[1]},
+        {"number":2,"name":"Two","action":"b","status":"blocked","attempts":1,"max_iterations":3,
+         "loop":"false","verify":{"type":"human-review","command":null,"prompt":"look"},
+         "gate":null,"block_reason":"human review required: look"}]}"#;
+    let run = wire::run::read(old).expect("readable");
+    assert_eq!(run.place.source_branch, None);
+    assert_eq!(run.place.worktree_path, None);
+    assert_eq!(run.next(), Next::AskReview { step: 2, prompt: "look".to_owned() });
+    let again = String::from_utf8(wire::run::write(&run)).expect("text");
+    assert!(again.contains("\"driver\": \"generic\""), "unknown fields survive: {again}");
+    assert!(again.contains("\"novel\""), "unknown fields of steps survive: {again}");
+}
+
+#[test]
+fn what_is_no_record_is_refused_by_name() {
+    let table: [(&[u8], &str); 5] = [
+        (b"", "damaged record"),
+        (b"[]", "damaged record"),
+        (br#"{"schema":"onloop.run/v9","run_id":"a"}"#, "upgrade onloop"),
+        (br#"{"run_id":"../x","status":"running"}"#, "`run_id`"),
+        (br#"{"run_id":"a","status":"sleeping"}"#, "`status` is \"sleeping\""),
+    ];
+    for (bytes, expected) in table {
+        let error = wire::run::read(bytes).expect_err("refused").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn hostile_names_stay_inside_their_cells() {
+    let name = "a | b \\ c `d` <e>".to_owned();
+    let mut run = begin(vec![Step { name, ..step(1) }]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }]);
+    let report = render_report(&run);
+    let row = report.lines().find(|line| line.starts_with("|  1")).expect("a row");
+    assert_eq!(row, "|  1   | a \\| b \\\\ c `d` <e> | → Running | 1 |");
+    assert!(report.contains("→ Step 1: a | b \\\\ c \\`d\\` \\<e>"));
+}
+
+#[test]
+fn summaries_follow_the_contract_of_each_platform() {
+    let mut run = begin(vec![
+        Step { repeat: until(3), ..step(1) },
+        Step { gate: Some(Gate::Auto), name: "a|b".to_owned(), ..step(2) },
+        step(3),
+        step(4),
+    ]);
+    let start = |step| Event::StepStarted { step };
+    let auto = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Auto };
+    apply(&mut run, &[start(1), failed(1), start(1), passed(1), start(2), passed(2), auto]);
+    apply(&mut run, &[start(3), failed(3)]);
+    assert_eq!(
+        render_summary(&run, Platform::Codex),
+        "Execution Summary\n\n✓ Step 1: Name 1 - Done (2 attempts)\n\
+         ⚡ Step 2: a|b - Auto-approved (-)\n✗ Step 3: Name 3 - Failed (1 attempt)\n\
+         · Step 4: Name 4 - Pending (0 attempts)\n"
+    );
+    assert_eq!(
+        render_summary(&run, Platform::Claude),
+        "| Step | Name | Status | Iterations |\n|------|------|--------|------------|\n\
+         | 1 | Name 1 | ✓ Done | 2 |\n| 2 | a\\|b | ⚡ Auto-approved | - |\n\
+         | 3 | Name 3 | ✗ Failed | 1 |\n| 4 | Name 4 | · Pending | 0 |\n"
+    );
+}

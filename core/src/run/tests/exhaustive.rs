@@ -1,0 +1,185 @@
+//! Every state that small plans can reach, by every event, in any order.
+//!
+//! Two steps cover every pair of neighbours; more only repeats them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::*;
+
+/// States visited before a plan counts as too large for this test.
+const STATES: usize = 60_000;
+
+/// Events that are tried in every state.
+fn candidates(run: &Run) -> Vec<Event> {
+    let mut events = vec![
+        Event::VerdictAccepted,
+        Event::RunResumed,
+        Event::RunPaused { reason: "p".to_owned() },
+        Event::RunFinalized,
+        Event::ChecksRepeated { repeated: 1, failures: Vec::new() },
+    ];
+    for verdict in [Verdict::Ready, Verdict::Block] {
+        let findings = String::new();
+        events.push(Event::ReviewFinished { step: None, verdict, findings, base: None });
+    }
+    for record in &run.steps {
+        let step = record.step.number;
+        let (reason, output) = ("r".to_owned(), String::new());
+        events.push(Event::StepStarted { step });
+        events.push(Event::StepActed { step });
+        events.push(Event::ActionFailed { step, reason: reason.clone(), output });
+        events.push(Event::StepBlocked { step, reason });
+        events.push(failed(step));
+        events.push(Event::StepVerified { step, results: results_of(record) });
+        let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
+        events.push(Event::ChecksRepeated { repeated: 1, failures: vec![(step, broken)] });
+        for decision in [Decision::Approved, Decision::Rejected] {
+            for mode in [Mode::Auto, Mode::Human] {
+                events.push(Event::GateDecided { step, decision, mode });
+            }
+        }
+    }
+    events
+}
+
+/// Results with which the step is done, or waits for a person.
+fn results_of(record: &StepRecord) -> Vec<CheckResult> {
+    let verdict = |check: &Check| match check {
+        Check::HumanReview { prompt } => CheckVerdict::NeedsHuman { prompt: prompt.clone() },
+        Check::Shell(_) | Check::Browser { .. } | Check::Artifact { .. } => CheckVerdict::Passed,
+    };
+    let results = record.step.checks.iter().enumerate();
+    results.map(|(index, check)| result(index as u32, verdict(check))).collect()
+}
+
+/// An event that does what `next` asks for.
+fn follow(run: &Run) -> Option<Event> {
+    let approved = |step, mode| Event::GateDecided { step, decision: Decision::Approved, mode };
+    let results = |step: u32| results_of(run.step(step).expect("`next` names steps that exist"));
+    Some(match run.next() {
+        Next::Start { step, .. } => Event::StepStarted { step },
+        Next::Act { step } | Next::AskInterrupted { step } => Event::StepActed { step },
+        Next::Verify { step } => Event::StepVerified { step, results: results(step) },
+        Next::Approve { step, .. } => approved(step, Mode::Auto),
+        Next::Block { step, reason } => Event::StepBlocked { step, reason },
+        Next::Review { step } => Event::ReviewFinished {
+            step,
+            verdict: Verdict::Ready,
+            findings: String::new(),
+            base: None,
+        },
+        Next::AskGate { step } | Next::AskReview { step, .. } => approved(step, Mode::Human),
+        Next::AskVerdict { .. } => Event::VerdictAccepted,
+        Next::Repeat => Event::ChecksRepeated { repeated: 1, failures: Vec::new() },
+        Next::Finalize => Event::RunFinalized,
+        Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
+        Next::Blocked(_) => Event::RunResumed,
+        Next::Finished => return None,
+    })
+}
+
+/// What distinguishes two states; counters and times do not, beyond the first few attempts.
+fn key(run: &Run) -> String {
+    let mut key = format!("{:?}{:?}{}", run.status, run.reviews, run.reverified);
+    for record in &run.steps {
+        let used = record.attempts.saturating_sub(record.forgiven).min(3);
+        key += &format!("{:?}{used}{:?}", record.status, record.gate.map(|g| g.decision));
+    }
+    key
+}
+
+fn explore(first: Run) -> usize {
+    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    let mut queue = VecDeque::from([first]);
+    while let Some(run) = queue.pop_front() {
+        if seen.insert(key(&run), ()).is_some() {
+            continue;
+        }
+        assert!(seen.len() < STATES, "too many states");
+        survives_storage(&run);
+        has_a_way_on(&run);
+        for event in candidates(&run) {
+            let mut after = run.clone();
+            let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
+            match after.apply(at, &event) {
+                Err(_) => assert_eq!(after, run, "a refused event changes nothing: {event:?}"),
+                Ok(()) => {
+                    keeps_its_promises(&run, &event, &after);
+                    after.events.clear();
+                    queue.push_back(after);
+                }
+            }
+        }
+    }
+    seen.len()
+}
+
+fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
+    assert_eq!(after.revision, before.revision + 1, "{event:?}");
+    if before.status.is_finished() {
+        panic!("a finished run accepted {event:?}");
+    }
+    for record in &after.steps {
+        let used = record.attempts - record.forgiven;
+        assert!(used <= record.limit(), "attempts beyond the limit after {event:?}");
+    }
+    if after.status == RunStatus::Completed {
+        for record in &after.steps {
+            assert_eq!(record.status, StepStatus::Done, "completed with an open step");
+            let approved = record.gate.is_some_and(|g| g.decision == Decision::Approved);
+            let open = gate_rule(after, record) == GateRule::Open;
+            assert!(open || approved, "completed with an open gate");
+        }
+        assert!(after.reviews.standing.is_none(), "completed against a verdict");
+        assert!(after.reverified || !after.terms.reverify, "completed unconfirmed");
+    }
+}
+
+fn survives_storage(run: &Run) {
+    let read = wire::run::read(&wire::run::write(run)).expect("what we write we can read");
+    assert_eq!(read, *run);
+}
+
+/// Following `next` from any state completes the run: there is no dead end.
+fn has_a_way_on(run: &Run) {
+    let mut run = run.clone();
+    for _ in 0..60 {
+        // A person continues what is paused, as `onloop resume` does.
+        if run.status == RunStatus::Paused
+            && !matches!(run.next(), Next::AskGate { .. } | Next::AskReview { .. })
+            && run.reviews.standing.is_none()
+        {
+            run.apply(run.last_update, &Event::RunResumed).expect("a paused run can be resumed");
+        }
+        let Some(event) = follow(&run) else { return };
+        let next = run.next();
+        run.apply(run.last_update, &event)
+            .unwrap_or_else(|refusal| panic!("{next:?} in {}: {refusal}", key(&run)));
+    }
+    panic!("sixty events do not complete the run; next is {:?}", run.next());
+}
+
+#[test]
+fn plain_steps() {
+    assert!(explore(begin(vec![step(1), Step { repeat: until(2), ..step(2) }])) > 100);
+}
+
+#[test]
+fn gates_and_human_reviews() {
+    let review = Check::HumanReview { prompt: "look".to_owned() };
+    let mut run = begin(vec![
+        Step { gate: Some(Gate::Human), ..step(1) },
+        Step { checks: vec![review], ..step(2) },
+    ]);
+    assert!(explore(run.clone()) > 100);
+    run.terms.risk = Risk::High;
+    assert!(explore(run) > 100);
+}
+
+#[test]
+fn reviews_and_repeated_checks() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Auto), ..step(1) }]);
+    run.terms.reverify = true;
+    run.terms.review_agent = Some("claude".to_owned());
+    assert!(explore(run) > 50);
+}

@@ -1,0 +1,134 @@
+//! What happens to the run as a whole: repeated checks, pauses, resumption, the end.
+
+use super::Refusal;
+use super::judgement::outputs;
+use crate::run::event::*;
+use crate::run::gate::{GateRule, gate_rule};
+use crate::run::next::blocker;
+use crate::run::record::*;
+use crate::text;
+use crate::time::Timestamp;
+
+impl Run {
+    pub(super) fn repeated(
+        &mut self,
+        at: Timestamp,
+        repeated: u32,
+        failures: &[(u32, CheckResult)],
+    ) -> Result<(), Refusal> {
+        self.demand_running("checks_repeated")?;
+        if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {
+            return Err(Refusal::WrongStepStatus {
+                step: unsettled.step.number,
+                status: unsettled.status.word(),
+                expected: "'done'",
+            });
+        }
+        for (step, _) in failures {
+            self.demand_step(*step)?;
+        }
+        self.reverified = failures.is_empty();
+        let count = text::counted(u64::from(repeated), "check");
+        if failures.is_empty() {
+            self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
+            return Ok(());
+        }
+        for (step, result) in failures {
+            let reason = match &result.verdict {
+                CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason } => reason,
+                CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => continue,
+            };
+            let reason = format!("passed before, but not after the last step: {reason}");
+            self.fail_step(
+                at,
+                *step,
+                "checks_repeated",
+                &reason,
+                &outputs(std::slice::from_ref(result)),
+            );
+        }
+        self.status = RunStatus::Blocked;
+        Ok(())
+    }
+
+    pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+        self.demand_running("run_paused")?;
+        self.status = RunStatus::Paused;
+        self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
+        Ok(())
+    }
+
+    pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("run_resumed")?;
+        let was_blocked = self.status == RunStatus::Blocked;
+        for record in &mut self.steps {
+            match &record.status {
+                StepStatus::InProgress(Phase::Acting) => {
+                    record.status = StepStatus::InProgress(Phase::Interrupted);
+                    record.forgiven += 1;
+                }
+                StepStatus::Failed { .. } | StepStatus::Blocked(BlockReason::Other(_))
+                    if was_blocked =>
+                {
+                    // A person looked at it: verify what is there, then try anew.
+                    record.status = match record.attempts {
+                        0 => StepStatus::Pending,
+                        _ => StepStatus::InProgress(Phase::Interrupted),
+                    };
+                    record.forgiven = record.attempts;
+                }
+                StepStatus::Pending
+                | StepStatus::InProgress(_)
+                | StepStatus::Done
+                | StepStatus::Failed { .. }
+                | StepStatus::Blocked(_) => {}
+            }
+        }
+        self.reviews.standing = None;
+        self.status = RunStatus::Running;
+        self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
+        Ok(())
+    }
+
+    pub(super) fn finalize(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("run_finalized")?;
+        let remaining = self.steps.iter().filter(|s| s.status != StepStatus::Done).count();
+        let broken = self.status == RunStatus::Blocked
+            || self.steps.iter().any(|record| blocker(record).is_some());
+        if broken {
+            self.status = RunStatus::Blocked;
+        } else if remaining > 0 {
+            let what = format!("unfinished steps ({remaining} remaining)");
+            return Err(Refusal::Unfinished { what });
+        } else {
+            self.demand_evidence()?;
+            self.status = RunStatus::Completed;
+        }
+        self.completed_at = Some(at);
+        let text = format!("Run finalized: {}", self.status.word());
+        self.log(at, "run_finalized", None, text, "");
+        Ok(())
+    }
+
+    /// Completion needs every gate decided, every verdict settled and, where the run asks for
+    /// it, every machine check repeated.
+    fn demand_evidence(&self) -> Result<(), Refusal> {
+        let unfinished = |what: String| Err(Refusal::Unfinished { what });
+        for record in &self.steps {
+            let approved = record.gate.map(|gate| gate.decision) == Some(Decision::Approved);
+            if gate_rule(self, record) != GateRule::Open && !approved {
+                return unfinished(format!("the gate of step {} is open", record.step.number));
+            }
+        }
+        if self.reviews.standing.is_some() {
+            return unfinished("a review holds the run up".to_owned());
+        }
+        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
+            return unfinished("the final review is missing".to_owned());
+        }
+        if self.terms.reverify && !self.reverified {
+            return unfinished("the checks have not been repeated".to_owned());
+        }
+        Ok(())
+    }
+}

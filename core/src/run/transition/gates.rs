@@ -1,0 +1,144 @@
+//! Decisions: gates, human reviews and the verdicts of review agents.
+
+use super::Refusal;
+use crate::run::event::*;
+use crate::run::gate::{GateRule, gate_rule};
+use crate::run::next::{Next, blocker};
+use crate::run::record::*;
+use crate::run::review::Verdict;
+use crate::time::Timestamp;
+use crate::workflow::Risk;
+
+impl Run {
+    pub(super) fn decide_gate(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        decision: Decision,
+        mode: Mode,
+    ) -> Result<(), Refusal> {
+        self.demand_unfinished("gate_decided")?;
+        let record = self.demand_step(step)?;
+        let reviewing = match &record.status {
+            StepStatus::Done => false,
+            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
+                true
+            }
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)) => {
+                return Err(Refusal::WrongStepStatus {
+                    step,
+                    status: record.status.word(),
+                    expected: "'done', or waiting for human review",
+                });
+            }
+        };
+        if mode == Mode::Auto && !self.rules_approve(record, reviewing) {
+            return Err(Refusal::HumanGateRequired { step });
+        }
+        let record = self.step_mut(step).expect("looked up above");
+        record.gate = Some(GateRecord { decision, mode });
+        match decision {
+            Decision::Approved => {
+                if reviewing {
+                    record.status = StepStatus::Done;
+                    record.completed_at = Some(at);
+                    mark_reviewed(&mut record.results);
+                }
+                self.go_on();
+            }
+            Decision::Rejected => {
+                if reviewing {
+                    record.status = StepStatus::Blocked(BlockReason::ReviewRejected);
+                }
+                self.status = RunStatus::Blocked;
+            }
+        }
+        let subject = if reviewing { "Human review for Step" } else { "Gate Step" };
+        let text = format!("{subject} {step}: {} ({})", decision.word(), mode.word());
+        self.log(at, "gate_decided", Some(step), text, "");
+        Ok(())
+    }
+
+    /// A decision that was waited for, or turned around, sets the run going again, unless
+    /// something else holds it up.
+    fn go_on(&mut self) {
+        let blocked = self.status == RunStatus::Blocked
+            && self.steps.iter().any(|record| blocker(record).is_some());
+        self.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+    }
+
+    /// Whether the rules let the gate of `record` decide itself.
+    fn rules_approve(&self, record: &StepRecord, reviewing: bool) -> bool {
+        if reviewing || self.terms.risk == Risk::High {
+            return false;
+        }
+        match gate_rule(self, record) {
+            GateRule::Open | GateRule::Automatic(_) => true,
+            GateRule::Human(_) => false,
+        }
+    }
+
+    pub(super) fn reviewed(
+        &mut self,
+        at: Timestamp,
+        step: Option<u32>,
+        verdict: Verdict,
+        findings: &str,
+        base: Option<String>,
+    ) -> Result<(), Refusal> {
+        self.demand_running("review_finished")?;
+        // A verdict on work that is not there yet would hold up, or wave through, the wrong thing.
+        if self.next() != (Next::Review { step }) {
+            let what = "the run is not at a review checkpoint".to_owned();
+            return Err(Refusal::NotDue { what });
+        }
+        if verdict.passes() {
+            self.pass_review(step);
+            self.reviews.base = base;
+        } else {
+            let findings = findings.to_owned();
+            self.reviews.standing = Some(StandingVerdict { step, verdict, findings });
+            self.status = RunStatus::Paused;
+        }
+        let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
+        let symbol = if verdict.passes() { "✓" } else { "✗" };
+        let text = format!("{symbol} Review ({scope}): {}", verdict.words());
+        self.log(at, "review_finished", step, text, findings);
+        Ok(())
+    }
+
+    fn pass_review(&mut self, step: Option<u32>) {
+        self.reviews.standing = None;
+        match step {
+            Some(step) => self.reviews.reviewed_step = step,
+            None => self.reviews.finally_reviewed = true,
+        }
+    }
+
+    pub(super) fn accept_verdict(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("verdict_accepted")?;
+        let Some(standing) = self.reviews.standing.clone() else {
+            return Err(Refusal::WrongRunStatus {
+                status: self.status.word(),
+                event: "verdict_accepted",
+            });
+        };
+        self.pass_review(standing.step);
+        self.go_on();
+        let text = format!("Review verdict {} accepted by a person", standing.verdict.words());
+        self.log(at, "verdict_accepted", standing.step, text, "");
+        Ok(())
+    }
+}
+
+fn mark_reviewed(results: &mut [CheckResult]) {
+    for result in results {
+        if matches!(result.verdict, CheckVerdict::NeedsHuman { .. }) {
+            result.verdict = CheckVerdict::Passed;
+            "human review approved".clone_into(&mut result.stdout);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What happens to a step.
+
+use super::Refusal;
+use super::judgement::{Judgement, judge, outputs};
+use crate::limits;
+use crate::run::event::*;
+use crate::run::gate::{GateRule, gate_rule};
+use crate::run::record::*;
+use crate::text;
+use crate::time::Timestamp;
+
+impl Run {
+    pub(super) fn start_step(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
+        self.demand_running("step_started")?;
+        let record = self.demand_step(step)?;
+        match &record.status {
+            StepStatus::Pending | StepStatus::InProgress(Phase::Interrupted) => {}
+            StepStatus::Failed { .. } if record.may_retry() => {}
+            StepStatus::Failed { .. } => {
+                return Err(Refusal::AttemptsExhausted { step, limit: record.limit() });
+            }
+            StepStatus::InProgress(_) | StepStatus::Done | StepStatus::Blocked(_) => {
+                return Err(Refusal::WrongStepStatus {
+                    step,
+                    status: record.status.word(),
+                    expected: "'pending' or 'failed'",
+                });
+            }
+        }
+        // Only the nearest earlier step has to be looked at: it could not have started before
+        // those ahead of it were settled.
+        if let Some(earlier) = step.checked_sub(1).and_then(|n| self.step(n)) {
+            let gate_open = match (earlier.gate, gate_rule(self, earlier)) {
+                (Some(gate), _) => gate.decision == Decision::Approved,
+                (None, GateRule::Open) => true,
+                (None, GateRule::Automatic(_) | GateRule::Human(_)) => false,
+            };
+            if earlier.status != StepStatus::Done || !gate_open {
+                return Err(Refusal::EarlierStepUnsettled { earlier: step - 1, step });
+            }
+        }
+        let record = self.step_mut(step).expect("looked up above");
+        let retry = matches!(record.status, StepStatus::Failed { .. });
+        record.attempts += 1;
+        record.status = StepStatus::InProgress(Phase::Acting);
+        record.started_at = Some(at);
+        record.completed_at = None;
+        record.results.clear();
+        let (attempts, limit) = (record.attempts, record.limit());
+        let name = record.step.name.clone();
+        self.reverified = false;
+        let text = if retry {
+            format!("↻ Step {step}: Retrying ({attempts}/{limit})")
+        } else {
+            format!("→ Step {step}: {name}")
+        };
+        self.log(at, "step_started", Some(step), text, "");
+        Ok(())
+    }
+
+    pub(super) fn acted(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
+        self.demand_running("step_acted")?;
+        self.demand_in_progress(step)?;
+        let record = self.step_mut(step).expect("looked up above");
+        record.status = StepStatus::InProgress(Phase::Acted);
+        // No line in the report: what comes of it follows at once.
+        let _ = at;
+        Ok(())
+    }
+
+    pub(super) fn action_failed(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        reason: &str,
+        output: &str,
+    ) -> Result<(), Refusal> {
+        self.demand_running("action_failed")?;
+        self.demand_in_progress(step)?;
+        self.fail_step(at, step, "action_failed", reason, output);
+        Ok(())
+    }
+
+    pub(super) fn fail_step(&mut self, at: Timestamp, step: u32, event: &str, reason: &str, output: &str) {
+        let record = self.step_mut(step).expect("callers looked it up");
+        let reason = text::one_line(reason);
+        let kept = text::suffix(output, limits::PROMPT_OUTPUT_BYTES).to_owned();
+        record.last_failure = Some(LastFailure { reason: reason.clone(), output: kept });
+        record.status = StepStatus::Failed { reason: reason.clone() };
+        let attempts = text::counted(u64::from(record.attempts), "attempt");
+        let text = format!("✗ Step {step}: Failed ({attempts}): {reason}");
+        self.log(at, event, Some(step), text, output);
+    }
+
+    pub(super) fn verified(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        results: &[CheckResult],
+    ) -> Result<(), Refusal> {
+        self.demand_running("step_verified")?;
+        let record = self.demand_in_progress(step)?;
+        let judgement =
+            judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
+        let attempts = text::counted(u64::from(record.attempts), "attempt");
+        let report_full = self.terms.report_full;
+        let record = self.step_mut(step).expect("looked up above");
+        record.results = results.to_vec();
+        match judgement {
+            Judgement::Passed => {
+                record.status = StepStatus::Done;
+                record.completed_at = Some(at);
+                record.last_failure = None;
+                let note = if results.is_empty() { "no verify, " } else { "" };
+                let text = format!("✓ Step {step}: Done ({note}{attempts})");
+                let detail = if report_full { outputs(results) } else { String::new() };
+                self.log(at, "step_verified", Some(step), text, &detail);
+            }
+            Judgement::Failed { reason, output } => {
+                self.fail_step(at, step, "step_verified", &reason, &output);
+            }
+            Judgement::NeedsHuman { prompt } => {
+                let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
+                let text = format!("✗ Step {step}: Blocked ({})", reason.text());
+                record.status = StepStatus::Blocked(reason);
+                self.status = RunStatus::Paused;
+                let detail = if report_full { outputs(results) } else { String::new() };
+                self.log(at, "step_verified", Some(step), text, &detail);
+            }
+            Judgement::CannotEvaluate { reason } => {
+                let reason = text::one_line(&reason);
+                let text = format!("✗ Step {step}: Blocked ({reason})");
+                record.status = StepStatus::Blocked(BlockReason::Other(reason));
+                self.status = RunStatus::Blocked;
+                self.log(at, "step_verified", Some(step), text, "");
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn block_step(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("step_blocked")?;
+        self.demand_step(step)?;
+        let reason = text::one_line(reason);
+        let text = format!("✗ Step {step}: Blocked — {reason}");
+        let record = self.step_mut(step).expect("looked up above");
+        record.status = StepStatus::Blocked(BlockReason::Other(reason));
+        self.status = RunStatus::Blocked;
+        self.log(at, "step_blocked", Some(step), text, "");
+        Ok(())
+    }
+}
