@@ -1,5 +1,8 @@
 //! The decision, as a function of what was found and what is wanted.
 
+#[cfg(test)]
+mod table;
+
 use super::artefacts::foreign_paths;
 use super::branch::{BranchName, is_protected};
 use super::facts::{Facts, Place, Repository};
