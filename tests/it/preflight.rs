@@ -1,6 +1,7 @@
 //! Preflight from the question to the worktree, on real repositories.
 
 mod machine;
+mod properties;
 
 use machine::{Machine, plan};
 use onloop_core::preflight::{Mode, OnExisting, PreflightFlags};
@@ -228,6 +229,19 @@ fn an_existing_worktree_is_continued_or_made_anew_as_the_flag_says() {
     assert!(outcome.notes.contains(&format!("git branch hotl/x {lost}")), "{}", outcome.notes);
     assert_eq!(machine.read("repo/.hotl/state/old.json"), "{}");
     assert_eq!(machine.read("repo/.hotl/logs/old/1-1.log"), "said");
+}
+
+#[test]
+fn worktrees_may_be_kept_elsewhere_behind_a_link() {
+    let machine = Machine::with_repository();
+    std::fs::create_dir(machine.path("big disk")).unwrap();
+    std::os::unix::fs::symlink("big disk", machine.path(".hotl-worktrees")).unwrap();
+    let root = machine.text("big disk/repo/hotl-x");
+    assert_eq!(machine.run(&plan(), &flags()).prepared().execution_root, root);
+    let reuse = machine.run(&plan(), &existing(OnExisting::Reuse));
+    assert_eq!(reuse.prepared().execution_root, root);
+    let recreate = machine.run(&plan(), &existing(OnExisting::Recreate));
+    assert_eq!(recreate.prepared().execution_root, root);
 }
 
 #[test]

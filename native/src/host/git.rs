@@ -116,13 +116,10 @@ impl OsGit {
             Access::Nothing => None,
             Access::Library(repository) if repository.is_bare() => None,
             Access::Library(repository) => match libgit::needs_program(&repository) {
-                Some(_) => self.program.survey(cwd, branch.as_ref())?,
+                Some(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
                 None => Some(self.survey_with_library(&repository, cwd, branch.as_ref())?),
             },
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.survey(cwd, branch.as_ref())?
-            }
+            Access::Program(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
         };
         Ok(GitSurvey { repository })
     }
@@ -148,10 +145,7 @@ impl OsGit {
         let registered = match access(cwd)? {
             Access::Nothing => return Ok(Vec::new()),
             Access::Library(repository) => libgit::registered(&repository)?,
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.registered(cwd)?
-            }
+            Access::Program(reason) => needed(self.program.registered(cwd), &reason)?,
         };
         let usable = registered.into_iter().filter(Registered::holds_its_branch);
         usable
@@ -163,10 +157,7 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Ok(None),
             Access::Library(repository) => libgit::head(&repository),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.commit(cwd, "HEAD")
-            }
+            Access::Program(reason) => needed(self.program.commit(cwd, "HEAD"), &reason),
         }
     }
 
@@ -180,16 +171,10 @@ impl OsGit {
             Access::Library(repository) => {
                 match libgit::checkout_needs_program(&repository, new)? {
                     None => libgit::create_worktree(&repository, new),
-                    Some(reason) => {
-                        self.program.required(&reason)?;
-                        self.program.create_worktree(cwd, new)
-                    }
+                    Some(reason) => needed(self.program.create_worktree(cwd, new), &reason),
                 }
             }
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.create_worktree(cwd, new)
-            }
+            Access::Program(reason) => needed(self.program.create_worktree(cwd, new), &reason),
         }
     }
 
@@ -197,10 +182,7 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::remove_worktree(&repository, path),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.remove_worktree(cwd, path)
-            }
+            Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
         }?;
         rollback::remove_empty_ancestors(path);
         Ok(())
@@ -213,11 +195,11 @@ impl OsGit {
             Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
             // Everything else does, with rules about what may be overwritten that only the
             // git program knows in full.
-            Access::Library(_) => self.program.switch(cwd, branch, create),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.switch(cwd, branch, create)
+            Access::Library(_) => {
+                let reason = "an existing branch is checked out";
+                needed(self.program.switch(cwd, branch, create), reason)
             }
+            Access::Program(reason) => needed(self.program.switch(cwd, branch, create), &reason),
         }
     }
 
@@ -225,17 +207,16 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::delete_branch(&repository, branch),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.delete_branch(cwd, branch)
-            }
+            Access::Program(reason) => needed(self.program.delete_branch(cwd, branch), &reason),
         }
     }
 
     fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(_) | Access::Program(_) => self.program.stash(cwd, message, paths),
+            Access::Library(_) | Access::Program(_) => {
+                needed(self.program.stash(cwd, message, paths), "something is stashed")
+            }
         }
     }
 }
@@ -293,6 +274,17 @@ fn access(cwd: &Path) -> Result<Access, Failure> {
 fn dangling_link(cwd: &Path) -> Option<PathBuf> {
     let link = cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
     link.is_file().then_some(link)
+}
+
+/// Says why the git program is needed where there is none.
+fn needed<T>(result: Result<T, Failure>, reason: &str) -> Result<T, Failure> {
+    result.map_err(|failure| {
+        if failure.kind != FailureKind::Unsupported {
+            return failure;
+        }
+        let message = format!("{}; it is needed because {reason}", failure.message);
+        Failure::new(failure.kind, message)
+    })
 }
 
 fn branch_name(name: &str) -> Result<BranchName, Failure> {
