@@ -98,6 +98,14 @@ fn a_workflow_outside_the_repository_is_refused() {
 }
 
 #[test]
+fn a_workflow_in_a_repository_is_not_executed_outside_of_it() {
+    let machine = Machine::with_repository();
+    let outcome = machine.at(".").run_file("repo/hotl-workflow-x.md", &plan(), &flags());
+    assert_eq!(outcome.exit(), Exit::Refused);
+    assert!(outcome.notes.contains(&format!("cd {}", machine.text("repo"))), "{}", outcome.notes);
+}
+
+#[test]
 fn dirty_files_are_named_with_every_way_out() {
     let machine = Machine::with_repository();
     machine.write("repo/say \"你好\".txt", "");

@@ -62,4 +62,6 @@ pub struct Facts {
     pub survey: GitSurvey,
     /// The folder where a worktree for the target branch would be.
     pub place: Place,
+    /// Where there is no repository here: top folder of the one that has the workflow file.
+    pub elsewhere: Option<String>,
 }

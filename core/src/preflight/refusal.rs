@@ -248,11 +248,24 @@ impl Refusal {
     }
 
     pub(super) fn workflow_outside(workflow: &str, root: &str) -> Refusal {
+        let (workflow, root) = (text::one_line(workflow), text::one_line(root));
         refusal(
             RefusalCode::WorkflowOutside,
             format!("the workflow `{workflow}` is outside the repository `{root}`"),
             vec![
                 remedy("cd FOLDER", "run this inside the workflow's own repository"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn workflow_elsewhere(workflow: &str, root: &str) -> Refusal {
+        let (workflow, shown) = (text::one_line(workflow), text::one_line(root));
+        refusal(
+            RefusalCode::WorkflowOutside,
+            format!("the workflow `{workflow}` is in the repository `{shown}`, this folder is not"),
+            vec![
+                remedy(format!("cd {}", text::shell_word(root)), "run this there"),
                 remedy("--mode none", "work where you are and leave git alone"),
             ],
         )
@@ -309,9 +322,10 @@ impl Refusal {
     }
 
     pub(super) fn checked_out_elsewhere(branch: &BranchName, at: &str) -> Refusal {
+        let shown = text::one_line(at);
         refusal(
             RefusalCode::CheckedOutElsewhere,
-            format!("`{branch}` is checked out at `{at}`, so that nothing else can have it"),
+            format!("`{branch}` is checked out at `{shown}`, so that nothing else can have it"),
             vec![
                 remedy("--branch NAME", "work on another branch"),
                 remedy(
@@ -323,6 +337,7 @@ impl Refusal {
     }
 
     pub(super) fn folder_taken(path: &str, by: &str, remove: String) -> Refusal {
+        let (path, by) = (text::one_line(path), text::one_line(by));
         refusal(
             RefusalCode::FolderTaken,
             format!("the worktree's folder `{path}` is taken by {by}"),
@@ -337,7 +352,8 @@ impl Refusal {
         refusal(
             RefusalCode::WorktreeDirty,
             format!(
-                "recreating the worktree `{path}` would lose {} not committed:{}",
+                "recreating the worktree `{}` would lose {} not committed:{}",
+                text::one_line(path),
                 counted_files(paths.len()).trim_end_matches(" is").trim_end_matches(" are"),
                 listed(paths)
             ),

@@ -49,7 +49,10 @@ async fn gather(io: &Io, cwd: &str, wish: &Wish) -> Result<Facts, Failure> {
     let target = wish.target().as_str();
     let mut survey = io.git_survey(cwd, target).await?;
     let Some(repository) = &mut survey.repository else {
-        return Ok(Facts { survey, place: Place::Free });
+        let folder = wish.workflow.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
+        let elsewhere = around.repository.map(|repository| repository.root);
+        return Ok(Facts { survey, place: Place::Free, elsewhere });
     };
     let path = worktree_path(repository, wish.target());
     let place = match io.stat(&path).await {
@@ -64,7 +67,7 @@ async fn gather(io: &Io, cwd: &str, wish: &Wish) -> Result<Facts, Failure> {
         Err(failure) if failure.kind == FailureKind::NotFound => Place::Free,
         Err(failure) => return Err(failure),
     };
-    Ok(Facts { survey, place })
+    Ok(Facts { survey, place, elsewhere: None })
 }
 
 async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<Place, Failure> {

@@ -87,7 +87,7 @@ prop_compose! {
 
 /// Whether a text cannot steer a terminal.
 fn is_plain(text: &str) -> bool {
-    text.chars().all(|c| c == '\n' || !c.is_control())
+    text.chars().all(|c| matches!(c, '\n' | '\t') || !c.is_control())
 }
 
 proptest! {
@@ -95,12 +95,13 @@ proptest! {
     fn no_decision_panics_or_works_where_it_must_not(
         repository in of(repository()),
         place in place(),
+        elsewhere in of(path()),
         file in file(),
         flags in flags(),
         workflow in path(),
     ) {
         let Ok(wish) = Wish::new(&file, &flags, workflow) else { return Ok(()) };
-        let facts = Facts { survey: GitSurvey { repository: repository.clone() }, place };
+        let facts = Facts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere };
         let placement = match decide(&facts, &wish) {
             Decision::Proceed(placement) => placement,
             Decision::Ask(question) => {

@@ -17,6 +17,8 @@ const OTHER: &str = "2222222222222222222222222222222222222222";
 const ROWS: &[(&str, &str, &str)] = &[
     // Without git.
     ("not a repository", "nothing pinned", "none: work here, labelled `hotl/x`"),
+    ("not a repository; workflow in a repository", "nothing pinned", "stop: workflow-outside"),
+    ("not a repository; workflow in a repository", "`--mode none`", "none: work here"),
     ("not a repository", "`branch: feat/y`", "none: work here, labelled `feat/y`"),
     ("no commit yet", "nothing pinned", "none: work here, labelled `hotl/x`"),
     ("no commit yet", "`worktree: host`", "none: work here, labelled `hotl/x`"),
@@ -279,6 +281,10 @@ fn found(words: &str) -> (Facts, String) {
         branch: Some(branch.to_owned()),
         dirty: dirty.iter().map(|&path| path.to_owned()).collect(),
     };
+    if words == "not a repository; workflow in a repository" {
+        let elsewhere = Some("/elsewhere".to_owned());
+        return (Facts { elsewhere, ..Facts::default() }, "/elsewhere/x-workflow.md".to_owned());
+    }
     for word in words.split("; ") {
         let word = match word.strip_prefix("linked, ") {
             None => word,
@@ -341,7 +347,8 @@ fn found(words: &str) -> (Facts, String) {
             }
         }
     }
-    (Facts { survey: GitSurvey { repository: Some(repository) }, place }, workflow)
+    let survey = GitSurvey { repository: Some(repository) };
+    (Facts { survey, place, elsewhere: None }, workflow)
 }
 
 fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
