@@ -211,6 +211,31 @@ fn a_linked_worktree_made_by_a_host_tool_is_used_as_it_is() {
 }
 
 #[test]
+fn a_worktree_asked_for_in_a_linked_one_is_beside_the_main_checkout() {
+    let machine = Machine::with_repository();
+    machine.git("repo", &["worktree", "add", "--quiet", "-b", "feature/z", "../task 1"]);
+    let worktree = PreflightFlags { mode: Some(Mode::Worktree), ..flags() };
+    let outcome = machine.at("task 1").run(&plan(), &worktree);
+    assert_eq!(outcome.prepared().execution_root, machine.text(".hotl-worktrees/repo/hotl-x"));
+    assert_eq!(outcome.prepared().source_branch.as_deref(), Some("feature/z"));
+}
+
+#[test]
+fn a_submodule_gets_a_worktree_of_its_own() {
+    let machine = Machine::with_repository();
+    machine.init("super");
+    machine.git(
+        "super",
+        &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../repo", "sub"],
+    );
+    machine.git("super", &["commit", "--quiet", "--message", "add it"]);
+    let outcome = machine.at("super/sub").run(&plan(), &flags());
+    let root = machine.text("super/.hotl-worktrees/sub/hotl-x");
+    assert_eq!(outcome.prepared().execution_root, root);
+    assert_eq!(machine.git("super/.hotl-worktrees/sub/hotl-x", &["status", "--porcelain"]), "");
+}
+
+#[test]
 fn an_existing_worktree_is_continued_or_made_anew_as_the_flag_says() {
     let machine = Machine::with_repository();
     let first = machine.run(&plan(), &flags());

@@ -82,29 +82,31 @@ impl OsGit {
     pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         match request {
             GitRequest::Survey { cwd, branch } => {
-                self.survey(Path::new(cwd), branch).map(Outcome::Survey)
+                self.survey(&absolute(cwd)?, branch).map(Outcome::Survey)
             }
-            GitRequest::Worktrees { cwd } => self.worktrees(Path::new(cwd)).map(Outcome::Worktrees),
-            GitRequest::Head { cwd } => self.head(Path::new(cwd)).map(Outcome::Commit),
+            GitRequest::Worktrees { cwd } => {
+                self.worktrees(&absolute(cwd)?).map(Outcome::Worktrees)
+            }
+            GitRequest::Head { cwd } => self.head(&absolute(cwd)?).map(Outcome::Commit),
             GitRequest::CreateWorktree { cwd, path, branch, create_at } => {
                 let new = NewWorktree {
-                    path: Path::new(path),
+                    path: &absolute(path)?,
                     branch: &branch_name(branch)?,
-                    create_at: create_at.as_deref(),
+                    create_at: create_at.as_deref().map(commit_id).transpose()?,
                 };
-                self.create_worktree(Path::new(cwd), &new).map(done)
+                self.create_worktree(&absolute(cwd)?, &new).map(done)
             }
             GitRequest::RemoveWorktree { cwd, path } => {
-                self.remove_worktree(Path::new(cwd), Path::new(path)).map(done)
+                self.remove_worktree(&absolute(cwd)?, &absolute(path)?).map(done)
             }
             GitRequest::Switch { cwd, branch, create } => {
-                self.switch(Path::new(cwd), &branch_name(branch)?, *create).map(done)
+                self.switch(&absolute(cwd)?, &branch_name(branch)?, *create).map(done)
             }
             GitRequest::DeleteBranch { cwd, branch } => {
-                self.delete_branch(Path::new(cwd), &branch_name(branch)?).map(done)
+                self.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
             }
             GitRequest::Stash { cwd, message, paths } => {
-                self.stash(Path::new(cwd), message, paths).map(done)
+                self.stash(&absolute(cwd)?, message, paths).map(done)
             }
         }
     }
@@ -292,6 +294,21 @@ fn branch_name(name: &str) -> Result<BranchName, Failure> {
         let name = name.escape_debug();
         Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
     })
+}
+
+/// A commit is named by its id and by nothing that git would have to interpret.
+fn commit_id(id: &str) -> Result<&str, Failure> {
+    let whole = matches!(id.len(), 40 | 64);
+    if whole && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(id);
+    }
+    let id = id.escape_debug();
+    Err(Failure::new(FailureKind::Invalid, format!("`{id}` is not the id of a commit")))
+}
+
+/// Git would take a relative path to be below the repository it works in.
+fn absolute(path: &str) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| rollback::failure(Path::new(path), &error))
 }
 
 fn no_repository(cwd: &Path) -> Failure {

@@ -498,6 +498,20 @@ fn names_that_git_does_not_allow_never_reach_it() {
 }
 
 #[test]
+fn a_worktree_starts_at_a_commit_id_and_nothing_else() {
+    let place = Place::with_commit(&[]);
+    for create_at in ["HEAD", "--orphan", "", "main", "1234567"] {
+        let failure = place.perform(GitRequest::CreateWorktree {
+            cwd: place.text("repo"),
+            path: place.text("tree"),
+            branch: "x".to_owned(),
+            create_at: Some(create_at.to_owned()),
+        });
+        assert_eq!(failure.unwrap_err().kind, FailureKind::Invalid, "{create_at:?}");
+    }
+}
+
+#[test]
 fn a_repository_of_another_user_is_denied_with_the_way_out() {
     let place = Place::with_commit(&[]);
     let repo = place.path("repo");
