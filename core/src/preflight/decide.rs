@@ -1,5 +1,8 @@
 //! The decision, as a function of what was found and what is wanted.
 
+#[cfg(test)]
+mod table;
+
 use super::artefacts::foreign_paths;
 use super::branch::{BranchName, is_protected};
 use super::facts::{Facts, Place, Repository};
@@ -138,6 +141,9 @@ fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
     };
     let label = Some(wish.target().to_string());
     let Some(repository) = &facts.survey.repository else {
+        if let Some(root) = &facts.elsewhere {
+            return Err(Refusal::workflow_elsewhere(&wish.workflow, root).into());
+        }
         let note = "no git repository here: the work happens in place, without isolation";
         return Ok(without_git(label, ExecutionRoot::Cwd, Some(note)));
     };
@@ -302,7 +308,8 @@ fn worktree(
         (Place::Worktree { branch: Some(branch), dirty }, Some(commit))
             if branch == target.as_str() =>
         {
-            let what = format!("`{target}` already has a worktree at `{path}`");
+            let shown = text::one_line(path);
+            let what = format!("`{target}` already has a worktree at `{shown}`");
             match existing(RefusalCode::WorktreeExists, what, commit == head, wish)? {
                 Existing::Reuse => Ok(Vec::new()),
                 Existing::Recreate => {

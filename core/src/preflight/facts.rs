@@ -12,7 +12,8 @@ pub struct GitSurvey {
 pub struct Repository {
     /// Top folder of this checkout.
     pub root: String,
-    /// Top folder of the main checkout; equal to `root` unless this one is linked.
+    /// Top folder of the main checkout; equal to `root` unless this one is linked. Where the
+    /// main repository is bare, its own folder.
     pub main_root: String,
     /// Whether this checkout is a linked worktree.
     pub linked: bool,
@@ -23,9 +24,11 @@ pub struct Repository {
     /// Every uncommitted path, relative to `root`, unquoted, sorted; untracked files one by
     /// one, ignored files left out.
     pub dirty: Vec<String>,
-    /// Commit of the branch asked about; `None`: there is no such branch.
+    /// Commit of the branch asked about; `None`: there is no such branch, or git would not
+    /// allow the name.
     pub target_commit: Option<String>,
-    /// Where the branch asked about is checked out.
+    /// Where the branch asked about is checked out. A worktree whose folder is gone holds no
+    /// branch unless it is locked.
     pub target_checked_out_at: Option<String>,
 }
 
@@ -62,4 +65,6 @@ pub struct Facts {
     pub survey: GitSurvey,
     /// The folder where a worktree for the target branch would be.
     pub place: Place,
+    /// Where there is no repository here: top folder of the one that has the workflow file.
+    pub elsewhere: Option<String>,
 }

@@ -72,7 +72,7 @@ impl RefusalCode {
 /// One way out: what to type or to do, and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// Flags for the same command, or a command of its own.
+    /// Flags for the same command, or a command of its own; empty where nothing is typed.
     pub line: String,
     /// What happens then.
     pub effect: String,
@@ -136,7 +136,11 @@ impl fmt::Display for Question {
         writeln!(f, "{}", text::printable(&self.what))?;
         for (number, choice) in (1..).zip(&self.choices) {
             let Remedy { line, effect } = &choice.remedy;
-            writeln!(f, "  {number}  {} ({})", text::one_line(effect), text::one_line(line))?;
+            write!(f, "  {number}  {}", text::one_line(effect))?;
+            match line.as_str() {
+                "" => writeln!(f)?,
+                line => writeln!(f, "  ({})", text::one_line(line))?,
+            }
         }
         write!(f, "Choice [{}]: ", self.choices.len())
     }
@@ -145,7 +149,9 @@ impl fmt::Display for Question {
 impl Question {
     /// What to say where nobody can be asked: the flag for each choice.
     pub fn into_refusal(self) -> Refusal {
-        let how = self.choices.into_iter().map(|choice| choice.remedy).collect();
+        // Stopping is what happens anyway.
+        let remedies = self.choices.into_iter().map(|choice| choice.remedy);
+        let how = remedies.filter(|remedy| !remedy.line.is_empty()).collect();
         Refusal { code: self.code, what: self.what, how }
     }
 
@@ -193,6 +199,7 @@ impl Question {
                 "--branch NAME",
                 "work in a worktree of its own, on a branch you name",
             ),
+            stop(),
         ];
         let what = format!(
             "`{current}` is checked out, and the workflow names neither a branch nor an isolation"
@@ -216,7 +223,7 @@ impl Question {
                 what.push_str("; `--on-existing reuse` continues on it as it is");
             }
         }
-        choices.push(choice(Answer::Stop, "--on-existing stop", "stop here; nothing is changed"));
+        choices.push(stop());
         Question { code, what, choices }
     }
 }
@@ -241,11 +248,24 @@ impl Refusal {
     }
 
     pub(super) fn workflow_outside(workflow: &str, root: &str) -> Refusal {
+        let (workflow, root) = (text::one_line(workflow), text::one_line(root));
         refusal(
             RefusalCode::WorkflowOutside,
             format!("the workflow `{workflow}` is outside the repository `{root}`"),
             vec![
                 remedy("cd FOLDER", "run this inside the workflow's own repository"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn workflow_elsewhere(workflow: &str, root: &str) -> Refusal {
+        let (workflow, shown) = (text::one_line(workflow), text::one_line(root));
+        refusal(
+            RefusalCode::WorkflowOutside,
+            format!("the workflow `{workflow}` is in the repository `{shown}`, this folder is not"),
+            vec![
+                remedy(format!("cd {}", text::shell_word(root)), "run this there"),
                 remedy("--mode none", "work where you are and leave git alone"),
             ],
         )
@@ -302,9 +322,10 @@ impl Refusal {
     }
 
     pub(super) fn checked_out_elsewhere(branch: &BranchName, at: &str) -> Refusal {
+        let shown = text::one_line(at);
         refusal(
             RefusalCode::CheckedOutElsewhere,
-            format!("`{branch}` is checked out at `{at}`, so that nothing else can have it"),
+            format!("`{branch}` is checked out at `{shown}`, so that nothing else can have it"),
             vec![
                 remedy("--branch NAME", "work on another branch"),
                 remedy(
@@ -316,6 +337,7 @@ impl Refusal {
     }
 
     pub(super) fn folder_taken(path: &str, by: &str, remove: String) -> Refusal {
+        let (path, by) = (text::one_line(path), text::one_line(by));
         refusal(
             RefusalCode::FolderTaken,
             format!("the worktree's folder `{path}` is taken by {by}"),
@@ -330,7 +352,8 @@ impl Refusal {
         refusal(
             RefusalCode::WorktreeDirty,
             format!(
-                "recreating the worktree `{path}` would lose {} not committed:{}",
+                "recreating the worktree `{}` would lose {} not committed:{}",
+                text::one_line(path),
                 counted_files(paths.len()).trim_end_matches(" is").trim_end_matches(" are"),
                 listed(paths)
             ),
@@ -355,6 +378,10 @@ fn remedy(line: impl Into<String>, effect: impl Into<String>) -> Remedy {
 
 fn choice(answer: Answer, line: impl Into<String>, effect: impl Into<String>) -> Choice {
     Choice { answer, remedy: remedy(line, effect) }
+}
+
+fn stop() -> Choice {
+    choice(Answer::Stop, "", "stop here; nothing is changed")
 }
 
 fn counted_files(count: usize) -> String {

@@ -5,8 +5,8 @@ mod act;
 use super::{Exit, Failure, FailureKind, Io};
 use crate::limits;
 use crate::preflight::{
-    Answer, BranchName, Decision, ExecutionRoot, Facts, Mode, Place, Placement, PreflightFlags,
-    Prepared, Question, Refusal, Repository, Wish, decide, worktree_path,
+    Answer, BranchName, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, Placement,
+    PreflightFlags, Prepared, Question, Refusal, Repository, Wish, decide, worktree_path,
 };
 use crate::text;
 use crate::workflow::Plan;
@@ -47,21 +47,31 @@ pub async fn preflight(
 
 async fn gather(io: &Io, cwd: &str, wish: &Wish) -> Result<Facts, Failure> {
     let target = wish.target().as_str();
-    let survey = io.git_survey(cwd, target).await?;
-    let place = match &survey.repository {
-        Some(repository) => look_at(io, &worktree_path(repository, wish.target()), target).await?,
-        None => Place::Free,
+    let mut survey = io.git_survey(cwd, target).await?;
+    let Some(repository) = &mut survey.repository else {
+        let folder = wish.workflow.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
+        let elsewhere = around.repository.map(|repository| repository.root);
+        return Ok(Facts { survey, place: Place::Free, elsewhere });
     };
-    Ok(Facts { survey, place })
+    let path = worktree_path(repository, wish.target());
+    let place = match io.stat(&path).await {
+        Ok(_) => {
+            // Somebody may keep the worktrees elsewhere, behind a symbolic link.
+            let real = io.canonical(&path).await?;
+            if repository.target_checked_out_at.as_deref() == Some(&*real) {
+                repository.target_checked_out_at = Some(path);
+            }
+            look_at(io, cwd, &real, target).await?
+        }
+        Err(failure) if failure.kind == FailureKind::NotFound => Place::Free,
+        Err(failure) => return Err(failure),
+    };
+    Ok(Facts { survey, place, elsewhere: None })
 }
 
-async fn look_at(io: &Io, path: &str, target: &str) -> Result<Place, Failure> {
-    match io.stat(path).await {
-        Ok(_) => {}
-        Err(failure) if failure.kind == FailureKind::NotFound => return Ok(Place::Free),
-        Err(failure) => return Err(failure),
-    }
-    let known = io.git_worktrees(&io.start().cwd).await?;
+async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<Place, Failure> {
+    let known = io.git_worktrees(cwd).await?;
     let Some(entry) = known.into_iter().find(|entry| entry.path == path) else {
         return Ok(Place::Foreign);
     };
@@ -71,7 +81,6 @@ async fn look_at(io: &Io, path: &str, target: &str) -> Result<Place, Failure> {
 
 /// Puts `question` to the person and makes the answer part of what is wanted.
 async fn settle(io: &Io, wish: &mut Wish, question: Question) -> Result<(), Exit> {
-    use crate::preflight::OnExisting;
     match ask(io, question).await? {
         Answer::Stash => wish.stash = true,
         Answer::Stay(branch) => {
@@ -153,7 +162,10 @@ async fn carry_out(
     let (execution_root, worktree_path) = match placement.root {
         ExecutionRoot::Cwd => (cwd, None),
         ExecutionRoot::Checkout(root) => (root, None),
-        ExecutionRoot::Worktree(path) => (path.clone(), Some(path)),
+        ExecutionRoot::Worktree(path) => {
+            let path = io.canonical(&path).await.unwrap_or(path);
+            (path.clone(), Some(path))
+        }
     };
     // Also true before the first commit, where the workflow may be anywhere.
     let below = wish.workflow.strip_prefix(repository.root.trim_end_matches('/'));

@@ -82,29 +82,31 @@ impl OsGit {
     pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         match request {
             GitRequest::Survey { cwd, branch } => {
-                self.survey(Path::new(cwd), branch).map(Outcome::Survey)
+                self.survey(&absolute(cwd)?, branch).map(Outcome::Survey)
             }
-            GitRequest::Worktrees { cwd } => self.worktrees(Path::new(cwd)).map(Outcome::Worktrees),
-            GitRequest::Head { cwd } => self.head(Path::new(cwd)).map(Outcome::Commit),
+            GitRequest::Worktrees { cwd } => {
+                self.worktrees(&absolute(cwd)?).map(Outcome::Worktrees)
+            }
+            GitRequest::Head { cwd } => self.head(&absolute(cwd)?).map(Outcome::Commit),
             GitRequest::CreateWorktree { cwd, path, branch, create_at } => {
                 let new = NewWorktree {
-                    path: Path::new(path),
+                    path: &absolute(path)?,
                     branch: &branch_name(branch)?,
-                    create_at: create_at.as_deref(),
+                    create_at: create_at.as_deref().map(commit_id).transpose()?,
                 };
-                self.create_worktree(Path::new(cwd), &new).map(done)
+                self.create_worktree(&absolute(cwd)?, &new).map(done)
             }
             GitRequest::RemoveWorktree { cwd, path } => {
-                self.remove_worktree(Path::new(cwd), Path::new(path)).map(done)
+                self.remove_worktree(&absolute(cwd)?, &absolute(path)?).map(done)
             }
             GitRequest::Switch { cwd, branch, create } => {
-                self.switch(Path::new(cwd), &branch_name(branch)?, *create).map(done)
+                self.switch(&absolute(cwd)?, &branch_name(branch)?, *create).map(done)
             }
             GitRequest::DeleteBranch { cwd, branch } => {
-                self.delete_branch(Path::new(cwd), &branch_name(branch)?).map(done)
+                self.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
             }
             GitRequest::Stash { cwd, message, paths } => {
-                self.stash(Path::new(cwd), message, paths).map(done)
+                self.stash(&absolute(cwd)?, message, paths).map(done)
             }
         }
     }
@@ -116,13 +118,10 @@ impl OsGit {
             Access::Nothing => None,
             Access::Library(repository) if repository.is_bare() => None,
             Access::Library(repository) => match libgit::needs_program(&repository) {
-                Some(_) => self.program.survey(cwd, branch.as_ref())?,
+                Some(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
                 None => Some(self.survey_with_library(&repository, cwd, branch.as_ref())?),
             },
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.survey(cwd, branch.as_ref())?
-            }
+            Access::Program(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
         };
         Ok(GitSurvey { repository })
     }
@@ -148,10 +147,7 @@ impl OsGit {
         let registered = match access(cwd)? {
             Access::Nothing => return Ok(Vec::new()),
             Access::Library(repository) => libgit::registered(&repository)?,
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.registered(cwd)?
-            }
+            Access::Program(reason) => needed(self.program.registered(cwd), &reason)?,
         };
         let usable = registered.into_iter().filter(Registered::holds_its_branch);
         usable
@@ -163,10 +159,7 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Ok(None),
             Access::Library(repository) => libgit::head(&repository),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.commit(cwd, "HEAD")
-            }
+            Access::Program(reason) => needed(self.program.commit(cwd, "HEAD"), &reason),
         }
     }
 
@@ -180,16 +173,10 @@ impl OsGit {
             Access::Library(repository) => {
                 match libgit::checkout_needs_program(&repository, new)? {
                     None => libgit::create_worktree(&repository, new),
-                    Some(reason) => {
-                        self.program.required(&reason)?;
-                        self.program.create_worktree(cwd, new)
-                    }
+                    Some(reason) => needed(self.program.create_worktree(cwd, new), &reason),
                 }
             }
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.create_worktree(cwd, new)
-            }
+            Access::Program(reason) => needed(self.program.create_worktree(cwd, new), &reason),
         }
     }
 
@@ -197,10 +184,7 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::remove_worktree(&repository, path),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.remove_worktree(cwd, path)
-            }
+            Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
         }?;
         rollback::remove_empty_ancestors(path);
         Ok(())
@@ -213,11 +197,11 @@ impl OsGit {
             Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
             // Everything else does, with rules about what may be overwritten that only the
             // git program knows in full.
-            Access::Library(_) => self.program.switch(cwd, branch, create),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.switch(cwd, branch, create)
+            Access::Library(_) => {
+                let reason = "an existing branch is checked out";
+                needed(self.program.switch(cwd, branch, create), reason)
             }
+            Access::Program(reason) => needed(self.program.switch(cwd, branch, create), &reason),
         }
     }
 
@@ -225,17 +209,16 @@ impl OsGit {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::delete_branch(&repository, branch),
-            Access::Program(reason) => {
-                self.program.required(&reason)?;
-                self.program.delete_branch(cwd, branch)
-            }
+            Access::Program(reason) => needed(self.program.delete_branch(cwd, branch), &reason),
         }
     }
 
     fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(_) | Access::Program(_) => self.program.stash(cwd, message, paths),
+            Access::Library(_) | Access::Program(_) => {
+                needed(self.program.stash(cwd, message, paths), "something is stashed")
+            }
         }
     }
 }
@@ -295,11 +278,37 @@ fn dangling_link(cwd: &Path) -> Option<PathBuf> {
     link.is_file().then_some(link)
 }
 
+/// Says why the git program is needed where there is none.
+fn needed<T>(result: Result<T, Failure>, reason: &str) -> Result<T, Failure> {
+    result.map_err(|failure| {
+        if failure.kind != FailureKind::Unsupported {
+            return failure;
+        }
+        let message = format!("{}; it is needed because {reason}", failure.message);
+        Failure::new(failure.kind, message)
+    })
+}
+
 fn branch_name(name: &str) -> Result<BranchName, Failure> {
     BranchName::parse(name).map_err(|reason| {
         let name = name.escape_debug();
         Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
     })
+}
+
+/// A commit is named by its id and by nothing that git would have to interpret.
+fn commit_id(id: &str) -> Result<&str, Failure> {
+    let whole = matches!(id.len(), 40 | 64);
+    if whole && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(id);
+    }
+    let id = id.escape_debug();
+    Err(Failure::new(FailureKind::Invalid, format!("`{id}` is not the id of a commit")))
+}
+
+/// Git would take a relative path to be below the repository it works in.
+fn absolute(path: &str) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| rollback::failure(Path::new(path), &error))
 }
 
 fn no_repository(cwd: &Path) -> Failure {

@@ -95,7 +95,9 @@ async fn perform_one(
         }
         Act::RescueRecords { from, to } => rescue_records(io, from, to).await,
         Act::RemoveWorktree(path) => {
-            io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await
+            io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await?;
+            undo.push(Undo::Tell(format!("the worktree `{path}` was removed")));
+            Ok(())
         }
         Act::DeleteBranch { branch, commit } => {
             io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;

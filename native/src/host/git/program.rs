@@ -13,6 +13,16 @@ use super::{resolved, utf8};
 pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
 
+/// Where the parts of a checkout are.
+struct Layout {
+    /// Its top folder.
+    root: PathBuf,
+    /// What all worktrees of the repository share.
+    common: PathBuf,
+    /// Whether it is a linked worktree.
+    linked: bool,
+}
+
 impl GitProgram {
     /// Everything preflight wants to know; `None`: not inside a checkout.
     pub(super) fn survey(
@@ -24,26 +34,27 @@ impl GitProgram {
         if text(&inside) != "true" {
             return Ok(None);
         }
-        let root = self.path(cwd, "--show-toplevel")?;
+        let layout = self.layout(cwd)?;
         let target_commit = match branch {
             Some(branch) => self.commit(cwd, &format!("refs/heads/{branch}"))?,
             None => None,
         };
-        let registered = self.registered(cwd)?;
+        let main_root = self.main_root(&layout)?;
+        let registered = self.registered_around(cwd, || Ok(main_root.clone()))?;
         let holder = branch.and_then(|branch| {
             registered.iter().find(|entry| {
                 entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
             })
         });
         Ok(Some(preflight::Repository {
-            linked: self.is_linked(cwd)?,
-            main_root: utf8(&self.main_root(cwd)?)?,
+            linked: layout.linked,
+            main_root: utf8(&main_root)?,
             branch: self.head_branch(cwd)?,
             head: self.commit(cwd, "HEAD")?,
-            dirty: self.dirty(&root)?,
+            dirty: self.dirty(&layout.root)?,
             target_commit,
             target_checked_out_at: holder.map(|entry| utf8(&entry.path)).transpose()?,
-            root: utf8(&root)?,
+            root: utf8(&layout.root)?,
         }))
     }
 
@@ -61,22 +72,31 @@ impl GitProgram {
         Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
-    fn path(&self, cwd: &Path, question: &str) -> Result<PathBuf, Failure> {
-        let args = ["rev-parse", "--path-format=absolute", question];
-        let path = self.answer(cwd, &args)?.success()?;
-        Ok(resolved(Path::new(&text(&path))))
-    }
-
-    fn is_linked(&self, cwd: &Path) -> Result<bool, Failure> {
-        Ok(self.path(cwd, "--git-dir")? != self.path(cwd, "--git-common-dir")?)
+    fn layout(&self, cwd: &Path) -> Result<Layout, Failure> {
+        let args = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--git-dir",
+            "--git-common-dir",
+        ];
+        let output = text(&self.answer(cwd, &args)?.success()?);
+        let lines: Vec<PathBuf> = output.lines().map(|line| resolved(Path::new(line))).collect();
+        match <[PathBuf; 3]>::try_from(lines) {
+            Ok([root, own, common]) => Ok(Layout { root, linked: own != common, common }),
+            Err(_) => {
+                let message = format!("a path around `{}` contains a line break", cwd.display());
+                Err(Failure::new(FailureKind::Invalid, message))
+            }
+        }
     }
 
     /// Top folder of the main checkout; of a bare repository, its own folder.
-    fn main_root(&self, cwd: &Path) -> Result<PathBuf, Failure> {
-        if !self.is_linked(cwd)? {
-            return self.path(cwd, "--show-toplevel");
+    fn main_root(&self, layout: &Layout) -> Result<PathBuf, Failure> {
+        if !layout.linked {
+            return Ok(layout.root.clone());
         }
-        let common = self.path(cwd, "--git-common-dir")?;
+        let common = layout.common.clone();
         // Asked from inside the common folder, git knows a checkout that is configured
         // elsewhere (a submodule's) but not the usual one around it.
         let configured = self.answer(&common, &["config", "--path", "core.worktree"])?;
@@ -133,7 +153,7 @@ impl GitProgram {
     }
 
     pub(super) fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
-        let root = self.path(cwd, "--show-toplevel")?;
+        let root = self.layout(cwd)?.root;
         let before = self.commit(&root, "refs/stash")?;
         let mut list = paths.join("\0").into_bytes();
         list.push(0);

@@ -62,15 +62,6 @@ impl GitProgram {
         GitProgram { executable }
     }
 
-    /// Says why the program is needed where it is not installed.
-    pub(crate) fn required(&self, reason: &str) -> Result<(), Failure> {
-        let here = env::current_dir().unwrap_or_else(|_| "/".into());
-        self.answer(&here, &["version"]).map(drop).map_err(|failure| {
-            let message = format!("{}; it is needed here because {reason}", failure.message);
-            Failure::new(failure.kind, message)
-        })
-    }
-
     /// Asks git in `cwd`.
     pub(super) fn answer(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.answer_to(cwd, args, &[])

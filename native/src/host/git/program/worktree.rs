@@ -1,7 +1,7 @@
 //! Linked worktrees with the git program.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use onloop_core::program::{Failure, FailureKind};
 
@@ -12,6 +12,16 @@ use super::GitProgram;
 impl GitProgram {
     /// Every worktree on record, the main checkout first unless the repository is bare.
     pub(crate) fn registered(&self, cwd: &Path) -> Result<Vec<Registered>, Failure> {
+        self.registered_around(cwd, || self.main_root(&self.layout(cwd)?))
+    }
+
+    /// The same, with the top folder of the main checkout from `main_root`, which is not asked
+    /// when the repository is bare.
+    pub(super) fn registered_around(
+        &self,
+        cwd: &Path,
+        main_root: impl FnOnce() -> Result<PathBuf, Failure>,
+    ) -> Result<Vec<Registered>, Failure> {
         let output = self.answer(cwd, &["worktree", "list", "--porcelain", "-z"])?.success()?;
         let mut all: Vec<Registered> = Vec::new();
         let mut bare = false;
@@ -38,7 +48,7 @@ impl GitProgram {
         match all.first_mut() {
             // Git names a submodule's repository here, not its checkout.
             Some(main) if !bare => {
-                main.path = self.main_root(cwd)?;
+                main.path = main_root()?;
                 main.present = true;
             }
             Some(_) => drop(all.remove(0)),
@@ -80,12 +90,9 @@ impl GitProgram {
     /// Removes a linked worktree with everything in it.
     pub(crate) fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
         let wanted = resolved(path);
-        let common = self.path(cwd, "--git-common-dir")?;
-        let main = self.main_root(cwd)?;
         let registered = self.registered(cwd)?;
-        let found = registered
-            .iter()
-            .find(|entry| entry.path == wanted && entry.path != main && entry.path != common);
+        let main = self.main_root(&self.layout(cwd)?)?;
+        let found = registered.iter().find(|entry| entry.path == wanted && entry.path != main);
         let Some(entry) = found else {
             let message =
                 format!("`{}` is not a linked worktree of this repository", path.display());

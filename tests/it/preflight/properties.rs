@@ -1,0 +1,158 @@
+//! What holds of every decision, whatever a repository and a file say.
+
+use onloop_core::preflight::{
+    Act, BranchName, Decision, ExecutionRoot, Facts, GitSurvey, Mode, OnExisting, Place,
+    PreflightFlags, Repository, Wish, decide, worktree_path,
+};
+use onloop_core::workflow::{Isolation, Plan};
+use proptest::option::of;
+use proptest::prelude::*;
+
+use super::machine::plan;
+
+fn branch() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("main".to_owned()),
+        Just("master".to_owned()),
+        Just("hotl/x".to_owned()),
+        Just("feature/z".to_owned()),
+        any::<String>(),
+        "[-./@{a-z~^:]{0,12}",
+    ]
+}
+
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("/".to_owned()),
+        Just("/home/repo".to_owned()),
+        Just("/home/.hotl-worktrees/repo/hotl-x".to_owned()),
+        any::<String>(),
+    ]
+}
+
+prop_compose! {
+    fn repository()(
+        root in path(),
+        main_root in path(),
+        linked in any::<bool>(),
+        branch in of(branch()),
+        head in of(Just("1".repeat(40))),
+        dirty in prop::collection::vec(path(), 0..3),
+        target_commit in of(any::<String>()),
+        target_checked_out_at in of(path()),
+    ) -> Repository {
+        Repository {
+            root, main_root, linked, branch, head, dirty, target_commit, target_checked_out_at,
+        }
+    }
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        Just(Place::Free),
+        Just(Place::Foreign),
+        (of(branch()), prop::collection::vec(path(), 0..2))
+            .prop_map(|(branch, dirty)| Place::Worktree { branch, dirty }),
+    ]
+}
+
+fn file() -> impl Strategy<Value = Plan> {
+    let isolation =
+        of(prop::sample::select(vec![Isolation::Worktree, Isolation::Branch, Isolation::Host]));
+    (any::<String>(), of(branch()), isolation, any::<bool>()).prop_map(
+        |(slug, branch, isolation, dirty_allowed)| Plan {
+            slug,
+            branch,
+            isolation,
+            dirty_allowed,
+            ..plan()
+        },
+    )
+}
+
+prop_compose! {
+    fn flags()(
+        mode in of(prop::sample::select(vec![
+            Mode::Worktree, Mode::Branch, Mode::Host, Mode::None,
+        ])),
+        branch in of(branch()),
+        stash in any::<bool>(),
+        on_existing in of(prop::sample::select(vec![
+            OnExisting::Stop, OnExisting::Reuse, OnExisting::Recreate,
+        ])),
+    ) -> PreflightFlags {
+        PreflightFlags { mode, branch, stash, on_existing }
+    }
+}
+
+/// Whether a text cannot steer a terminal.
+fn is_plain(text: &str) -> bool {
+    text.chars().all(|c| matches!(c, '\n' | '\t') || !c.is_control())
+}
+
+proptest! {
+    #[test]
+    fn no_decision_panics_or_works_where_it_must_not(
+        repository in of(repository()),
+        place in place(),
+        elsewhere in of(path()),
+        file in file(),
+        flags in flags(),
+        workflow in path(),
+    ) {
+        let Ok(wish) = Wish::new(&file, &flags, workflow) else { return Ok(()) };
+        let facts = Facts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere };
+        let placement = match decide(&facts, &wish) {
+            Decision::Proceed(placement) => placement,
+            Decision::Ask(question) => {
+                prop_assert!(!question.choices.is_empty());
+                prop_assert!(is_plain(&question.to_string()));
+                return Ok(());
+            }
+            Decision::Refuse(refusal) => {
+                prop_assert!(is_plain(&refusal.to_string()));
+                return Ok(());
+            }
+        };
+        if placement.mode == Mode::None {
+            prop_assert!(placement.acts.is_empty());
+            return Ok(());
+        }
+        let branch = placement.branch.expect("git modes have a branch");
+        prop_assert!(BranchName::parse(&branch).is_ok());
+        prop_assert!(branch != "main" && branch != "master");
+        let repository = repository.expect("git modes have a repository");
+        match placement.root {
+            ExecutionRoot::Cwd => prop_assert!(false, "{:?} works in a checkout", placement.mode),
+            ExecutionRoot::Checkout(root) => prop_assert_eq!(root, repository.root),
+            ExecutionRoot::Worktree(path) => {
+                prop_assert_eq!(path, worktree_path(&repository, wish.target()));
+            }
+        }
+        for act in placement.acts {
+            let allowed = match act {
+                Act::Stash(_) => flags.stash,
+                Act::RescueRecords { .. } | Act::RemoveWorktree(_) | Act::DeleteBranch { .. } => {
+                    flags.on_existing == Some(OnExisting::Recreate)
+                }
+                Act::CreateWorktree { .. } | Act::Switch { .. } | Act::CopyWorkflow { .. } => true,
+            };
+            prop_assert!(allowed);
+        }
+    }
+
+    #[test]
+    fn whatever_is_a_branch_name_to_us_is_one_to_git(name in "\\PC{0,20}|[-./@{a-z~^:*\\[?\\\\ ]{0,12}") {
+        if BranchName::parse(&name).is_ok() {
+            prop_assert!(git2::Branch::name_is_valid(&name).unwrap_or(false), "{:?}", name);
+        }
+    }
+
+    #[test]
+    fn every_slug_gives_a_branch_and_a_plain_folder(slug in any::<String>()) {
+        let branch = BranchName::for_slug(&slug);
+        prop_assert_eq!(BranchName::parse(branch.as_str()), Ok(branch.clone()));
+        prop_assert!(branch.folder().starts_with("hotl-"));
+        prop_assert!(!branch.folder().contains('/'));
+    }
+}
