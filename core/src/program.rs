@@ -4,7 +4,13 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
+mod find_workflow;
 mod io;
+mod lint;
+#[cfg(test)]
+pub(crate) mod memory_host;
+mod new;
+mod normalize;
 mod request;
 
 use std::cell::RefCell;
@@ -13,7 +19,11 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+pub use find_workflow::find_workflow;
 pub use io::Io;
+pub use lint::{LintArgs, LintFormat, lint};
+pub use new::{NewArgs, new};
+pub use normalize::{NormalizeArgs, normalize};
 pub use request::*;
 
 use crate::time::Timestamp;
@@ -48,7 +58,11 @@ impl Program {
         F: Future<Output = Exit> + 'static,
         B: FnOnce(Io) -> F,
     {
-        let slot = Rc::new(RefCell::new(Slot { request: None, reply: None, now: start.now }));
+        let slot = Rc::new(RefCell::new(Slot {
+            request: None,
+            reply: None,
+            now: start.now,
+        }));
         let future = Box::pin(body(Io::new(slot.clone(), start)));
         Program { future, slot }
     }
@@ -71,7 +85,11 @@ impl Program {
             slot.now = reply.at;
             slot.reply = Some(reply.outcome);
         }
-        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        match self
+            .future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
             Poll::Ready(exit) => Turn::Exit(exit),
             Poll::Pending => {
                 let request = self.slot.borrow_mut().request.take();
@@ -83,6 +101,8 @@ impl Program {
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("slot", &self.slot).finish_non_exhaustive()
+        f.debug_struct("Program")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
     }
 }

@@ -1,1 +1,3 @@
 //! Documents that are stored or exchanged. The only modules that know serde.
+
+pub mod normalized;

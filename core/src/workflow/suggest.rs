@@ -6,13 +6,20 @@ const COMPARED_BYTES: usize = 40;
 /// The known word nearest to `word`, if it is near enough to be meant.
 pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = |word: &str| {
-        let kept = word.chars().filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
+        let kept = word
+            .chars()
+            .filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
         kept.map(|c| c.to_ascii_lowercase()).collect::<String>()
     };
     if word.len() > COMPARED_BYTES {
         return None;
     }
     let word = plain(word);
+    let begins = |candidate: &&&str| word.len() > 3 && plain(candidate).starts_with(&word);
+    let mut begun = known.iter().filter(begins);
+    if let (Some(only), None) = (begun.next(), begun.next()) {
+        return Some(*only);
+    }
     let (distance, nearest) = known
         .iter()
         .map(|candidate| (distance(&word, &plain(candidate)), *candidate))
@@ -57,6 +64,7 @@ mod tests {
             ("risk\\_level", Some("risk_level")),
             ("gat", Some("gate")),
             ("date", Some("gate")),
+            ("success", Some("success_criteria")),
             ("title", None),
             ("", None),
         ];
