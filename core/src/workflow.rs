@@ -18,6 +18,8 @@ mod security;
 mod step;
 mod suggest;
 mod template;
+#[cfg(test)]
+mod tests;
 mod value;
 mod verify;
 

@@ -76,7 +76,13 @@ mod tests {
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {
-        let table: &[(&[&str], Option<&str>, Result<&str, Exit>, &str)] = &[
+        type Row<'t> = (
+            &'t [&'t str],
+            Option<&'t str>,
+            Result<&'t str, Exit>,
+            &'t str,
+        );
+        let table: &[Row<'_>] = &[
             (&["a.md"], Some("x.md"), Ok("x.md"), ""),
             (
                 &["hotl-workflow-a.md", "b.md"],

@@ -21,7 +21,7 @@ use super::{Checkbox, Parsed, Plan, Risk, Step, name, value};
 pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
     let source = match readable(bytes) {
         Ok(source) => source,
-        Err(unreadable) => return Parsed::unreadable(unreadable),
+        Err(unreadable) => return Parsed::unreadable(*unreadable),
     };
     let start = if source.starts_with('\u{feff}') {
         '\u{feff}'.len_utf8()
@@ -54,14 +54,14 @@ pub fn too_large(size_bytes: u64) -> Diagnostic {
 }
 
 /// The file as text, or the one finding that says why it is none.
-fn readable(bytes: &[u8]) -> Result<&str, Diagnostic> {
+fn readable(bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
     if bytes.len() > limits::WORKFLOW_BYTES {
-        return Err(finding::file_too_large(bytes.len() as u64));
+        return Err(Box::new(too_large(bytes.len() as u64)));
     }
     if let Some(nul) = memchr::memchr(0, bytes) {
-        return Err(finding::not_text(nul));
+        return Err(Box::new(finding::not_text(nul)));
     }
-    std::str::from_utf8(bytes).map_err(|error| finding::not_utf8(error.valid_up_to()))
+    std::str::from_utf8(bytes).map_err(|error| Box::new(finding::not_utf8(error.valid_up_to())))
 }
 
 fn report_long_lines(source: &str, findings: &mut Findings) {

@@ -8,7 +8,7 @@ use crate::text;
 
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
-use super::markdown::Header;
+use super::markdown::{Form, Header};
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
@@ -72,6 +72,11 @@ impl<'a> Draft<'a> {
         self.indent.is_some()
     }
 
+    /// Whether the lines below the header can be blamed for being no step.
+    fn is_certain(&self) -> bool {
+        self.header.form != Form::Doubtful || self.has_fields()
+    }
+
     /// A line that is neither blank nor a header, a heading, a fence or a comment.
     pub(super) fn line(
         &mut self,
@@ -90,7 +95,9 @@ impl<'a> Draft<'a> {
                 self.note_indent(indent, rest, findings);
                 self.field(key, length, rest, indent, cursor, findings);
             }
-            Some((key, length)) if is_separated(rest.text, length) && is_identifier(key) => {
+            Some((key, length))
+                if self.is_certain() && is_separated(rest.text, length) && is_identifier(key) =>
+            {
                 self.unknown_field(key, rest, indent, length, cursor, findings);
             }
             Some(_) | None => self.prose(rest, findings),
@@ -122,9 +129,10 @@ impl<'a> Draft<'a> {
             let reader = verify::Reader {
                 cursor,
                 findings,
+                indent,
                 step: &self.name,
             };
-            let checks = reader.read(line, from, key_span, indent);
+            let checks = reader.read(line, from, key_span);
             if self.verify.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, "verify"));
             } else {
@@ -161,16 +169,18 @@ impl<'a> Draft<'a> {
         if let Some(span) = value.open_fence {
             findings.push(finding::unterminated_fence(span));
         }
-        match (value.field_like, name) {
-            (Some(span), "action") => findings.push(finding::step::indented_key_in_text(span)),
-            (Some(span), _) => {
-                let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
-                let indent = " ".repeat(self.indent.unwrap_or(0));
-                findings.push(finding::step::indented_field(span, line_start, &indent));
+        for span in &value.field_like {
+            if name == "action" {
+                findings.push(finding::step::indented_key_in_text(*span));
+                continue;
             }
-            (None, "action" | "loop" | "until") => {}
-            (None, _) if value.style == Style::Inline => {}
-            (None, _) => findings.push(finding::step::unexpected_lines(value.span, name)),
+            let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let indent = " ".repeat(self.indent.unwrap_or(0));
+            findings.push(finding::step::indented_field(*span, line_start, &indent));
+        }
+        let has_lines = value.style != Style::Inline && value.field_like.is_empty();
+        if has_lines && !matches!(name, "action" | "loop" | "until") {
+            findings.push(finding::step::unexpected_lines(value.span, name));
         }
     }
 
@@ -201,13 +211,16 @@ impl<'a> Draft<'a> {
 
     fn prose(&mut self, line: Line<'a>, findings: &mut Findings) {
         self.last_is_action = false;
-        if let Some((decorated, known)) = decorated_field(line.text) {
+        if let Some((decorated, known)) = decorated_field(line.text).filter(|_| self.is_certain()) {
             let span = Span::new(line.start, line.start + decorated);
             findings.push(finding::step::misspelt_field(span, known));
             self.indent.get_or_insert(0);
             return;
         }
         if super::markdown::is_thematic_break(line.trimmed()) {
+            return;
+        }
+        if !self.is_certain() {
             return;
         }
         if !std::mem::replace(&mut self.in_prose, true) {
@@ -240,7 +253,6 @@ impl<'a> Draft<'a> {
                     .iter()
                     .for_each(|line| push_line(&mut text, line.text, strip));
                 self.script = Some(Script { shell, text });
-                self.indent.get_or_insert(strip);
             }
             (None, Some(action)) if self.last_is_action => {
                 let text = action.value.text.to_mut();

@@ -18,7 +18,7 @@ pub(super) struct Value<'a> {
     /// How it is written.
     pub style: Style,
     /// Lines that look like fields but are read as part of this value.
-    pub field_like: Option<Span>,
+    pub field_like: Vec<Span>,
     /// A fenced block inside the value that does not end.
     pub open_fence: Option<Span>,
 }
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
             span: Span::new(start, start + text.len()),
             text: Cow::Borrowed(text),
             style: Style::Inline,
-            field_like: None,
+            field_like: Vec::new(),
             open_fence: None,
         }
     }
@@ -112,8 +112,8 @@ impl<'a> Value<'a> {
                 Kind::Word | Kind::Meta => {}
             }
             let looks_like_field = block.is_none() && kind != Kind::Meta && is_step_key(next);
-            if looks_like_field && value.field_like.is_none() {
-                value.field_like = Some(next.span());
+            if looks_like_field {
+                value.field_like.push(next.span());
             }
         }
         body.finish(value, block)

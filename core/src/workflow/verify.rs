@@ -23,6 +23,8 @@ const ASSERT_KINDS: [&str; 3] = ["exists", "contains", "matches-glob"];
 pub(super) struct Reader<'r, 'c> {
     pub cursor: &'r mut Cursor<'c>,
     pub findings: &'r mut Findings,
+    /// Indentation of the step's fields.
+    pub indent: usize,
     /// Name of the step, for older sentences.
     pub step: &'r str,
 }
@@ -58,13 +60,8 @@ impl<'c> Draft<'c> {
 impl<'c> Reader<'_, 'c> {
     /// The checks behind `verify:` and on the lines below; `from` is the offset after the
     /// colon, `key_span` the key.
-    pub(super) fn read(
-        mut self,
-        line: Line<'c>,
-        from: usize,
-        key_span: Span,
-        indent: usize,
-    ) -> Vec<Check> {
+    pub(super) fn read(mut self, line: Line<'c>, from: usize, key_span: Span) -> Vec<Check> {
+        let indent = self.indent;
         let errors_before = self.findings.error_count();
         let inline = Value::inline(line, from);
         let mut checks = Vec::new();
@@ -210,7 +207,7 @@ impl<'c> Reader<'_, 'c> {
                 self.cursor.advance();
                 continue;
             }
-            if line.indent() != indent || (indent == 0 && !draft.fields.is_empty()) {
+            if line.indent() != indent {
                 return;
             }
             let rest = Line {
@@ -238,7 +235,9 @@ impl<'c> Reader<'_, 'c> {
             .find(|name| name.eq_ignore_ascii_case(key));
         let Some(&name) = known else {
             Value::read(self.cursor, line, from, indent, Kind::Prose);
-            if !matches!(key, "name" | "description" | "note" | "id") {
+            if super::step::is_field(key) {
+                self.indented_field(name_span);
+            } else if !matches!(key, "name" | "description" | "note" | "id") {
                 let suggestion = suggest::nearest(key, &FIELDS);
                 self.findings
                     .push(finding::check::unknown_field(name_span, key, suggestion));
@@ -261,7 +260,7 @@ impl<'c> Reader<'_, 'c> {
             self.findings
                 .push(finding::check::flattened_assert(name_span, name));
         }
-        self.report_value(name, &value);
+        self.report_value(&value);
         draft.fields.push(Field {
             name,
             name_span,
@@ -289,7 +288,7 @@ impl<'c> Reader<'_, 'c> {
     ) -> Value<'c> {
         let inline = Value::inline(line, from);
         if !inline.is_empty() && !inline.text.starts_with('#') {
-            self.inline_nested(name, &inline, indent);
+            self.inline_nested(draft, name, &inline, indent);
         }
         let inner_indent = loop {
             match self.cursor.peek() {
@@ -322,13 +321,25 @@ impl<'c> Reader<'_, 'c> {
         inline
     }
 
-    fn inline_nested(&mut self, name: &str, inline: &Value<'c>, indent: usize) {
+    fn inline_nested(
+        &mut self,
+        draft: &mut Draft<'c>,
+        name: &str,
+        inline: &Value<'c>,
+        indent: usize,
+    ) {
         let text = inline.trimmed();
         if text.starts_with(['{', '[']) {
             self.findings.push(finding::check::flow(inline.span, name));
         } else if name == "assert" && ASSERT_KINDS.contains(&text) {
             self.findings
                 .push(finding::check::inline_assert(inline.span, text, indent));
+            let (name_span, value) = (inline.span, inline.clone());
+            draft.fields.push(Field {
+                name: "kind",
+                name_span,
+                value,
+            });
         } else {
             let expected = "indented lines below it";
             let found = finding::check::invalid_value(inline.span, name, text, expected);
@@ -366,7 +377,7 @@ impl<'c> Reader<'_, 'c> {
             self.findings
                 .push(finding::check::duplicate_field(span, name));
         }
-        self.report_value(name, &value);
+        self.report_value(&value);
         draft.fields.push(Field {
             name,
             name_span: span,
@@ -374,18 +385,27 @@ impl<'c> Reader<'_, 'c> {
         });
     }
 
-    fn report_value(&mut self, name: &str, value: &Value<'c>) {
+    fn report_value(&mut self, value: &Value<'c>) {
         if let Some(span) = value.open_fence {
             self.findings.push(finding::unterminated_fence(span));
         }
-        if let Some(span) = value.field_like {
-            self.findings
-                .push(finding::step::unexpected_lines(span, name));
+        for span in &value.field_like {
+            self.indented_field(*span);
         }
     }
 
+    /// A field of the step that stands among those of a check.
+    fn indented_field(&mut self, span: Span) {
+        let line_start = self.cursor.source()[..span.start]
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        let indent = " ".repeat(self.indent);
+        self.findings
+            .push(finding::step::indented_field(span, line_start, &indent));
+    }
+
     fn bare_command(&mut self, value: &Value<'c>) -> Option<Check> {
-        self.report_value("verify", value);
+        self.report_value(value);
         let text = value.trimmed();
         if text.is_empty() {
             return None;
@@ -397,7 +417,9 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         let check = ShellCheck::new(text);
-        command::look_at(&check, value, "verify", self.findings);
+        if value.field_like.is_empty() {
+            command::look_at(&check, value, "verify", self.findings);
+        }
         Some(Check::Shell(check))
     }
 
@@ -458,7 +480,8 @@ impl<'c> Reader<'_, 'c> {
     fn required(&mut self, draft: &Draft<'c>, kind: &str, name: &str) -> Option<String> {
         let value = draft.value(name);
         if value.is_none() {
-            let anchor = draft.get(name).or_else(|| draft.get("type"));
+            let parent = draft.get("assert").filter(|_| name == "kind");
+            let anchor = draft.get(name).or(parent).or_else(|| draft.get("type"));
             let span = anchor.map_or(Span::at(draft.start), |field| field.name_span);
             self.findings
                 .push(finding::check::missing_field(span, self.step, kind, name));
