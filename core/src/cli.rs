@@ -2,17 +2,11 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::program::gate::{GateArgs, gate};
-use crate::program::lint::{LintArgs, lint};
-use crate::program::new::{NewArgs, new};
-use crate::program::normalize::{NormalizeArgs, normalize};
-use crate::program::resume::{ResumeArgs, resume};
-use crate::program::run::{RunArgs, run};
-use crate::program::status::{
-    NextArgs, ReportArgs, StatusArgs, SummaryArgs, next, report, status, summary,
+use crate::program::{
+    Exit, GateArgs, Io, LintArgs, NewArgs, NextArgs, NormalizeArgs, ReportArgs, ResumeArgs, RunArgs,
+    StatusArgs, StepArgs, SummaryArgs, gate, lint, new, next, normalize, report, resume, run,
+    status, step, summary,
 };
-use crate::program::step::{StepArgs, step};
-use crate::program::{Exit, Io};
 
 /// A human-on-the-loop runtime for coding agents.
 ///

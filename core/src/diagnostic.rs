@@ -1,5 +1,14 @@
 //! What onloop tells the author of a file: where, what, why it matters, how to mend it.
 
+mod fix;
+pub mod human;
+pub mod json;
+pub mod lines;
+mod position;
+
+pub use fix::apply_fixes;
+pub use position::{LineIndex, Position};
+
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -58,7 +67,15 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding without help, fix or older sentence.
     pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
-        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
+        Diagnostic {
+            code,
+            severity,
+            span,
+            message,
+            help: None,
+            fix: None,
+            hotl_text: None,
+        }
     }
 
     /// Adds what to do about it.
@@ -72,7 +89,10 @@ impl Diagnostic {
     #[must_use]
     pub fn with_fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         debug_assert!(edits.is_sorted_by(|a, b| a.span.end <= b.span.start));
-        self.fix = Some(Fix { title: title.into(), edits });
+        self.fix = Some(Fix {
+            title: title.into(),
+            edits,
+        });
         self
     }
 
@@ -87,12 +107,18 @@ impl Diagnostic {
 impl Edit {
     /// Replaces the bytes of `span`.
     pub fn replace(span: Span, text: impl Into<String>) -> Self {
-        Edit { span, text: text.into() }
+        Edit {
+            span,
+            text: text.into(),
+        }
     }
 
     /// Inserts before the byte at `offset`.
     pub fn insert(offset: usize, text: impl Into<String>) -> Self {
-        Edit { span: Span::at(offset), text: text.into() }
+        Edit {
+            span: Span::at(offset),
+            text: text.into(),
+        }
     }
 }
 

@@ -10,20 +10,22 @@ mod boxes;
 mod choose_agent;
 mod conduct;
 mod ending;
-pub mod find_workflow;
-pub mod gate;
+mod find_workflow;
+mod gate;
 mod io;
-pub mod lint;
+mod lint;
 mod locate;
-pub mod new;
-pub mod normalize;
-pub mod preflight;
+#[cfg(test)]
+pub(crate) mod memory_host;
+mod new;
+mod normalize;
+mod preflight;
 mod request;
-pub mod resume;
+mod resume;
 mod review;
-pub mod run;
-pub mod status;
-pub mod step;
+mod run;
+mod status;
+mod step;
 pub mod store;
 mod verify;
 
@@ -33,8 +35,21 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+pub use choose_agent::AgentArgs;
+pub use find_workflow::find_workflow;
+pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use io::Io;
+pub use lint::{LintArgs, LintFormat, lint};
+pub use new::{NewArgs, new};
+pub use normalize::{NormalizeArgs, normalize};
+pub use preflight::preflight;
 pub use request::*;
+pub use resume::{Interrupted, ResumeArgs, resume};
+pub use run::{ConductArgs, RunArgs, run};
+pub use status::{
+    NextArgs, ReportArgs, StatusArgs, SummaryArgs, next, report, status, summary,
+};
+pub use step::{StepAction, StepArgs, step};
 
 use crate::time::Timestamp;
 

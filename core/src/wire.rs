@@ -5,6 +5,7 @@
 
 mod document;
 pub mod event;
+pub mod normalized;
 pub mod prepared;
 pub mod run;
 pub mod summary;

@@ -2,8 +2,10 @@
 //!
 //! The format is described in `docs/workflow-format.md`.
 
+mod classify;
 mod command;
 pub mod duration;
+pub mod edit;
 mod finding;
 mod frontmatter;
 mod heredoc;
@@ -15,6 +17,9 @@ mod rule;
 mod security;
 mod step;
 mod suggest;
+mod template;
+#[cfg(test)]
+mod tests;
 mod value;
 mod verify;
 
@@ -22,10 +27,15 @@ use std::num::NonZeroU32;
 
 use crate::diagnostic::Diagnostic;
 
+pub use classify::{FileClass, classify};
+pub use edit::checkbox_states;
 pub use name::slug;
-pub use parse::parse;
+pub use parse::{parse, too_large};
 pub use rule::{RULES, Rule};
 pub use security::is_sensitive;
+pub use template::{TemplateKind, template};
+
+pub use crate::wire::normalized::normalize;
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +50,11 @@ pub struct Parsed {
 
 impl Parsed {
     fn unreadable(diagnostic: Diagnostic) -> Parsed {
-        Parsed { plan: None, diagnostics: vec![diagnostic], checkboxes: Vec::new() }
+        Parsed {
+            plan: None,
+            diagnostics: vec![diagnostic],
+            checkboxes: Vec::new(),
+        }
     }
 }
 

@@ -8,12 +8,7 @@ use super::value::Value;
 use super::{Expectation, Shell, ShellCheck, verify};
 
 /// Reports what is suspicious about the command of a check.
-pub(super) fn look_at(
-    check: &ShellCheck,
-    value: &Value<'_>,
-    field: &str,
-    findings: &mut Findings,
-) {
+pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findings: &mut Findings) {
     let command = check.command.as_str();
     let span = value.span;
     if let Some(delimiter) = verify::open_heredoc(check) {
@@ -72,7 +67,11 @@ struct Shape<'t> {
 impl<'t> Shape<'t> {
     fn of(command: &'t str) -> Shape<'t> {
         let bytes = command.as_bytes();
-        let mut shape = Shape { last_operator: None, last: command.trim(), has_syntax: false };
+        let mut shape = Shape {
+            last_operator: None,
+            last: command.trim(),
+            has_syntax: false,
+        };
         let mut at = 0;
         while at < bytes.len() {
             match bytes[at] {
@@ -80,7 +79,11 @@ impl<'t> Shape<'t> {
                 quote @ (b'\'' | b'"') => {
                     at += 1;
                     while at < bytes.len() && bytes[at] != quote {
-                        at += if quote == b'"' && bytes[at] == b'\\' { 2 } else { 1 };
+                        at += if quote == b'"' && bytes[at] == b'\\' {
+                            2
+                        } else {
+                            1
+                        };
                     }
                 }
                 b'&' | b'|' | b';' => {
@@ -114,8 +117,8 @@ impl<'t> Shape<'t> {
         }
         let mut words = self.last.split_ascii_whitespace();
         let first = words.next()?;
-        let succeeds = matches!(first, "true" | ":" | "echo" | "printf" | "pwd")
-            || self.last == "exit 0";
+        let succeeds =
+            matches!(first, "true" | ":" | "echo" | "printf" | "pwd") || self.last == "exit 0";
         match self.last_operator {
             None if succeeds => Some("it always succeeds"),
             None if first == "git" => vacuous_git(words),
@@ -133,8 +136,10 @@ impl<'t> Shape<'t> {
             return false;
         }
         let bare = outside_quotes(command);
-        let is_cjk = |c: char| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'
-            | '\u{ac00}'..='\u{d7af}' | '\u{ff00}'..='\u{ff60}');
+        let is_cjk = |c: char| {
+            matches!(c, '\u{3000}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7af}' | '\u{ff00}'..='\u{ff60}')
+        };
         let first = bare.split_ascii_whitespace().next().unwrap_or("");
         if first.contains(is_cjk) || bare.contains(['。', '，', '；', '→', '—', '…']) {
             return true;
@@ -149,12 +154,26 @@ impl<'t> Shape<'t> {
             && first.as_bytes()[1..].iter().all(u8::is_ascii_lowercase);
         let speaks = |word: &&str| {
             const SMALL: [&str; 14] = [
-                "the", "that", "and", "is", "are", "should", "must", "without", "with", "when",
-                "all", "shows", "correctly", "works",
+                "the",
+                "that",
+                "and",
+                "is",
+                "are",
+                "should",
+                "must",
+                "without",
+                "with",
+                "when",
+                "all",
+                "shows",
+                "correctly",
+                "works",
             ];
             SMALL.contains(&word.trim_end_matches(['.', ',']))
         };
-        let has_option = words.iter().any(|word| word.starts_with('-') || word.contains('/'));
+        let has_option = words
+            .iter()
+            .any(|word| word.starts_with('-') || word.contains('/'));
         let sentence = capital && words.len() >= 3 && words.get(1).is_some_and(is_word);
         sentence || (!has_option && words.iter().filter(|word| speaks(word)).count() >= 2)
     }
@@ -164,18 +183,20 @@ fn vacuous_git<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'static 
     const TELLS: [&str; 3] = ["--exit-code", "--quiet", "--check"];
     match words.next()? {
         "status" | "branch" => Some("git prints the state and succeeds whatever it is"),
-        "log" | "show" => words.all(|word| word.starts_with('-')).then_some(
-            "git prints what is there and succeeds",
-        ),
-        "diff" => (!words.any(|word| TELLS.contains(&word))).then_some(
-            "`git diff` succeeds with differences too, unless it has `--exit-code`",
-        ),
+        "log" | "show" => words
+            .all(|word| word.starts_with('-'))
+            .then_some("git prints what is there and succeeds"),
+        "diff" => (!words.any(|word| TELLS.contains(&word)))
+            .then_some("`git diff` succeeds with differences too, unless it has `--exit-code`"),
         _ => None,
     }
 }
 
 fn is_pipe_end(program: &str) -> bool {
-    matches!(program, "wc" | "tail" | "head" | "cat" | "tee" | "sort" | "uniq" | "less" | "nl")
+    matches!(
+        program,
+        "wc" | "tail" | "head" | "cat" | "tee" | "sort" | "uniq" | "less" | "nl"
+    )
 }
 
 /// `command` with quoted parts left out.
@@ -203,7 +224,9 @@ fn looks_like_powershell(command: &str) -> bool {
     if first.starts_with(".\\") {
         return true;
     }
-    let Some((verb, noun)) = first.split_once('-') else { return false };
+    let Some((verb, noun)) = first.split_once('-') else {
+        return false;
+    };
     let pascal = |word: &str| {
         word.len() > 1
             && word.as_bytes()[0].is_ascii_uppercase()
@@ -219,7 +242,9 @@ fn machine_path(command: &str) -> Option<&str> {
     let start = HOMES.iter().filter_map(|home| command.find(home)).min()?;
     let outside = start == 0 || !is_path_byte(command.as_bytes()[start - 1]);
     let rest = &command[start..];
-    let end = rest.find([' ', '\'', '"', ';', '&', '|', ')', '\n', '`']).unwrap_or(rest.len());
+    let end = rest
+        .find([' ', '\'', '"', ';', '&', '|', ')', '\n', '`'])
+        .unwrap_or(rest.len());
     outside.then_some(&rest[..end])
 }
 
@@ -229,7 +254,11 @@ fn is_path_byte(byte: u8) -> bool {
 
 /// Several lines, of which all but the last can fail unnoticed.
 fn last_line_decides(command: &str) -> bool {
-    let mut lines = command.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let mut lines = command
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .peekable();
     let stops = ["set -e", "set -o errexit", "set -Ee", "#!"];
     if command.contains("<<") || stops.iter().any(|stop| command.contains(stop)) {
         return false;
@@ -244,7 +273,8 @@ fn last_line_decides(command: &str) -> bool {
             .iter()
             .any(|end| line.ends_with(end));
         let harmless = matches!(first, "cd" | "export" | "#") || line.starts_with('#') || closes;
-        if lines.peek().is_some() && depth == 0 && !joins && !harmless && !line.contains("|| exit") {
+        if lines.peek().is_some() && depth == 0 && !joins && !harmless && !line.contains("|| exit")
+        {
             return true;
         }
     }
@@ -258,16 +288,36 @@ mod tests {
     #[test]
     fn commands_that_cannot_fail() {
         for command in [
-            "true", ":", "echo ok", "exit 0", "git status", "git status --short", "git log -1",
-            "git diff", "git diff main", "npm test || true", "npm test; echo done",
-            "grep x f | wc -l", "npm test 2>&1 | tail -20", "a && b | cat", "pwd",
+            "true",
+            ":",
+            "echo ok",
+            "exit 0",
+            "git status",
+            "git status --short",
+            "git log -1",
+            "git diff",
+            "git diff main",
+            "npm test || true",
+            "npm test; echo done",
+            "grep x f | wc -l",
+            "npm test 2>&1 | tail -20",
+            "a && b | cat",
+            "pwd",
         ] {
             assert!(Shape::of(command).vacuous(command).is_some(), "{command}");
         }
         for command in [
-            "npm test", "test -f x && echo ok", "git diff --check", "git diff --exit-code",
-            "grep -q 'a | wc' f", "set -o pipefail; a | tail", "git log --oneline main..x",
-            "echo x | grep -q x", "! echo", "git merge-base a b", "echo \"a || true\" | sh",
+            "npm test",
+            "test -f x && echo ok",
+            "git diff --check",
+            "git diff --exit-code",
+            "grep -q 'a | wc' f",
+            "set -o pipefail; a | tail",
+            "git log --oneline main..x",
+            "echo x | grep -q x",
+            "! echo",
+            "git merge-base a b",
+            "echo \"a || true\" | sh",
         ] {
             assert!(Shape::of(command).vacuous(command).is_none(), "{command}");
         }
@@ -276,16 +326,27 @@ mod tests {
     #[test]
     fn sentences_are_told_from_commands() {
         for text in [
-            "All tests pass", "The page shows the new badge.", "app launches and shows the list",
-            "npm test → all pass", "确认所有测试通过", "Run the tests and check the output",
+            "All tests pass",
+            "The page shows the new badge.",
+            "app launches and shows the list",
+            "npm test → all pass",
+            "确认所有测试通过",
+            "Run the tests and check the output",
             "npm test — no failures",
         ] {
             assert!(Shape::of(text).reads_like_prose(text), "{text}");
         }
         for text in [
-            "npm test", "cargo test -p x", "grep -q \"The page shows and is\" README.md",
-            "rg -n '确认' docs", "Rscript check.R", "make all", "test -f the/and/is",
-            "! python3 -m pytest", "bash -c 'All tests and the rest'", "./All tests",
+            "npm test",
+            "cargo test -p x",
+            "grep -q \"The page shows and is\" README.md",
+            "rg -n '确认' docs",
+            "Rscript check.R",
+            "make all",
+            "test -f the/and/is",
+            "! python3 -m pytest",
+            "bash -c 'All tests and the rest'",
+            "./All tests",
         ] {
             assert!(!Shape::of(text).reads_like_prose(text), "{text}");
         }
@@ -302,7 +363,10 @@ mod tests {
 
     #[test]
     fn folders_of_one_person() {
-        assert_eq!(machine_path("cd /Users/x/app && make"), Some("/Users/x/app"));
+        assert_eq!(
+            machine_path("cd /Users/x/app && make"),
+            Some("/Users/x/app")
+        );
         assert_eq!(machine_path("ls '/home/me'"), Some("/home/me"));
         assert_eq!(machine_path("ls app/home/x"), None);
         assert_eq!(machine_path("make"), None);
@@ -314,8 +378,14 @@ mod tests {
             assert!(last_line_decides(command), "{command}");
         }
         for command in [
-            "npm test", "set -e\na\nb", "a &&\nb", "cd x\nmake", "if a; then\n b\nfi",
-            "for x in 1; do\n a\ndone", "a \\\n b", "python3 - <<'E'\na\nE",
+            "npm test",
+            "set -e\na\nb",
+            "a &&\nb",
+            "cd x\nmake",
+            "if a; then\n b\nfi",
+            "for x in 1; do\n a\ndone",
+            "a \\\n b",
+            "python3 - <<'E'\na\nE",
         ] {
             assert!(!last_line_decides(command), "{command}");
         }

@@ -22,7 +22,10 @@ impl<'a> Line<'a> {
 
     /// Number of blanks before its first other character; a tab counts as one.
     pub(super) fn indent(&self) -> usize {
-        self.text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+        self.text
+            .bytes()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count()
     }
 
     /// The line without blanks around it.
@@ -86,7 +89,10 @@ impl<'a> Cursor<'a> {
         if rest[..len].ends_with('\r') && next > start + len {
             len -= 1;
         }
-        self.peeked = Some(Line { text: &rest[..len], start });
+        self.peeked = Some(Line {
+            text: &rest[..len],
+            start,
+        });
         self.after_peeked = next;
     }
 
@@ -117,7 +123,9 @@ impl<'a> Cursor<'a> {
             }
             lines
         });
-        lines.get(word).is_some_and(|&start| start >= self.position())
+        lines
+            .get(word)
+            .is_some_and(|&start| start >= self.position())
     }
 }
 

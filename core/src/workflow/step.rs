@@ -8,7 +8,7 @@ use crate::text;
 
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
-use super::markdown::Header;
+use super::markdown::{Form, Header};
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
@@ -25,7 +25,6 @@ pub(super) fn is_field(key: &str) -> bool {
 /// A field with the key's place.
 struct Field<'a> {
     key: Span,
-    line: Line<'a>,
     value: Value<'a>,
 }
 
@@ -73,6 +72,11 @@ impl<'a> Draft<'a> {
         self.indent.is_some()
     }
 
+    /// Whether the lines below the header can be blamed for being no step.
+    fn is_certain(&self) -> bool {
+        self.header.form != Form::Doubtful || self.has_fields()
+    }
+
     /// A line that is neither blank nor a header, a heading, a fence or a comment.
     pub(super) fn line(
         &mut self,
@@ -81,14 +85,19 @@ impl<'a> Draft<'a> {
         findings: &mut Findings,
     ) {
         let indent = line.indent();
-        let rest = Line { text: &line.text[indent..], start: line.start + indent };
+        let rest = Line {
+            text: &line.text[indent..],
+            start: line.start + indent,
+        };
         match value::key(rest.text) {
             Some((key, length)) if is_known(key) => {
                 self.in_prose = false;
                 self.note_indent(indent, rest, findings);
                 self.field(key, length, rest, indent, cursor, findings);
             }
-            Some((key, length)) if is_separated(rest.text, length) && is_identifier(key) => {
+            Some((key, length))
+                if self.is_certain() && is_separated(rest.text, length) && is_identifier(key) =>
+            {
                 self.unknown_field(key, rest, indent, length, cursor, findings);
             }
             Some(_) | None => self.prose(rest, findings),
@@ -117,15 +126,24 @@ impl<'a> Draft<'a> {
         let name = key.to_ascii_lowercase();
         self.last_is_action = name == "action";
         if name == "verify" {
-            let reader = verify::Reader { cursor, findings, step: &self.name };
-            let checks = reader.read(line, from, key_span, indent);
+            let reader = verify::Reader {
+                cursor,
+                findings,
+                indent,
+                step: &self.name,
+            };
+            let checks = reader.read(line, from, key_span);
             if self.verify.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, "verify"));
             } else {
                 self.verify = Some((key_span, checks));
             }
         } else {
-            let kind = if self.last_is_action { Kind::Prose } else { Kind::Word };
+            let kind = if self.last_is_action {
+                Kind::Prose
+            } else {
+                Kind::Word
+            };
             let value = Value::read(cursor, line, from, indent, kind);
             self.report_value(&name, &value, cursor.source(), findings);
             let slot = match name.as_str() {
@@ -138,32 +156,31 @@ impl<'a> Draft<'a> {
             if slot.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, &name));
             } else {
-                *slot = Some(Field { key: key_span, line, value });
+                *slot = Some(Field {
+                    key: key_span,
+                    value,
+                });
             }
         }
         self.end = cursor.position();
     }
 
-    fn report_value(
-        &self,
-        name: &str,
-        value: &Value<'a>,
-        source: &str,
-        findings: &mut Findings,
-    ) {
+    fn report_value(&self, name: &str, value: &Value<'a>, source: &str, findings: &mut Findings) {
         if let Some(span) = value.open_fence {
             findings.push(finding::unterminated_fence(span));
         }
-        match (value.field_like, name) {
-            (Some(span), "action") => findings.push(finding::step::indented_key_in_text(span)),
-            (Some(span), _) => {
-                let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
-                let indent = " ".repeat(self.indent.unwrap_or(0));
-                findings.push(finding::step::indented_field(span, line_start, &indent));
+        for span in &value.field_like {
+            if name == "action" {
+                findings.push(finding::step::indented_key_in_text(*span));
+                continue;
             }
-            (None, "action" | "loop" | "until") => {}
-            (None, _) if value.style == Style::Inline => {}
-            (None, _) => findings.push(finding::step::unexpected_lines(value.span, name)),
+            let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let indent = " ".repeat(self.indent.unwrap_or(0));
+            findings.push(finding::step::indented_field(*span, line_start, &indent));
+        }
+        let has_lines = value.style != Style::Inline && value.field_like.is_empty();
+        if has_lines && !matches!(name, "action" | "loop" | "until") {
+            findings.push(finding::step::unexpected_lines(value.span, name));
         }
     }
 
@@ -194,13 +211,16 @@ impl<'a> Draft<'a> {
 
     fn prose(&mut self, line: Line<'a>, findings: &mut Findings) {
         self.last_is_action = false;
-        if let Some((decorated, known)) = decorated_field(line.text) {
+        if let Some((decorated, known)) = decorated_field(line.text).filter(|_| self.is_certain()) {
             let span = Span::new(line.start, line.start + decorated);
             findings.push(finding::step::misspelt_field(span, known));
             self.indent.get_or_insert(0);
             return;
         }
         if super::markdown::is_thematic_break(line.trimmed()) {
+            return;
+        }
+        if !self.is_certain() {
             return;
         }
         if !std::mem::replace(&mut self.in_prose, true) {
@@ -229,15 +249,18 @@ impl<'a> Draft<'a> {
             }
             (Some(shell), _) => {
                 let mut text = String::new();
-                lines.iter().for_each(|line| push_line(&mut text, line.text, strip));
+                lines
+                    .iter()
+                    .for_each(|line| push_line(&mut text, line.text, strip));
                 self.script = Some(Script { shell, text });
-                self.indent.get_or_insert(strip);
             }
             (None, Some(action)) if self.last_is_action => {
                 let text = action.value.text.to_mut();
                 text.push('\n');
                 push_line(text, opening.text, strip);
-                lines.iter().for_each(|line| push_line(text, line.text, strip));
+                lines
+                    .iter()
+                    .for_each(|line| push_line(text, line.text, strip));
                 text.push_str(opening.trimmed().trim_end_matches(|c| c != '`' && c != '~'));
             }
             (None, _) => self.prose(opening, findings),
@@ -260,8 +283,7 @@ impl<'a> Draft<'a> {
             let words: Vec<_> = topics.iter().map(|topic| topic.word()).collect();
             let certain = topics.iter().any(|topic| topic.is_certain());
             let span = self.header.span();
-            let found =
-                finding::step::security_without_gate(span, &self.name, &words, certain);
+            let found = finding::step::security_without_gate(span, &self.name, &words, certain);
             findings.push(found);
         }
         Some(Step {
@@ -278,7 +300,10 @@ impl<'a> Draft<'a> {
 
     fn finish_action(&self, findings: &mut Findings) -> Option<String> {
         let Some(action) = self.action.as_ref().filter(|field| !field.value.is_empty()) else {
-            let span = self.action.as_ref().map_or(self.header.span(), |field| field.key);
+            let span = self
+                .action
+                .as_ref()
+                .map_or(self.header.span(), |field| field.key);
             findings.push(finding::step::missing_action(span, &self.name));
             return None;
         };
@@ -328,15 +353,25 @@ impl<'a> Draft<'a> {
             let span = field.value.span;
             findings.push(finding::step::until_without_verify(span, &self.name));
         }
-        Some(Loop::Until { condition: text::one_line(condition), limit: limit? })
+        Some(Loop::Until {
+            condition: text::one_line(condition),
+            limit: limit?,
+        })
     }
 
     fn missing_loop(&self, source: &str) -> Diagnostic {
         if let Some(until) = &self.until {
             return self.lone_until(until, None, source);
         }
-        let line_break = if source.contains("\r\n") { "\r\n" } else { "\n" };
-        let at = self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
+        let line_break = if source.contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let at = self
+            .action
+            .as_ref()
+            .map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
         let indent = " ".repeat(self.indent.unwrap_or(0));
         let text = match at_line_start {
@@ -355,7 +390,11 @@ impl<'a> Draft<'a> {
     ) -> Diagnostic {
         let condition = text::one_line(until.value.trimmed());
         let condition = value::unquoted(&condition);
-        let condition = if condition.is_empty() { "the checks pass" } else { condition };
+        let condition = if condition.is_empty() {
+            "the checks pass"
+        } else {
+            condition
+        };
         let Some(repeat) = repeat else {
             let edit = Edit::insert(until.key.start, "loop: ");
             let colon = Edit::replace(Span::new(until.key.end, until.key.end + 1), "");
@@ -381,7 +420,11 @@ impl<'a> Draft<'a> {
         let limit = text.parse::<u32>().ok().and_then(NonZeroU32::new);
         let limit = limit.filter(|limit| limit.get() <= limits::ITERATIONS_PER_STEP);
         if limit.is_none() {
-            let span = if raw.is_empty() { field.key } else { field.value.span };
+            let span = if raw.is_empty() {
+                field.key
+            } else {
+                field.value.span
+            };
             findings.push(finding::step::invalid_max_iterations(span, text));
         }
         limit
@@ -395,7 +438,11 @@ impl<'a> Draft<'a> {
         } else if text.eq_ignore_ascii_case("auto") {
             Some(Gate::Auto)
         } else {
-            let span = if field.value.is_empty() { field.key } else { field.value.span };
+            let span = if field.value.is_empty() {
+                field.key
+            } else {
+                field.value.span
+            };
             findings.push(finding::step::invalid_gate(span, text));
             None
         }
@@ -437,7 +484,10 @@ impl<'a> Draft<'a> {
 }
 
 fn is_known(key: &str) -> bool {
-    FIELDS.iter().chain(&["until"]).any(|field| field.eq_ignore_ascii_case(key))
+    FIELDS
+        .iter()
+        .chain(&["until"])
+        .any(|field| field.eq_ignore_ascii_case(key))
 }
 
 /// `key: value` or `key:`, as opposed to `http://…` or `foo:bar`.
@@ -447,12 +497,15 @@ fn is_separated(text: &str, length: usize) -> bool {
 
 /// Field names are lower case; `Note: …` is prose.
 fn is_identifier(key: &str) -> bool {
-    key.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
+    key.bytes()
+        .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
 }
 
 /// The condition behind `until`, which some write with a colon.
 fn condition_of(text: &str) -> Option<&str> {
-    let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("until"))?;
+    let word = text
+        .get(..5)
+        .filter(|word| word.eq_ignore_ascii_case("until"))?;
     let rest = &text[word.len()..];
     let rest = rest.strip_prefix(':').unwrap_or(rest);
     (rest.is_empty() || rest.starts_with([' ', '\t', '\n'])).then(|| rest.trim())
@@ -462,7 +515,7 @@ fn invalid_loop(span: Span, found: &str) -> Diagnostic {
     let diagnostic = finding::step::invalid_loop(span, found);
     match found.to_ascii_lowercase().as_str() {
         "true" | "yes" => diagnostic.with_fix(
-            "repeat until the checks pass",
+            "write `until the checks pass`",
             vec![Edit::replace(span, "until the checks pass")],
         ),
         "no" | "never" | "none" | "off" | "0" | "1" => {
@@ -478,16 +531,23 @@ fn decorated_field(text: &str) -> Option<(usize, &'static str)> {
     let is_dress = |c: char| matches!(c, '-' | '*' | '+' | '_' | ' ' | '`');
     let bare = text.trim_start_matches(is_dress);
     let known = FIELDS.iter().find(|field| {
-        bare.get(..field.len()).is_some_and(|start| start.eq_ignore_ascii_case(field))
+        bare.get(..field.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(field))
     })?;
     let after = &bare[known.len()..];
-    let rest = after.trim_start_matches(['*', '_', '`']).strip_prefix(':')?;
+    let rest = after
+        .trim_start_matches(['*', '_', '`'])
+        .strip_prefix(':')?;
     let rest = rest.trim_start_matches(['*', '_', '`']);
     (bare.len() < text.len()).then_some((text.len() - rest.len(), *known))
 }
 
 fn push_line(text: &mut String, line: &str, strip: usize) {
-    let blanks = line.bytes().take(strip).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = line
+        .bytes()
+        .take(strip)
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
     text.push_str(&line[blanks..]);
     text.push('\n');
 }

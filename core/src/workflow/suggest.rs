@@ -6,22 +6,30 @@ const COMPARED_BYTES: usize = 40;
 /// The known word nearest to `word`, if it is near enough to be meant.
 pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = |word: &str| {
-        let kept = word.chars().filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
+        let kept = word
+            .chars()
+            .filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
         kept.map(|c| c.to_ascii_lowercase()).collect::<String>()
     };
     if word.len() > COMPARED_BYTES {
         return None;
     }
     let word = plain(word);
+    let begins = |candidate: &&&str| word.len() > 3 && plain(candidate).starts_with(&word);
+    let mut begun = known.iter().filter(begins);
+    if let (Some(only), None) = (begun.next(), begun.next()) {
+        return Some(*only);
+    }
     let (distance, nearest) = known
         .iter()
         .map(|candidate| (distance(&word, &plain(candidate)), *candidate))
         .min_by_key(|(distance, _)| *distance)?;
-    let allowed = match nearest.len() {
-        0..=4 => 1,
-        _ => 2,
+    // One letter makes another word of a short one: `date` is not meant as `gate`.
+    let near = match nearest.len() {
+        0..=4 => distance <= 1 && nearest.starts_with(word.get(..1)?),
+        _ => distance <= 2,
     };
-    (distance <= allowed).then_some(nearest)
+    near.then_some(nearest)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
@@ -56,7 +64,8 @@ mod tests {
             ("max", None),
             ("risk\\_level", Some("risk_level")),
             ("gat", Some("gate")),
-            ("date", Some("gate")),
+            ("date", None),
+            ("success", Some("success_criteria")),
             ("title", None),
             ("", None),
         ];

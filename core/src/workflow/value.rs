@@ -18,7 +18,7 @@ pub(super) struct Value<'a> {
     /// How it is written.
     pub style: Style,
     /// Lines that look like fields but are read as part of this value.
-    pub field_like: Option<Span>,
+    pub field_like: Vec<Span>,
     /// A fenced block inside the value that does not end.
     pub open_fence: Option<Span>,
 }
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
             span: Span::new(start, start + text.len()),
             text: Cow::Borrowed(text),
             style: Style::Inline,
-            field_like: None,
+            field_like: Vec::new(),
             open_fence: None,
         }
     }
@@ -112,8 +112,8 @@ impl<'a> Value<'a> {
                 Kind::Word | Kind::Meta => {}
             }
             let looks_like_field = block.is_none() && kind != Kind::Meta && is_step_key(next);
-            if looks_like_field && value.field_like.is_none() {
-                value.field_like = Some(next.span());
+            if looks_like_field {
+                value.field_like.push(next.span());
             }
         }
         body.finish(value, block)
@@ -173,7 +173,9 @@ impl<'a> Body<'a> {
         strip: usize,
         open: &mut Option<Span>,
     ) {
-        let Some(fence) = Fence::open(line.trimmed()) else { return };
+        let Some(fence) = Fence::open(line.trimmed()) else {
+            return;
+        };
         while let Some(next) = cursor.peek() {
             cursor.advance();
             self.push(next, strip);
@@ -200,7 +202,9 @@ impl<'a> Body<'a> {
                         true => 0,
                         false => next.indent(),
                     });
-                    self.lines[first..].iter_mut().for_each(|(_, strip)| *strip = layout);
+                    self.lines[first..]
+                        .iter_mut()
+                        .for_each(|(_, strip)| *strip = layout);
                     break;
                 }
             }
@@ -212,13 +216,29 @@ impl<'a> Body<'a> {
             self.lines.pop();
         }
         let Some((last, _)) = self.lines.last() else {
-            let text = if block.is_some() { Cow::Borrowed("") } else { value.text };
-            let style = if block.is_some() { Style::Block } else { value.style };
-            return Value { text, style, ..value };
+            let text = if block.is_some() {
+                Cow::Borrowed("")
+            } else {
+                value.text
+            };
+            let style = if block.is_some() {
+                Style::Block
+            } else {
+                value.style
+            };
+            return Value {
+                text,
+                style,
+                ..value
+            };
         };
         let end = last.span().end;
         let start = match value.text.is_empty() || block.is_some() {
-            true => self.lines.iter().find(|(line, _)| !line.is_blank()).map(|l| l.0.span().start),
+            true => self
+                .lines
+                .iter()
+                .find(|(line, _)| !line.is_blank())
+                .map(|l| l.0.span().start),
             false => Some(value.span.start),
         };
         let style = match (block, value.text.is_empty()) {
@@ -232,7 +252,12 @@ impl<'a> Body<'a> {
         }
         self.append_to(&mut text, block);
         let span = Span::new(start.unwrap_or(value.span.start), end);
-        Value { text: Cow::Owned(text), span, style, ..value }
+        Value {
+            text: Cow::Owned(text),
+            span,
+            style,
+            ..value
+        }
     }
 
     fn append_to(&self, text: &mut String, block: Option<BlockIndicator>) {
@@ -252,7 +277,11 @@ impl<'a> Body<'a> {
 
 /// `text` without its first `count` blanks and without blanks at its end.
 fn stripped(text: &str, count: usize) -> &str {
-    let blanks = text.bytes().take(count).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = text
+        .bytes()
+        .take(count)
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
     text[blanks..].trim_end_matches([' ', '\t', '\r'])
 }
 
@@ -261,7 +290,10 @@ pub(super) fn key(trimmed: &str) -> Option<(&str, usize)> {
     let colon = trimmed.bytes().position(|byte| byte == b':')?;
     let key = &trimmed[..colon];
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'\\');
-    let starts_well = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    let starts_well = key
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic());
     (starts_well && key.len() <= 40 && key.bytes().all(is_key)).then_some((key, colon + 1))
 }
 

@@ -48,26 +48,31 @@ pub(in super::super) fn too_nested(span: Span) -> Diagnostic {
 
 pub(in super::super) fn not_a_key(span: Span) -> Diagnostic {
     rule::FRONTMATTER_LINE
-        .at(span, "this line is neither `key: value` nor indented below a key; it is ignored")
+        .at(
+            span,
+            "this line is neither `key: value` nor indented below a key; it is ignored",
+        )
         .with_help("indent it to continue the value above, or begin it with `#`")
 }
 
 pub(in super::super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
     rule::DUPLICATE_KEY
-        .at(span, format!("`{key}` occurs a second time; a key occurs once"))
+        .at(
+            span,
+            format!("`{key}` occurs a second time; a key occurs once"),
+        )
         .with_help("keep one of the two")
 }
 
-pub(in super::super) fn unknown_key(
-    span: Span,
-    key: &str,
-    suggestion: Option<&str>,
-) -> Diagnostic {
+pub(in super::super) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Diagnostic {
     let found = rule::UNKNOWN_KEY.at(span, format!("`{}` is no key of the format", shown(key)));
     match suggestion {
         Some(known) => found
             .with_help(format!("did you mean `{known}`?"))
-            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
+            .with_fix(
+                format!("rename it to `{known}`"),
+                vec![Edit::replace(span, known)],
+            ),
         None => found.with_help("it has no effect; docs/workflow-format.md lists the keys"),
     }
 }
@@ -82,7 +87,9 @@ pub(in super::super) fn missing_key(span: Span, key: &str, help: &str) -> Diagno
 pub(in super::super) fn empty_key(span: Span, key: &str) -> Diagnostic {
     rule::EMPTY_KEY
         .at(span, format!("`{key}` has no value"))
-        .with_help(format!("write the value behind `{key}:`, or remove the line"))
+        .with_help(format!(
+            "write the value behind `{key}:`, or remove the line"
+        ))
 }
 
 /// A value outside the vocabulary of its key.
@@ -103,13 +110,22 @@ pub(in super::super) fn invalid_value(
 
 pub(in super::super) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {
     rule::IGNORED_TEXT
-        .at(rest, format!("`{}` is ignored; the value is one word", shown(ignored)))
+        .at(
+            rest,
+            format!("`{}` is ignored; the value is one word", shown(ignored)),
+        )
         .with_help("begin a comment with ` #`")
-        .with_fix("remove the text", vec![Edit::replace(Span::new(word.end, rest.end), "")])
+        .with_fix(
+            "remove the text",
+            vec![Edit::replace(Span::new(word.end, rest.end), "")],
+        )
 }
 
 pub(in super::super) fn unreadable_quotes(span: Span, key: &str) -> Diagnostic {
     rule::UNREADABLE_QUOTES
-        .at(span, format!("`{key}` looks like YAML but cannot be read as YAML; it is taken as text"))
+        .at(
+            span,
+            format!("`{key}` looks like YAML but cannot be read as YAML; it is taken as text"),
+        )
         .with_help("close every quote and bracket, or write plain text")
 }

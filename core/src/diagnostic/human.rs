@@ -1,0 +1,106 @@
+//! Findings for people: the source line with carets below it.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use super::{Diagnostic, LineIndex, Severity};
+use crate::text;
+
+/// Renders findings of one file, `columns` wide; with ANSI colours if `styled`.
+pub fn render(
+    path: &str,
+    source: &[u8],
+    diagnostics: &[Diagnostic],
+    styled: bool,
+    columns: usize,
+) -> String {
+    let index = LineIndex::new(source);
+    let path = text::one_line(path);
+    let renderer = if styled {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let renderer = renderer.term_width(columns).decor_style(DecorStyle::Ascii);
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        out.push_str(&one(&renderer, &path, &index, diagnostic));
+        out.push_str("\n\n");
+    }
+    out
+}
+
+fn one(renderer: &Renderer, path: &str, index: &LineIndex<'_>, diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let (line, bytes, span) = index.first_line(diagnostic.span);
+    let message = text::one_line(&diagnostic.message);
+    let title = level.primary_title(message).id(diagnostic.code);
+    let mut group = match std::str::from_utf8(bytes) {
+        Ok(shown) => title.element(
+            Snippet::source(visible(shown))
+                .line_start(line)
+                .path(path)
+                .annotation(AnnotationKind::Primary.span(span.start..span.end)),
+        ),
+        // Bytes that are no text cannot be shown; the message says where they are.
+        Err(_) => title.element(annotate_snippets::Origin::path(path).line(line)),
+    };
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(text::one_line(help)));
+    }
+    if let Some(fix) = &diagnostic.fix {
+        group = group.element(Level::NOTE.message(format!("`--fix` can {}", fix.title)));
+    }
+    renderer.render(&[group])
+}
+
+/// The line with characters that could steer a terminal replaced by visible ones of the same
+/// length in bytes, so that the carets stay where they belong.
+fn visible(line: &str) -> String {
+    let replaced = |c: char| match c.len_utf8() {
+        1 => '?',
+        2 => '·',
+        3 => '\u{fffd}',
+        _ => '\u{1f7e6}',
+    };
+    let hides = |c: char| c != '\t' && (c.is_control() || text::is_invisible(c));
+    line.chars()
+        .map(|c| if hides(c) { replaced(c) } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workflow;
+
+    const FILE: &str = "---\nintent: Add rate limits\nsuccess_criteria: tests pass\nrisk: low\n---\n\n\
+        - [ ] **Step 1: Write tests**\naction: Write them\nloop: true\nverify: git status\n";
+
+    #[test]
+    fn the_source_line_carries_the_carets() {
+        let parsed = workflow::parse("a.md", FILE.as_bytes());
+        let rendered = render("a.md", FILE.as_bytes(), &parsed.diagnostics, false, 80);
+        assert_eq!(rendered, GOLDEN, "\n{rendered}");
+    }
+
+    #[test]
+    fn nothing_from_the_file_reaches_the_terminal_unfiltered() {
+        let file = "\u{1b}[31m\u{9b}31m\u{202e}---\r\n- [ ] **Step 1: \u{1b}]0;x\u{7}\u{85}**\n";
+        let parsed = workflow::parse("\u{1b}[2Ja.md", file.as_bytes());
+        assert!(!parsed.diagnostics.is_empty());
+        let rendered = render(
+            "\u{1b}[2Ja.md",
+            file.as_bytes(),
+            &parsed.diagnostics,
+            false,
+            80,
+        );
+        assert_eq!(text::printable(&rendered), rendered);
+    }
+
+    const GOLDEN: &str = include_str!("human.golden.txt");
+}
