@@ -1,3 +1,4 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
 mod host;
+mod sim;
