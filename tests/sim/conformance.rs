@@ -195,10 +195,10 @@ fn compare(
         return Err(format!("it is `{is}`: {outcome:?}"));
     }
     if let Ok(Outcome::Written(version) | Outcome::File { version, .. }) = &outcome {
-        if let Some(saved) = step["version"].as_str() {
-            if versions[saved] != *version {
-                return Err(format!("the version is not `{saved}`: {outcome:?}"));
-            }
+        if let Some(saved) = step["version"].as_str()
+            && versions[saved] != *version
+        {
+            return Err(format!("the version is not `{saved}`: {outcome:?}"));
         }
         if let Some(name) = step["save"].as_str() {
             versions.insert(name.to_owned(), version.clone());
