@@ -1,5 +1,6 @@
 //! The native host against the real operating system.
 
+mod conformance;
 mod files;
 mod locks;
 mod processes;

@@ -1,1 +1,11 @@
-//! Things that tests share.
+//! Things that tests share: a host that lives in memory and fails on purpose, and the suite
+//! that keeps it as unkind as the real one.
+
+pub mod conformance;
+pub mod disk;
+pub mod host;
+pub mod process;
+
+pub use disk::Disk;
+pub use host::{Ended, Moment, PowerLoss, SimHost};
+pub use process::SimProcess;

@@ -8,15 +8,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FailureKind, Io};
 use crate::limits;
 use crate::run::{Event, Run, StepStatus};
-use crate::workflow::edit::{Checkbox, checkboxes};
+use crate::workflow;
 
 /// Checkboxes of one workflow file, and the steps whose box may be out of date.
 #[derive(Debug, Default)]
 pub(super) struct Boxes {
-    known: Option<BTreeMap<u32, Checkbox>>,
+    known: Option<BTreeMap<u32, Mark>>,
     touched: BTreeSet<u32>,
     warned: bool,
 }
+
+/// One checkbox, with enough of its line to recognise it.
+#[derive(Debug)]
+struct Mark {
+    start: usize,
+    line: Vec<u8>,
+}
+
+/// Bytes of a step's line that are compared before its box is changed.
+const COMPARED_BYTES: usize = 64;
+
+/// Where the mark is in `- [ ] **Step …`.
+const MARK_AT: usize = 3;
 
 impl Boxes {
     /// Remembers which steps an event may have settled or unsettled.
@@ -91,8 +104,15 @@ impl Boxes {
             .read(path, limits::WORKFLOW_BYTES as u64)
             .await
             .map_err(|failure| failure.message)?;
-        let boxes = checkboxes(&bytes);
-        self.known = Some(boxes.into_iter().map(|found| (found.number, found)).collect());
+        let found = workflow::parse(path, &bytes).checkboxes;
+        let known = found.into_iter().filter_map(|found| {
+            let start = found.offset.checked_sub(MARK_AT)?;
+            let rest = bytes.get(start..)?;
+            let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            let line = rest[..end.min(COMPARED_BYTES)].to_vec();
+            Some((found.step, Mark { start, line }))
+        });
+        self.known = Some(known.collect());
         Ok(())
     }
 
@@ -100,18 +120,18 @@ impl Boxes {
         let done = run.step(step).is_some_and(|record| record.status == StepStatus::Done);
         // Legacy headings have no box.
         let known = self.known.as_mut().and_then(|known| known.get_mut(&step));
-        let Some(known) = known.filter(|known| known.ticked != done) else { return Ok(false) };
+        let Some(known) = known else { return Ok(false) };
+        let ticked = known.line.get(MARK_AT).is_some_and(|mark| *mark != b' ');
+        if ticked == done {
+            return Ok(false);
+        }
         // The surroundings of the mark are compared too: a file that was edited must not get
         // a tick in the wrong place.
-        let header = |mark: char| format!("- [{mark}] **Step {step}:").into_bytes();
-        let offset = (known.offset - 3) as u64;
-        let (old, new) = match done {
-            true => (header(' '), header('x')),
-            false => (header(known.mark), header(' ')),
-        };
-        io.patch(&run.place.workflow_path, offset, &old, &new).await?;
-        known.ticked = done;
-        known.mark = if done { 'x' } else { ' ' };
+        let mut line = known.line.clone();
+        line[MARK_AT] = if done { b'x' } else { b' ' };
+        let path = &run.place.workflow_path;
+        io.patch(path, known.start as u64, &known.line, &line).await?;
+        known.line = line;
         Ok(true)
     }
 }

@@ -194,7 +194,10 @@ pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
             Ok(plan)
         }
         None => {
-            io.note(diagnostic::render_human(file, &bytes, &errors)).await;
+            let terminal = io.start().terminal;
+            let columns = usize::from(terminal.columns);
+            let text = diagnostic::human::render(file, &bytes, &errors, terminal.stderr, columns);
+            io.note(text).await;
             let count = text::counted(errors.len() as u64, "error");
             io.note(format!("{count} in {file}; nothing was changed")).await;
             Err(Exit::Usage)

@@ -35,7 +35,7 @@ pub(super) fn kind(error: &Error) -> FailureKind {
         }
         ErrorKind::BrokenPipe => FailureKind::Closed,
         ErrorKind::Unsupported => FailureKind::Unsupported,
-        _ if is_symlink_loop(error) => FailureKind::Invalid,
+        _ if is_symlink_loop(error) || is_no_file(error) => FailureKind::Invalid,
         _ => FailureKind::Other,
     }
 }
@@ -52,6 +52,7 @@ pub(super) fn reason(error: &Error) -> String {
         ErrorKind::NotADirectory => "a part of the path is a file, not a folder",
         ErrorKind::IsADirectory => "it is a folder, not a file",
         _ if is_symlink_loop(error) => "it is or contains a symbolic link that is not followed",
+        _ if is_no_file(error) => "it is a device, a pipe or a socket, not a file",
         _ => return other_reason(error),
     };
     known.to_owned()
@@ -66,6 +67,17 @@ fn other_reason(error: &Error) -> String {
         Some(first) => first.to_lowercase().chain(chars).collect(),
         None => "unknown error".to_owned(),
     }
+}
+
+/// Opening a socket, or a pipe that nobody reads, fails before anybody can look at it.
+#[cfg(unix)]
+fn is_no_file(error: &Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_no_file(_error: &Error) -> bool {
+    false
 }
 
 #[cfg(unix)]
@@ -99,6 +111,7 @@ mod tests {
             (Errno::ISDIR, FailureKind::Invalid),
             (Errno::NAMETOOLONG, FailureKind::Invalid),
             (Errno::LOOP, FailureKind::Invalid),
+            (Errno::NXIO, FailureKind::Invalid),
             (Errno::BUSY, FailureKind::Busy),
             (Errno::TXTBSY, FailureKind::Busy),
             (Errno::PIPE, FailureKind::Closed),

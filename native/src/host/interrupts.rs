@@ -25,6 +25,7 @@ struct Shared {
     reader: PipeReader,
     writer: PipeWriter,
     /// An interactive program has the terminal: Ctrl-C is its own affair.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "nobody listens to signals"))]
     terminal_lent: AtomicBool,
 }
 

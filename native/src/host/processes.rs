@@ -49,6 +49,10 @@ pub enum Orphans {
 pub struct OsProcesses {
     root: Root,
     interrupts: Interrupts,
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "orphans are adopted on Linux only")
+    )]
     orphans: Orphans,
     running: RunningGroup,
 }
@@ -90,13 +94,17 @@ impl Processes for OsProcesses {
         spec: &ProcessSpec,
         progress: &mut dyn Progress,
     ) -> Result<ProcessEnd, Failure> {
-        portable::run(&self.root, spec, progress)
+        self.interrupts.check()?;
+        portable::run(self, spec, progress)
     }
 }
 
 /// The process group that runs at the moment, if any.
 #[derive(Clone, Debug, Default)]
-pub struct RunningGroup(std::sync::Arc<std::sync::atomic::AtomicI32>);
+pub struct RunningGroup(
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
+    std::sync::Arc<std::sync::atomic::AtomicI32>,
+);
 
 impl RunningGroup {
     /// Kills it without grace.

@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn colour_and_movement_only_where_a_person_wants_them() {
-        let table: [(bool, &[(&str, &str)], Style); 7] = [
+        type Environment = &'static [(&'static str, &'static str)];
+        let table: [(bool, Environment, Style); 7] = [
             (true, &[("TERM", "xterm")], Style::Live),
             (true, &[("NO_COLOR", "1")], Style::Terminal),
             (true, &[("NO_COLOR", "")], Style::Live),

@@ -115,6 +115,11 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
             limit_bytes: 10,
         },
         write("fifo", "x", Expect::Any),
+        Request::Append {
+            path: "fifo".to_owned(),
+            bytes: vec![1],
+            expect_len_bytes: 0,
+        },
         write("link", "x", Expect::Any),
         Request::Append {
             path: "link".to_owned(),

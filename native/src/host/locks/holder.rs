@@ -117,6 +117,10 @@ mod process {
 
     /// What is known about a pid.
     #[derive(Debug, PartialEq, Eq)]
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "nothing is known about other processes")
+    )]
     pub(super) enum Presence {
         /// No process has this pid.
         Gone,

@@ -4,8 +4,9 @@
 //! What differs: the end of the program is looked for every few milliseconds, only the
 //! program itself is ended when its time is over, and Ctrl-C ends us too.
 
+use std::fs::File;
 use std::io::{Read, Write};
-use std::process::Child;
+use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 
 use super::capture::Keeper;
-use super::command;
-use crate::host::{Progress, Root, failure, files};
+use super::{OsProcesses, command};
+use crate::host::{Interrupts, Progress, failure, files};
 
 /// How often the end of the program is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -32,75 +33,111 @@ enum Which {
 
 /// Runs `spec` to its end.
 pub(super) fn run(
-    root: &Root,
+    processes: &OsProcesses,
     spec: &ProcessSpec,
     progress: &mut dyn Progress,
 ) -> Result<ProcessEnd, Failure> {
+    let root = &processes.root;
     let mut command = command::prepare(root, spec)?;
-    let mut log = spec
+    let log = spec
         .stream_to
         .as_deref()
         .map(|path| files::open_stream(root, path))
         .transpose()?;
+    let _lent = spec
+        .interactive
+        .then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
     let mut child = command
         .spawn()
         .map_err(|error| command::spawn_failure(&error, root, spec))?;
-    let output = follow_streams(&mut child, spec);
-    let mut kept = [
-        Keeper::new(spec.capture_bytes),
-        Keeper::new(spec.capture_bytes),
-    ];
-    let deadline = spec
-        .timeout_ms
-        .and_then(|timeout| started.checked_add(Duration::from_millis(timeout)));
-    let mut timed_out = false;
-    let mut ended: Option<(ProcessStatus, Instant)> = None;
-    loop {
-        match output.recv_timeout(LOOK_EVERY) {
-            Ok((which, bytes)) => {
-                kept[which as usize].push(&bytes);
-                progress.output(&bytes);
-                if let Some(Err(error)) = log.as_mut().map(|log| log.write_all(&bytes)) {
-                    progress.warn(&format!("the log ends early: {}", failure::reason(&error)));
-                    log = None;
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => progress.tick(),
-            Err(RecvTimeoutError::Disconnected) if ended.is_some() => break,
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(LOOK_EVERY),
-        }
-        if let Some((_, at)) = ended {
-            if at.elapsed() >= LINGER {
-                break;
-            }
-        } else if let Some(exit) = child
-            .try_wait()
-            .map_err(|error| failure::of(&error, "cannot wait"))?
-        {
-            let own = ProcessStatus::Exited(exit.code().unwrap_or(-1));
-            ended = Some((
-                if timed_out {
-                    ProcessStatus::TimedOut
-                } else {
-                    own
-                },
-                Instant::now(),
-            ));
-        } else if !timed_out && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            timed_out = true;
-            let _ = child.kill();
-        }
-    }
-    let status = ended.map_or(ProcessStatus::TimedOut, |(status, _)| status);
+    let timeout = spec.timeout_ms.map(Duration::from_millis);
+    let mut running = Running {
+        output: follow_streams(&mut child, spec),
+        child,
+        kept: [
+            Keeper::new(spec.capture_bytes),
+            Keeper::new(spec.capture_bytes),
+        ],
+        log,
+        deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
+        why: None,
+    };
+    let exit = running.until_end(&processes.interrupts, progress)?;
+    let linger = Instant::now() + LINGER;
+    while Instant::now() < linger && running.take_output(progress) {}
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let [stdout, stderr] = kept.map(Keeper::finish);
+    let [stdout, stderr] = running.kept.map(Keeper::finish);
+    let status = running
+        .why
+        .unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
     Ok(ProcessEnd {
         status,
         stdout,
         stderr,
         duration_ms,
     })
+}
+
+struct Running {
+    child: Child,
+    output: Receiver<(Which, Vec<u8>)>,
+    kept: [Keeper; 2],
+    log: Option<File>,
+    deadline: Option<Instant>,
+    /// Why we ended it, if we did.
+    why: Option<ProcessStatus>,
+}
+
+impl Running {
+    fn until_end(
+        &mut self,
+        interrupts: &Interrupts,
+        progress: &mut dyn Progress,
+    ) -> Result<ExitStatus, Failure> {
+        loop {
+            if !self.take_output(progress) {
+                thread::sleep(LOOK_EVERY);
+            }
+            let exit = self.child.try_wait();
+            if let Some(exit) = exit.map_err(|error| failure::of(&error, "cannot wait"))? {
+                return Ok(exit);
+            }
+            if self.why.is_none() {
+                if interrupts.take() {
+                    self.why = Some(ProcessStatus::Interrupted);
+                } else if self
+                    .deadline
+                    .is_some_and(|deadline| Instant::now() >= deadline)
+                {
+                    self.why = Some(ProcessStatus::TimedOut);
+                }
+                if self.why.is_some() {
+                    let _ = self.child.kill();
+                }
+            }
+        }
+    }
+
+    /// Waits a moment for output; `false`: both streams have ended.
+    fn take_output(&mut self, progress: &mut dyn Progress) -> bool {
+        match self.output.recv_timeout(LOOK_EVERY) {
+            Ok((which, bytes)) => {
+                self.kept[which as usize].push(&bytes);
+                progress.output(&bytes);
+                if let Some(Err(error)) = self.log.as_mut().map(|log| log.write_all(&bytes)) {
+                    progress.warn(&format!("the log ends early: {}", failure::reason(&error)));
+                    self.log = None;
+                }
+                true
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                progress.tick();
+                true
+            }
+            Err(RecvTimeoutError::Disconnected) => false,
+        }
+    }
 }
 
 fn follow_streams(child: &mut Child, spec: &ProcessSpec) -> Receiver<(Which, Vec<u8>)> {

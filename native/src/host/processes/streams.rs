@@ -166,12 +166,12 @@ impl<P: Read> Stream<P> {
 /// A log that cannot be written ends early and says so; the program it follows goes on,
 /// because its work is worth more than its log.
 fn write_log(log: &mut Option<Log<'_>>, bytes: &[u8], progress: &mut dyn Progress) {
-    if let Some(Log { file, path }) = log {
-        if let Err(error) = file.write_all(bytes) {
-            let reason = failure::reason(&error);
-            progress.warn(&format!("the log `{path}` ends early: {reason}"));
-            *log = None;
-        }
+    if let Some(Log { file, path }) = log
+        && let Err(error) = file.write_all(bytes)
+    {
+        let reason = failure::reason(&error);
+        progress.warn(&format!("the log `{path}` ends early: {reason}"));
+        *log = None;
     }
 }
 

@@ -1,0 +1,301 @@
+//! What every host promises, as data: requests and the replies they must get. The same lines
+//! are meant for hosts in other languages.
+//!
+//! A step either sets something up that no request can (`setup`) or performs a request
+//! (`do`) and says what the reply `is`: the sort of outcome, or the kind of failure in snake
+//! case. Further fields compare parts of the outcome; `save` names a version and `version`
+//! and `expect` refer to it. `sim` tells a simulated host what the program would do.
+
+use std::collections::BTreeMap;
+
+use onloop::host::Host;
+use onloop_core::program::{
+    Command, Durability, Expect, Failure, Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Request,
+    Version,
+};
+use onloop_core::workflow::Shell;
+use serde_json::Value;
+
+use crate::{SimHost, SimProcess};
+
+/// A host under test, with what no request can do.
+pub trait Bench {
+    /// The host.
+    fn host(&mut self) -> &mut dyn Host;
+    /// Makes a symbolic link.
+    fn link(&mut self, path: &str, target: &str);
+    /// Makes something that is neither file, folder nor link.
+    fn device(&mut self, path: &str);
+    /// Makes an empty file that may be run.
+    fn executable(&mut self, path: &str);
+    /// What the next program does, where programs are not real.
+    fn script(&mut self, _behaviour: &Value) {}
+}
+
+impl Bench for SimHost {
+    fn host(&mut self) -> &mut dyn Host {
+        self
+    }
+
+    fn link(&mut self, path: &str, target: &str) {
+        self.disk.put_link(path, target);
+    }
+
+    fn device(&mut self, path: &str) {
+        self.disk.put_device(path);
+    }
+
+    fn executable(&mut self, path: &str) {
+        self.disk.put_executable(path, "");
+    }
+
+    fn script(&mut self, behaviour: &Value) {
+        let number = |name: &str, default: i64| behaviour[name].as_i64().unwrap_or(default);
+        let code = |name: &str| i32::try_from(number(name, 0)).expect("a small number");
+        let status = match behaviour.get("signal") {
+            Some(_) => ProcessStatus::Signalled(code("signal")),
+            None => ProcessStatus::Exited(code("exit")),
+        };
+        let process = SimProcess {
+            status,
+            stdout: text(behaviour, "stdout").into_bytes(),
+            stderr: text(behaviour, "stderr").into_bytes(),
+            duration_ms: number("ms", 1).unsigned_abs(),
+        };
+        self.on("", move |_, _| process.clone());
+    }
+}
+
+/// The cases, each a JSON object.
+///
+/// # Panics
+///
+/// When the vectors are damaged.
+pub fn cases() -> Vec<Value> {
+    let lines = include_str!("../vectors/host.jsonl").lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("a case is a JSON object"))
+        .collect()
+}
+
+/// Replays a case on a fresh host and says everything that was wrong.
+pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
+    let mut versions = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for step in array(&case["steps"]) {
+        match step["setup"].as_str() {
+            Some("link") => bench.link(&text(step, "path"), &text(step, "target")),
+            Some("device") => bench.device(&text(step, "path")),
+            Some("executable") => bench.executable(&text(step, "path")),
+            Some(other) => panic!("unknown setup `{other}`"),
+            None => {
+                if let Some(behaviour) = step.get("sim") {
+                    bench.script(behaviour);
+                }
+                let reply = bench.host().perform(request(step, &versions));
+                if let Err(difference) = compare(step, reply.outcome, &mut versions) {
+                    wrong.push(format!("{}: {difference}\n  in {step}", case["case"]));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+type Versions = BTreeMap<String, Version>;
+
+fn request(step: &Value, versions: &Versions) -> Request {
+    let path = || text(step, "path");
+    let bytes = |name: &str| text(step, name).into_bytes();
+    let number = |name: &str| step[name].as_u64().unwrap_or(0);
+    match step["do"].as_str().expect("a step does something") {
+        "read" => Request::Read {
+            path: path(),
+            limit_bytes: number("limit"),
+        },
+        "write" => Request::Write {
+            path: path(),
+            bytes: bytes("text"),
+            expect: match step["expect"].as_str() {
+                None => Expect::Any,
+                Some("absent") => Expect::Absent,
+                Some(saved) => Expect::Version(versions[saved].clone()),
+            },
+            durability: match step["durable"].as_bool() {
+                Some(true) => Durability::Durable,
+                Some(false) | None => Durability::Relaxed,
+            },
+        },
+        "append" => Request::Append {
+            path: path(),
+            bytes: bytes("text"),
+            expect_len_bytes: number("len"),
+        },
+        "patch" => Request::Patch {
+            path: path(),
+            offset_bytes: number("at"),
+            old: bytes("old"),
+            new: bytes("new"),
+        },
+        "remove" => Request::Remove { path: path() },
+        "list" => Request::List { path: path() },
+        "stat" => Request::Stat { path: path() },
+        "canonical" => Request::Canonical { path: path() },
+        "lock" => Request::Lock {
+            path: path(),
+            wait_ms: number("wait_ms"),
+        },
+        "unlock" => Request::Unlock { path: path() },
+        "sh" => process(
+            step,
+            Command::Shell {
+                shell: Shell::Sh,
+                line: text(step, "line"),
+            },
+        ),
+        "argv" => process(step, Command::Argv(strings(&step["words"]))),
+        "ask" => Request::Ask {
+            question: text(step, "question"),
+        },
+        "sleep" => Request::Sleep {
+            duration_ms: number("ms"),
+        },
+        other => panic!("unknown request `{other}`"),
+    }
+}
+
+fn process(step: &Value, command: Command) -> Request {
+    let env = step["env"].as_object().into_iter().flatten();
+    let env_set = env.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()));
+    Request::Process(ProcessSpec {
+        command,
+        cwd: step["cwd"].as_str().unwrap_or(".").to_owned(),
+        env_remove: Vec::new(),
+        env_set: env_set.collect(),
+        stdin: step["stdin"]
+            .as_str()
+            .map(|input| input.as_bytes().to_vec()),
+        timeout_ms: Some(step["timeout_ms"].as_u64().unwrap_or(20_000)),
+        capture_bytes: step["capture"]
+            .as_u64()
+            .map_or(1000, |n| usize::try_from(n).expect("small")),
+        stream_to: step["stream_to"].as_str().map(str::to_owned),
+        label: None,
+        interactive: false,
+    })
+}
+
+fn compare(
+    step: &Value,
+    outcome: Result<Outcome, Failure>,
+    versions: &mut Versions,
+) -> Result<(), String> {
+    let (is, parts) = describe(&outcome);
+    if step["is"] != *is {
+        return Err(format!("it is `{is}`: {outcome:?}"));
+    }
+    if let Ok(Outcome::Written(version) | Outcome::File { version, .. }) = &outcome {
+        if let Some(saved) = step["version"].as_str()
+            && versions[saved] != *version
+        {
+            return Err(format!("the version is not `{saved}`: {outcome:?}"));
+        }
+        if let Some(name) = step["save"].as_str() {
+            versions.insert(name.to_owned(), version.clone());
+        }
+    }
+    let expected = |name: &str| {
+        step.get(name)
+            .filter(|_| step["do"] != "write" && step["do"] != "append")
+    };
+    for (name, found) in parts {
+        match expected(name) {
+            Some(expected) if *expected != found => return Err(format!("`{name}` is {found}")),
+            _ => {}
+        }
+    }
+    match (&outcome, step["ends_with"].as_str()) {
+        (Ok(Outcome::Path(path)), Some(end)) if !path.ends_with(end) => {
+            Err(format!("it is {path}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The sort of an outcome and its parts, by the names that steps use.
+fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, Value)>) {
+    let plain = |name: &str| (name.to_owned(), Vec::new());
+    match outcome {
+        Err(failure) => plain(&snake_case(&format!("{:?}", failure.kind))),
+        Ok(Outcome::Done) => plain("done"),
+        Ok(Outcome::File { bytes, .. }) => ("file".to_owned(), vec![("text", lossy(bytes))]),
+        Ok(Outcome::Written(_)) => plain("written"),
+        Ok(Outcome::Names(names)) => (
+            "names".to_owned(),
+            vec![("names", Value::from(names.clone()))],
+        ),
+        Ok(Outcome::Stat(stat)) => {
+            let kind = snake_case(&format!("{:?}", stat.kind));
+            let parts = vec![
+                ("kind", Value::from(kind)),
+                ("size", Value::from(stat.size_bytes)),
+                ("executable", Value::from(stat.executable)),
+            ];
+            ("stat".to_owned(), parts)
+        }
+        Ok(Outcome::Path(_)) => plain("path"),
+        Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
+        Ok(Outcome::Survey(_)) => plain("survey"),
+        Ok(Outcome::Worktrees(_)) => plain("worktrees"),
+        Ok(Outcome::Commit(_)) => plain("commit"),
+        Ok(Outcome::Answer(_)) => plain("answer"),
+    }
+}
+
+fn process_parts(end: &ProcessEnd) -> Vec<(&'static str, Value)> {
+    let status = match end.status {
+        ProcessStatus::Exited(code) => format!("exited {code}"),
+        ProcessStatus::Signalled(signal) => format!("signalled {signal}"),
+        ProcessStatus::TimedOut => "timed_out".to_owned(),
+        ProcessStatus::Interrupted => "interrupted".to_owned(),
+    };
+    vec![
+        ("status", Value::from(status)),
+        ("head", lossy(&end.stdout.head)),
+        ("tail", lossy(&end.stdout.tail)),
+        ("total", Value::from(end.stdout.total_bytes)),
+        ("stderr_head", lossy(&end.stderr.head)),
+        ("stderr_tail", lossy(&end.stderr.tail)),
+    ]
+}
+
+fn lossy(bytes: &[u8]) -> Value {
+    Value::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// `NotFound` as `not_found`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    array(value)
+        .iter()
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,478 @@
+//! A host in memory that does what it is told, including the worst.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use onloop::host::Host;
+use onloop_core::preflight::GitSurvey;
+use onloop_core::program::{
+    Durability, Exit, Expect, Failure, FailureKind, GitRequest, Outcome, ProcessEnd, ProcessSpec,
+    Program, Reply, Request, Say, Start, Terminal, Turn,
+};
+use onloop_core::text;
+use onloop_core::time::Timestamp;
+
+use crate::process::{self, Scripts};
+use crate::{Disk, SimProcess};
+
+/// A simulated machine. It outlives the programs that run on it: after a power cut the next
+/// program finds what the disk kept.
+pub struct SimHost {
+    /// Its files.
+    pub disk: Disk,
+    /// Everything that was said, in order.
+    pub said: Vec<Say>,
+    /// Every request so far, in order; failed ones included.
+    pub requests: Vec<Request>,
+    /// What programs find their streams connected to.
+    pub terminal: Terminal,
+    /// What programs find in their environment.
+    pub env: BTreeMap<String, String>,
+    cwd: String,
+    now: Timestamp,
+    tick_ms: u64,
+    pid: u32,
+    locks: BTreeMap<String, Holder>,
+    answers: VecDeque<String>,
+    scripts: Scripts,
+    git: GitScript,
+    refusals: Vec<Refusal>,
+    interrupt_at: Option<usize>,
+    interrupted: bool,
+    power_loss: Option<PowerLoss>,
+}
+
+type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure>>;
+type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
+
+/// Who has a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// A program of this machine; dead unless it is the present one.
+    Pid(u32),
+    /// Somebody alive, until then.
+    Other { until: Timestamp },
+}
+
+/// When the power goes, counted in requests of this machine from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerLoss {
+    /// The request during which it goes.
+    pub at_request: usize,
+    /// How far that request has come.
+    pub moment: Moment,
+    /// Whether relaxed writes are lost; a real disk may do either.
+    pub lose_relaxed: bool,
+}
+
+/// How far a request has come when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// It has not begun.
+    Before,
+    /// An append has reached the disk in part; everything else has not begun.
+    Within,
+    /// It is done, but nobody was told.
+    After,
+}
+
+/// How a program came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Exit(Exit),
+    /// With the power.
+    PowerCut,
+}
+
+impl Default for SimHost {
+    fn default() -> SimHost {
+        SimHost::new()
+    }
+}
+
+impl SimHost {
+    /// A machine with an empty folder `/work`, nobody at the terminal and no repository, in
+    /// 2026.
+    pub fn new() -> SimHost {
+        let now = Timestamp::from_millis(1_774_000_000_000);
+        let cwd = "/work".to_owned();
+        let mut disk = Disk::new(&cwd);
+        disk.now = now;
+        SimHost {
+            disk,
+            said: Vec::new(),
+            requests: Vec::new(),
+            terminal: Terminal {
+                columns: 80,
+                ..Terminal::default()
+            },
+            env: BTreeMap::new(),
+            cwd,
+            now,
+            tick_ms: 1,
+            pid: 100,
+            locks: BTreeMap::new(),
+            answers: VecDeque::new(),
+            scripts: Scripts::default(),
+            git: Box::new(no_repository),
+            refusals: Vec::new(),
+            interrupt_at: None,
+            interrupted: false,
+            power_loss: None,
+        }
+    }
+
+    /// Scripts the programs whose command line contains `part`. Scripts may change the disk
+    /// and count their calls; the one added last wins.
+    pub fn on(
+        &mut self,
+        part: &str,
+        behaviour: impl FnMut(&mut Disk, &ProcessSpec) -> SimProcess + 'static,
+    ) {
+        self.scripts.add(part, Box::new(behaviour));
+    }
+
+    /// Scripts git.
+    pub fn on_git(
+        &mut self,
+        git: impl FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure> + 'static,
+    ) {
+        self.git = Box::new(git);
+    }
+
+    /// A person sits down at the terminal and gives these answers, then leaves.
+    pub fn answer<const N: usize>(&mut self, answers: [&str; N]) {
+        self.terminal.stdin = true;
+        self.answers.extend(answers.map(str::to_owned));
+    }
+
+    /// Every request takes `tick_ms` at least.
+    pub fn tick(&mut self, tick_ms: u64) {
+        self.tick_ms = tick_ms;
+    }
+
+    /// Refuses requests: `refuse` gets the number of the request from 0 and the request. A
+    /// refused request has no effect.
+    pub fn refuse(&mut self, refuse: impl FnMut(usize, &Request) -> Option<FailureKind> + 'static) {
+        self.refusals.push(Box::new(refuse));
+    }
+
+    /// Refuses request `number`, counted from 0 since the machine was built.
+    pub fn refuse_nth(&mut self, number: usize, kind: FailureKind) {
+        self.refuse(move |n, _| (n == number).then_some(kind));
+    }
+
+    /// Ctrl-C arrives during request `number`: a process that runs is interrupted, otherwise
+    /// the next request that waits is.
+    pub fn interrupt_at(&mut self, number: usize) {
+        self.interrupt_at = Some(number);
+    }
+
+    /// The power will go.
+    pub fn lose_power(&mut self, loss: PowerLoss) {
+        self.power_loss = Some(loss);
+    }
+
+    /// Somebody else, alive, holds a lock for the next `duration_ms`.
+    pub fn hold_lock(&mut self, path: &str, duration_ms: u64) {
+        let until = self.after(duration_ms);
+        self.disk.put(path, "held by somebody else\n");
+        self.locks
+            .insert(self.disk.absolute(path), Holder::Other { until });
+    }
+
+    /// The time on this machine.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What a program started now knows.
+    pub fn start(&self, argv: &[&str]) -> Start {
+        let mut start = Start::example([]);
+        start.argv = argv.iter().map(|&word| word.to_owned()).collect();
+        start.env = self.env.clone();
+        start.cwd = self.cwd.clone();
+        start.now = self.now;
+        start.terminal = self.terminal;
+        start.process.pid = self.pid;
+        let seed = u128::from(self.pid) << 64 | self.requests.len() as u128;
+        start.random = seed
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+            .to_be_bytes();
+        start
+    }
+
+    /// Runs a command line to its end, or to the end of the power. The next run is another
+    /// process of the same machine.
+    pub fn run(&mut self, argv: &[&str]) -> Ended {
+        let program = Program::from_command_line(self.start(argv));
+        self.run_program(program)
+    }
+
+    /// Runs any program; see [`SimHost::run`].
+    pub fn run_program(&mut self, mut program: Program) -> Ended {
+        let mut reply = None;
+        let ended = loop {
+            match program.resume(reply.take()) {
+                Turn::Exit(exit) => break Ended::Exit(exit),
+                Turn::Request(request) => match self.turn(request) {
+                    Some(answer) => reply = Some(answer),
+                    None => break Ended::PowerCut,
+                },
+            }
+        };
+        if let Ended::Exit(_) = ended {
+            self.release_own_locks();
+        }
+        self.interrupted = false;
+        self.pid += 1;
+        ended
+    }
+
+    /// All results said so far.
+    pub fn results(&self) -> String {
+        let result = |say: &Say| match say {
+            Say::Result(text) => Some(text.clone()),
+            Say::Note(_) => None,
+        };
+        self.said.iter().filter_map(result).collect()
+    }
+
+    /// All notes said so far, without their styles.
+    pub fn notes(&self) -> String {
+        let note = |say: &Say| match say {
+            Say::Note(text) => Some(text::printable(text)),
+            Say::Result(_) => None,
+        };
+        self.said.iter().filter_map(note).collect()
+    }
+
+    /// One request; `None`: the power went.
+    fn turn(&mut self, request: Request) -> Option<Reply> {
+        let number = self.requests.len();
+        self.requests.push(request.clone());
+        let loss = self.power_loss.filter(|loss| loss.at_request == number);
+        if let Some(loss) = loss {
+            match loss.moment {
+                Moment::Before => {}
+                Moment::Within => self.tear(&request),
+                Moment::After => drop(self.outcome(number, request)),
+            }
+            self.disk.cut_power(loss.lose_relaxed);
+            self.power_loss = None;
+            return None;
+        }
+        self.now = self.after(self.tick_ms);
+        self.disk.now = self.now;
+        let outcome = self.outcome(number, request);
+        self.disk.now = self.now;
+        Some(Reply {
+            at: self.now,
+            outcome,
+        })
+    }
+
+    /// Half of an append reaches the disk.
+    fn tear(&mut self, request: &Request) {
+        if let Request::Append {
+            path,
+            bytes,
+            expect_len_bytes,
+        } = request
+        {
+            let _ = self
+                .disk
+                .append(path, &bytes[..bytes.len() / 2], *expect_len_bytes);
+        }
+    }
+
+    fn outcome(&mut self, number: usize, request: Request) -> Result<Outcome, Failure> {
+        self.interrupted |= self.interrupt_at == Some(number);
+        let refused = self
+            .refusals
+            .iter_mut()
+            .find_map(|refuse| refuse(number, &request));
+        if let Some(kind) = refused {
+            return Err(Failure::new(
+                kind,
+                format!("request {number} was refused: {kind:?}"),
+            ));
+        }
+        let done = |()| Outcome::Done;
+        let disk = &mut self.disk;
+        match request {
+            Request::Read { path, limit_bytes } => disk
+                .read(&path, limit_bytes)
+                .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::Write {
+                path,
+                bytes,
+                expect,
+                durability,
+            } => disk
+                .write(&path, &bytes, &expect, durability)
+                .map(Outcome::Written),
+            Request::Append {
+                path,
+                bytes,
+                expect_len_bytes,
+            } => disk.append(&path, &bytes, expect_len_bytes).map(done),
+            Request::Patch {
+                path,
+                offset_bytes,
+                old,
+                new,
+            } => disk.patch(&path, offset_bytes, &old, &new).map(done),
+            Request::Remove { path } => disk.remove(&path).map(done),
+            Request::List { path } => disk.list(&path).map(Outcome::Names),
+            Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
+            Request::Canonical { path } => disk.canonical(&path).map(Outcome::Path),
+            Request::Lock { path, wait_ms } => self.lock(&path, wait_ms).map(done),
+            Request::Unlock { path } => self.unlock(&path).map(done),
+            Request::Process(spec) => self.process(number, &spec).map(Outcome::Process),
+            Request::Git(request) => (self.git)(disk, &request),
+            Request::Ask { .. } => self.ask().map(Outcome::Answer),
+            Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
+            Request::Say(say) => {
+                self.said.push(say);
+                Ok(Outcome::Done)
+            }
+        }
+    }
+
+    fn lock(&mut self, path: &str, wait_ms: u64) -> Result<(), Failure> {
+        let at = self.disk.absolute(path);
+        let busy =
+            |who: &str| Failure::new(FailureKind::Busy, format!("`{path}` is held by {who}"));
+        match self.locks.get(&at).copied() {
+            Some(Holder::Pid(pid)) if pid == self.pid => return Err(busy("this program")),
+            Some(Holder::Other { until }) if until > self.now => {
+                self.take_interrupt()?;
+                let left_ms = until.millis_since(self.now);
+                self.now = self.after(left_ms.min(wait_ms));
+                if left_ms > wait_ms {
+                    return Err(busy("somebody else"));
+                }
+            }
+            Some(Holder::Pid(_) | Holder::Other { .. }) => {}
+            None => {
+                // A file that is no lock of ours does not say who holds it.
+                if self.disk.stat(path).is_ok() {
+                    return Err(busy("nobody knows whom"));
+                }
+            }
+        }
+        let line = format!("{{\"pid\":{}}}\n", self.pid);
+        self.disk
+            .write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed)?;
+        self.locks.insert(at, Holder::Pid(self.pid));
+        Ok(())
+    }
+
+    fn unlock(&mut self, path: &str) -> Result<(), Failure> {
+        let at = self.disk.absolute(path);
+        if self.locks.get(&at) != Some(&Holder::Pid(self.pid)) {
+            let message = format!("this program does not hold `{path}`");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        self.locks.remove(&at);
+        self.disk
+            .remove(path)
+            .map_err(|failure| match failure.kind {
+                FailureKind::NotFound => Failure::new(
+                    FailureKind::Conflict,
+                    format!("the lock `{path}` was taken away"),
+                ),
+                _ => failure,
+            })
+    }
+
+    fn release_own_locks(&mut self) {
+        let own = Holder::Pid(self.pid);
+        let paths: Vec<String> = self
+            .locks
+            .iter()
+            .filter(|(_, h)| **h == own)
+            .map(|(p, _)| p.clone())
+            .collect();
+        for path in paths {
+            self.locks.remove(&path);
+            let _ = self.disk.remove(&path);
+        }
+    }
+
+    fn process(&mut self, number: usize, spec: &ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let interrupted_now = self.interrupt_at == Some(number);
+        if !interrupted_now {
+            self.take_interrupt()?;
+        }
+        if let Some(path) = &spec.stream_to {
+            let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
+            self.disk.append(path, &[], so_far)?;
+        }
+        let process = self.scripts.run(&mut self.disk, spec)?;
+        if let Some(path) = &spec.stream_to {
+            let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
+            let all = [&process.stdout[..], &process.stderr[..]].concat();
+            // A log that cannot be written does not change how its program ends.
+            let _ = self.disk.append(path, &all, so_far);
+        }
+        let end = process::end(process, spec, interrupted_now);
+        self.interrupted = false;
+        self.now = self.after(end.duration_ms);
+        Ok(end)
+    }
+
+    fn ask(&mut self) -> Result<String, Failure> {
+        let nobody = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
+        if !self.terminal.stdin {
+            return Err(nobody());
+        }
+        self.take_interrupt()?;
+        self.answers.pop_front().ok_or_else(nobody)
+    }
+
+    fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure> {
+        self.take_interrupt()?;
+        self.now = self.after(duration_ms);
+        Ok(())
+    }
+
+    fn take_interrupt(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.interrupted) {
+            return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
+        }
+        Ok(())
+    }
+
+    fn after(&self, duration_ms: u64) -> Timestamp {
+        let duration_ms = i64::try_from(duration_ms).unwrap_or(i64::MAX);
+        Timestamp::from_millis(self.now.as_millis().saturating_add(duration_ms))
+    }
+}
+
+impl Host for SimHost {
+    /// # Panics
+    ///
+    /// When the power goes: only [`SimHost::run`] can show that.
+    fn perform(&mut self, request: Request) -> Reply {
+        self.turn(request).expect("power cuts need `SimHost::run`")
+    }
+}
+
+/// Git where there is no repository.
+fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
+    match request {
+        GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
+        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(Vec::new())),
+        GitRequest::Head { .. } => Ok(Outcome::Commit(None)),
+        GitRequest::CreateWorktree { .. }
+        | GitRequest::RemoveWorktree { .. }
+        | GitRequest::Switch { .. }
+        | GitRequest::DeleteBranch { .. }
+        | GitRequest::Stash { .. } => Err(Failure::new(
+            FailureKind::NotFound,
+            "there is no repository",
+        )),
+    }
+}
