@@ -26,7 +26,7 @@ pub(crate) use clock::timestamp;
 pub(crate) use locks::identity;
 
 use onloop_core::program::{
-    Durability, Expect, Failure, FailureKind, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply,
+    Durability, Expect, Failure, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply,
     Request, Say, Start, Stat, Version,
 };
 use onloop_core::time::Timestamp;
