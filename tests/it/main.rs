@@ -1,4 +1,5 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+#[cfg(unix)]
 mod host;
 mod sim;

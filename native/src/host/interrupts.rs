@@ -25,7 +25,6 @@ struct Shared {
     reader: PipeReader,
     writer: PipeWriter,
     /// An interactive program has the terminal: Ctrl-C is its own affair.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "nobody listens to signals"))]
     terminal_lent: AtomicBool,
 }
 

@@ -20,7 +20,7 @@ mod group;
 mod notice;
 #[cfg(unix)]
 mod orphans;
-#[cfg(not(unix))]
+#[cfg(any(not(unix), test))]
 mod portable;
 #[cfg(unix)]
 mod streams;
