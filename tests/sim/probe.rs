@@ -72,7 +72,11 @@ fn spec(line: &str) -> ProcessSpec {
     }
 }
 
+/// Runs a shell line while it holds a lock.
 async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
+    if io.lock("probe.lock", 0).await.is_err() {
+        return Exit::Refused;
+    }
     io.result("started\n").await;
     follow(
         io,
