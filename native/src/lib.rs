@@ -41,7 +41,7 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
     let terminal = OsTerminal::new(&start, &interrupts);
     let (held, running, lost) = (locks.held(), processes.running(), terminal.lost_output());
     let abandon = move || {
-        running.kill();
+        running.end_for_good();
         held.release_all();
     };
     if let Err(error) = interrupts.listen(abandon) {

@@ -6,6 +6,8 @@ mod locks;
 mod processes;
 #[cfg(unix)]
 mod signals;
+#[cfg(target_os = "linux")]
+mod terminal;
 
 use std::time::{Duration, Instant};
 

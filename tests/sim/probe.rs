@@ -18,6 +18,29 @@ async fn probe(io: Io) -> Exit {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["run", timeout_ms, line] => run(&io, timeout_ms.parse().ok(), line).await,
+        ["watch", label, line] => {
+            let spec = ProcessSpec {
+                label: Some(label.to_owned()),
+                ..spec(line)
+            };
+            follow(&io, spec).await
+        }
+        ["interactive", line] => {
+            follow(
+                &io,
+                ProcessSpec {
+                    interactive: true,
+                    ..spec(line)
+                },
+            )
+            .await
+        }
+        ["ask", question] => {
+            let answer = io.ask(question).await;
+            io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}"))
+                .await;
+            Exit::Done
+        }
         ["hold", lock] => hold(&io, lock).await,
         ["count", lock, counter, rounds] => {
             count(&io, lock, counter, rounds.parse().unwrap_or(0)).await
@@ -31,9 +54,8 @@ async fn probe(io: Io) -> Exit {
     }
 }
 
-/// Runs a shell line, says how it ended, and shows that one interrupt is one interrupt.
-async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
-    let spec = ProcessSpec {
+fn spec(line: &str) -> ProcessSpec {
+    ProcessSpec {
         command: Command::Shell {
             shell: Shell::Sh,
             line: line.to_owned(),
@@ -42,13 +64,32 @@ async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
         env_remove: Vec::new(),
         env_set: Vec::new(),
         stdin: None,
-        timeout_ms,
+        timeout_ms: None,
         capture_bytes: CAPTURE_BYTES,
         stream_to: None,
         label: None,
         interactive: false,
-    };
+    }
+}
+
+/// Runs a shell line while it holds a lock.
+async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
+    if io.lock("probe.lock", 0).await.is_err() {
+        return Exit::Refused;
+    }
     io.result("started\n").await;
+    follow(
+        io,
+        ProcessSpec {
+            timeout_ms,
+            ..spec(line)
+        },
+    )
+    .await
+}
+
+/// Runs a program, says how it ended, and shows that one interrupt is one interrupt.
+async fn follow(io: &Io, spec: ProcessSpec) -> Exit {
     match io.process(spec).await {
         Ok(end) => {
             let slept = io.sleep(1).await;

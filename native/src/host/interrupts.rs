@@ -5,8 +5,8 @@
 //! interrupted, so that a program can always save what it has.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use onloop_core::program::{Failure, FailureKind};
@@ -24,9 +24,33 @@ struct Shared {
     pending: AtomicBool,
     reader: PipeReader,
     writer: PipeWriter,
-    /// An interactive program has the terminal: Ctrl-C is its own affair.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "nobody listens to signals"))]
-    terminal_lent: AtomicBool,
+    terminal: Mutex<TerminalOwner>,
+}
+
+/// Whose Ctrl-C it is.
+#[derive(Clone, Copy, Debug)]
+enum TerminalOwner {
+    /// Ours.
+    Us,
+    /// An interactive program's.
+    Program,
+    /// Ours again since then.
+    UsSince(Instant),
+}
+
+/// A key that arrives this soon after an interactive program has ended was meant for it; it
+/// may even have ended it.
+const HANDOVER: Duration = Duration::from_millis(200);
+
+impl TerminalOwner {
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nobody listens to signals"))]
+    fn is_program(self) -> bool {
+        match self {
+            TerminalOwner::Us => false,
+            TerminalOwner::Program => true,
+            TerminalOwner::UsSince(then) => then.elapsed() < HANDOVER,
+        }
+    }
 }
 
 impl Interrupts {
@@ -41,7 +65,7 @@ impl Interrupts {
             pending: AtomicBool::new(false),
             reader,
             writer,
-            terminal_lent: AtomicBool::new(false),
+            terminal: Mutex::new(TerminalOwner::Us),
         };
         Ok(Interrupts {
             shared: Arc::new(shared),
@@ -91,9 +115,17 @@ impl Interrupts {
         }
     }
 
+    fn give_terminal_to(&self, owner: TerminalOwner) {
+        *self
+            .shared
+            .terminal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = owner;
+    }
+
     /// Lends the terminal to an interactive program until the guard is dropped.
     pub(super) fn lend_terminal(&self) -> TerminalLent<'_> {
-        self.shared.terminal_lent.store(true, Ordering::SeqCst);
+        self.give_terminal_to(TerminalOwner::Program);
         TerminalLent(self)
     }
 }
@@ -103,7 +135,8 @@ pub(super) struct TerminalLent<'a>(&'a Interrupts);
 
 impl Drop for TerminalLent<'_> {
     fn drop(&mut self) {
-        self.0.shared.terminal_lent.store(false, Ordering::SeqCst);
+        self.0
+            .give_terminal_to(TerminalOwner::UsSince(Instant::now()));
     }
 }
 
@@ -121,7 +154,7 @@ mod unix {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    use super::{Duration, Instant, Interrupts, Ordering};
+    use super::{Duration, Instant, Interrupts};
 
     /// A second signal within this time means "now": nothing is saved any more.
     const IMPATIENCE: Duration = Duration::from_secs(1);
@@ -159,8 +192,12 @@ mod unix {
             let listen = move || {
                 let mut last: Option<Instant> = None;
                 for signal in signals.forever() {
-                    let lent = interrupts.shared.terminal_lent.load(Ordering::SeqCst);
-                    if signal == SIGINT && lent {
+                    let owner = interrupts
+                        .shared
+                        .terminal
+                        .lock()
+                        .map_or_else(|e| *e.into_inner(), |o| *o);
+                    if signal == SIGINT && owner.is_program() {
                         continue;
                     }
                     if last.is_some_and(|last| last.elapsed() < IMPATIENCE) {
@@ -213,6 +250,20 @@ impl Interrupts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ctrl_c_belongs_to_an_interactive_program_until_a_moment_after_its_end() {
+        let long_ago = Instant::now().checked_sub(2 * HANDOVER).unwrap();
+        let table = [
+            (TerminalOwner::Us, false),
+            (TerminalOwner::Program, true),
+            (TerminalOwner::UsSince(Instant::now()), true),
+            (TerminalOwner::UsSince(long_ago), false),
+        ];
+        for (owner, expected) in table {
+            assert_eq!(owner.is_program(), expected, "{owner:?}");
+        }
+    }
 
     #[test]
     fn an_interrupt_is_delivered_once_however_often_it_was_raised() {

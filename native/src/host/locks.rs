@@ -304,3 +304,88 @@ fn read_start(file: &mut File, limit_bytes: u64) -> io::Result<Vec<u8>> {
     file.take(limit_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+/// The steps of two breakers, one at a time, in the orders that could go wrong.
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    struct Race {
+        folder: tempfile::TempDir,
+        locks: OsLocks,
+    }
+
+    impl Race {
+        /// A lock of a process that is gone: this very pid, started at another time.
+        fn over_a_dead_lock() -> Race {
+            let folder = tempfile::tempdir().unwrap();
+            let mut dead = identity();
+            dead.started = "1".to_owned();
+            let line = Holder::of(&dead, Timestamp::EPOCH).to_line();
+            fs::write(folder.path().join("lock"), line).unwrap();
+            let interrupts = Interrupts::new().unwrap();
+            let locks = OsLocks::new(Root::new(folder.path()), &identity(), &interrupts);
+            Race { folder, locks }
+        }
+
+        fn path(&self) -> PathBuf {
+            self.folder.path().join("lock")
+        }
+
+        fn inspect(&self) -> Inspection {
+            self.locks.inspect(&self.path()).unwrap()
+        }
+
+        fn take_over(&self, dead: &File) -> Attempt {
+            self.locks
+                .take_over(dead, &self.path(), Timestamp::EPOCH)
+                .unwrap()
+        }
+    }
+
+    #[test]
+    fn while_one_breaks_the_other_is_kept_out() {
+        let race = Race::over_a_dead_lock();
+        let Inspection::Dead(_first) = race.inspect() else {
+            panic!("the first sees it dead")
+        };
+        assert!(matches!(
+            race.inspect(),
+            Inspection::Held(Obstacle::Alive(_))
+        ));
+    }
+
+    #[test]
+    fn who_comes_late_to_a_broken_lock_does_not_break_the_new_one() {
+        let race = Race::over_a_dead_lock();
+        let late = File::open(race.path()).unwrap();
+        let Inspection::Dead(first) = race.inspect() else {
+            panic!("the first sees it dead")
+        };
+        assert!(matches!(race.take_over(&first), Attempt::Taken(_)));
+        drop(first);
+        let new = fs::read(race.path()).unwrap();
+        assert!(matches!(race.take_over(&late), Attempt::Changed));
+        assert_eq!(fs::read(race.path()).unwrap(), new);
+        assert_eq!(
+            fs::read_dir(race.folder.path()).unwrap().count(),
+            1,
+            "no leftovers"
+        );
+    }
+
+    #[test]
+    fn a_lock_that_replaced_ours_is_not_released() {
+        let race = Race::over_a_dead_lock();
+        let Inspection::Dead(first) = race.inspect() else {
+            panic!("the first sees it dead")
+        };
+        let Attempt::Taken(ours) = race.take_over(&first) else {
+            panic!("it is ours")
+        };
+        fs::write(race.folder.path().join("other"), "theirs").unwrap();
+        fs::rename(race.folder.path().join("other"), race.path()).unwrap();
+        assert!(!release(&race.path(), &ours).unwrap());
+        assert_eq!(fs::read(race.path()).unwrap(), b"theirs");
+    }
+}

@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn relative_paths_are_below_the_root_and_impossible_ones_are_refused() {
-        let root = Root::new("/work/project");
-        assert_eq!(root.resolve("a/b").unwrap(), Path::new("/work/project/a/b"));
+        let root = Root::new("/home/project");
+        assert_eq!(root.resolve("a/b").unwrap(), Path::new("/home/project/a/b"));
         assert_eq!(root.resolve("/etc/x").unwrap(), Path::new("/etc/x"));
         for path in ["", "a\0b"] {
             assert_eq!(root.resolve(path).unwrap_err().kind, FailureKind::Invalid);
@@ -97,17 +97,17 @@ mod tests {
 
     #[test]
     fn a_program_cannot_remove_the_ground_it_stands_on() {
-        let root = Root::new("/work/project");
+        let root = Root::new("/home/project");
         for path in [
             "/",
-            "/work",
-            "/work/project",
-            "/work/project/a/..",
-            "/work/./project/.",
+            "/home",
+            "/home/project",
+            "/home/project/a/..",
+            "/home/./project/.",
         ] {
             assert!(root.stands_on(Path::new(path)), "{path}");
         }
-        for path in ["/work/project/a", "/work/other", "/tmp"] {
+        for path in ["/home/project/a", "/home/other", "/tmp"] {
             assert!(!root.stands_on(Path::new(path)), "{path}");
         }
     }

@@ -20,8 +20,9 @@ mod group;
 mod notice;
 #[cfg(unix)]
 mod orphans;
-#[cfg(not(unix))]
+#[cfg(any(not(unix), test))]
 mod portable;
+mod running;
 #[cfg(unix)]
 mod streams;
 #[cfg(unix)]
@@ -32,6 +33,7 @@ mod unix;
 use onloop_core::program::{Failure, ProcessEnd, ProcessSpec};
 
 use super::{Interrupts, Processes, Progress, Root};
+pub use running::RunningGroup;
 
 /// What becomes of descendants that outlive their program and left its process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,30 +98,5 @@ impl Processes for OsProcesses {
     ) -> Result<ProcessEnd, Failure> {
         self.interrupts.check()?;
         portable::run(self, spec, progress)
-    }
-}
-
-/// The process group that runs at the moment, if any.
-#[derive(Clone, Debug, Default)]
-pub struct RunningGroup(
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
-    std::sync::Arc<std::sync::atomic::AtomicI32>,
-);
-
-impl RunningGroup {
-    /// Kills it without grace.
-    pub fn kill(&self) {
-        #[cfg(unix)]
-        if let Some(group) =
-            rustix::process::Pid::from_raw(self.0.load(std::sync::atomic::Ordering::SeqCst))
-        {
-            group::kill_now(group);
-        }
-    }
-
-    #[cfg(unix)]
-    fn set(&self, group: Option<rustix::process::Pid>) {
-        let raw = rustix::process::Pid::as_raw(group);
-        self.0.store(raw, std::sync::atomic::Ordering::SeqCst);
     }
 }

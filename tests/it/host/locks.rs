@@ -94,6 +94,19 @@ fn only_the_provably_dead_lose_their_locks() {
 }
 
 #[test]
+fn a_holder_that_only_looks_gone_keeps_its_lock() {
+    // As it is seen from another pid namespace: no such pid here, but the file is in use.
+    let mut world = World::new();
+    place(&world, &holder(dead_pid(), "example", "5"));
+    let in_use = std::fs::File::open(world.path("a/run.lock")).unwrap();
+    in_use.lock().unwrap();
+    assert_eq!(lock(&mut world, 5).unwrap_err().kind, FailureKind::Busy);
+    drop(in_use);
+    // A program that another test is just starting may hold a copy of the file until it runs.
+    lock(&mut world, 10_000).unwrap();
+}
+
+#[test]
 fn what_is_no_file_is_neither_broken_nor_waited_for() {
     let mut world = World::new();
     std::fs::create_dir_all(world.path("a/run.lock")).unwrap();

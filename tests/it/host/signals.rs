@@ -86,6 +86,7 @@ fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
     let line = "trap '' TERM; echo $$ > up; while :; do sleep 1; done";
     let child = probe(folder.path(), &["run", "-", line]);
     wait_for(&folder.path().join("up"));
+    assert!(folder.path().join("probe.lock").exists());
     let start = Instant::now();
     signal(&child, Signal::INT);
     // Signals of one kind that arrive together are one signal, so the second is another kind.
@@ -161,10 +162,15 @@ fn a_bug_says_how_to_report_it() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
-    let onloop = env!("CARGO_BIN_EXE_host-probe");
+    let folder = tempfile::tempdir().unwrap();
+    let probe = env!("CARGO_BIN_EXE_host-probe");
     let run = |line: &str| {
         let mut shell = Command::new("bash");
-        shell.args(["-c", line, onloop]).output().unwrap()
+        shell
+            .args(["-c", line, probe])
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
     };
     let gone = run("set -o pipefail; \"$0\" run - true | true; echo ${PIPESTATUS[0]}");
     assert_eq!(gone.stdout, b"0\n");

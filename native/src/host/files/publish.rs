@@ -160,9 +160,9 @@ pub(in crate::host) fn create_folders(folder: &Path, durability: Durability) -> 
         match fs::create_dir(folder) {
             Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
             Ok(()) => {}
-            // Somebody was faster, or a file is in the way.
+            // Somebody was faster, or something else is in the way.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !folder.is_dir() {
+                if !fs::metadata(folder)?.is_dir() {
                     return Err(io::ErrorKind::NotADirectory.into());
                 }
             }

@@ -23,9 +23,12 @@ pub(super) fn prepare(wanted: Orphans) -> Orphans {
     }
 }
 
+/// Adopting is of no use on a kernel that does not list children: what cannot be found cannot
+/// be ended.
 #[cfg(target_os = "linux")]
 fn adopt() -> bool {
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
+    std::fs::exists("/proc/thread-self/children").unwrap_or(false)
+        && rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]

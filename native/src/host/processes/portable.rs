@@ -165,3 +165,76 @@ fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(
         }
     });
 }
+
+/// Nothing here is about Windows, so it is tested where the tests run.
+#[cfg(all(test, unix))]
+mod tests {
+    use onloop_core::program::Command;
+    use onloop_core::workflow::Shell;
+
+    use super::*;
+    use crate::host::{Orphans, Root};
+
+    struct Unwatched;
+
+    impl Progress for Unwatched {
+        fn tick_every_ms(&self) -> Option<u64> {
+            None
+        }
+
+        fn tick(&mut self) {}
+
+        fn output(&mut self, _bytes: &[u8]) {}
+
+        fn warn(&mut self, message: &str) {
+            panic!("{message}");
+        }
+    }
+
+    fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {
+        let processes = OsProcesses::new(Root::new("/"), interrupts, Orphans::Leave);
+        let spec = ProcessSpec {
+            command: Command::Shell {
+                shell: Shell::Sh,
+                line: line.to_owned(),
+            },
+            cwd: ".".to_owned(),
+            env_remove: Vec::new(),
+            env_set: Vec::new(),
+            stdin: Some(b"input".to_vec()),
+            timeout_ms: Some(timeout_ms),
+            capture_bytes: 10,
+            stream_to: None,
+            label: None,
+            interactive: false,
+        };
+        run(&processes, &spec, &mut Unwatched).unwrap()
+    }
+
+    #[test]
+    fn the_plain_way_runs_feeds_cuts_and_ends_programs() {
+        let interrupts = Interrupts::new().unwrap();
+        let end = follow("cat; echo err >&2; exit 3", 20_000, &interrupts);
+        assert_eq!(end.status, ProcessStatus::Exited(3));
+        assert_eq!(
+            (end.stdout.text(), end.stderr.text()),
+            ("input".into(), "err\n".into())
+        );
+        let end = follow("yes | head -c 5000000", 20_000, &interrupts);
+        assert_eq!(
+            (end.stdout.total_bytes, end.stdout.tail.len()),
+            (5_000_000, 10)
+        );
+        assert_eq!(
+            follow("exec sleep 1000", 50, &interrupts).status,
+            ProcessStatus::TimedOut
+        );
+        assert_eq!(
+            follow("sleep 1 & echo", 20_000, &interrupts).status,
+            ProcessStatus::Exited(0)
+        );
+        interrupts.raise();
+        let end = follow("exec sleep 1000", 20_000, &interrupts);
+        assert_eq!(end.status, ProcessStatus::Interrupted);
+    }
+}

@@ -40,19 +40,20 @@ pub(super) fn run(
         command.process_group(0);
     }
     let started = Instant::now();
-    let mut child = command
-        .spawn()
+    let (mut child, scope) = processes
+        .running
+        .start(|| {
+            let child = command.spawn()?;
+            let leader = Pid::from_child(&child);
+            let scope = if spec.interactive {
+                Scope::Process(leader)
+            } else {
+                Scope::Group(leader)
+            };
+            Ok(((child, scope), scope.group()))
+        })
         .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
-    let leader = Pid::from_child(&child);
-    let scope = if spec.interactive {
-        Scope::Process(leader)
-    } else {
-        Scope::Group(leader)
-    };
-    processes.running.set(scope.group());
-    let end = follow(processes, &mut child, scope, spec, log, started, progress);
-    processes.running.set(None);
-    end
+    follow(processes, &mut child, scope, spec, log, started, progress)
 }
 
 fn follow(
@@ -70,6 +71,7 @@ fn follow(
         Ok(set_up) => set_up,
         Err(error) => {
             scope.kill();
+            processes.running.ended();
             let _ = child.wait();
             return Err(failure::of(&error, "cannot follow a process"));
         }
@@ -91,6 +93,7 @@ fn follow(
     let leader_ended = running.until_end(progress);
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     running.clear_up(processes.orphans, progress);
+    processes.running.ended();
     let status = match running.phase {
         Phase::Asked { why, .. } | Phase::Killed { why, .. } => why,
         Phase::Free { .. } => {
