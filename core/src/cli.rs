@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::program::{
-    Exit, GateArgs, Io, LintArgs, NewArgs, NextArgs, NormalizeArgs, ReportArgs, ResumeArgs, RunArgs,
-    StatusArgs, StepArgs, SummaryArgs, gate, lint, new, next, normalize, report, resume, run,
+    Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
+    StatusArgs, StepArgs, SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
     status, step, summary,
 };
 
@@ -69,6 +69,16 @@ enum Verb {
   onloop gate 4 approved --run-id add-auth-20260320T212315Z
   onloop gate 4 rejected")]
     Gate(GateArgs),
+    /// Begin the record of a run that an agent drives itself; prints the run id
+    Init(InitArgs),
+    /// Prepare branch and worktree for such a run; prints where to work as JSON
+    Prepare(PrepareArgs),
+    /// Find runs; prints a JSON array
+    Locate(LocateArgs),
+    /// Repeat the checks, end such a run and print its summary
+    Finalize(FinalizeArgs),
+    /// Print what the record of a run proves, as JSON
+    Receipt(ReceiptArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -115,6 +125,11 @@ pub async fn main(io: Io) -> Exit {
         Verb::Summary(args) => summary(&io, &args).await,
         Verb::Step(args) => step(&io, &args).await,
         Verb::Gate(args) => gate(&io, &args).await,
+        Verb::Init(args) => init(&io, &args).await,
+        Verb::Prepare(args) => prepare(&io, &args).await,
+        Verb::Locate(args) => locate(&io, &args).await,
+        Verb::Finalize(args) => finalize(&io, &args).await,
+        Verb::Receipt(args) => receipt(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

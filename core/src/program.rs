@@ -10,8 +10,10 @@ mod boxes;
 mod choose_agent;
 mod conduct;
 mod ending;
+mod finalize;
 mod find_workflow;
 mod gate;
+mod init;
 mod io;
 mod lint;
 mod locate;
@@ -20,6 +22,7 @@ pub(crate) mod memory_host;
 mod new;
 mod normalize;
 mod preflight;
+mod prepare;
 mod request;
 mod resume;
 mod review;
@@ -36,18 +39,22 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 pub use choose_agent::AgentArgs;
+pub use finalize::{FinalizeArgs, finalize};
 pub use find_workflow::find_workflow;
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
+pub use init::{InitArgs, init};
 pub use io::Io;
+pub use locate::{LocateArgs, locate};
 pub use lint::{LintArgs, LintFormat, lint};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use preflight::preflight;
+pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
 pub use status::{
-    NextArgs, ReportArgs, StatusArgs, SummaryArgs, next, report, status, summary,
+    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
 

@@ -26,4 +26,4 @@ pub use record::*;
 pub use report::render_report;
 pub use review::{Verdict, parse_verdict, review_due_at_gate, review_prompt};
 pub use summary::{Platform, render_summary, step_line, step_list};
-pub use transition::Refusal;
+pub use transition::{Missing, Refusal};

@@ -7,5 +7,6 @@ mod document;
 pub mod event;
 pub mod normalized;
 pub mod prepared;
+pub mod receipt;
 pub mod run;
 pub mod summary;

@@ -3,6 +3,7 @@
 use super::conduct::{Conduct, Stop};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io};
+use crate::preflight::Mode;
 use crate::run::{Next, Run, RunStatus, render_summary};
 use crate::wire;
 
@@ -88,6 +89,9 @@ async fn tell_report(io: &Io, store: &Store) {
 /// Where the finished work is.
 async fn tell_place(io: &Io, run: &Run) {
     let Some(branch) = &run.place.branch else { return };
+    if run.place.executor_mode == Mode::None.as_str() {
+        return;
+    }
     match &run.place.worktree_path {
         Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
         None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::run::is_of;
+use super::status::wire_entry;
 use super::store::{Paths, Store, StoreError};
-use super::{FailureKind, Io};
-use crate::run::Run;
+use super::{Exit, FailureKind, Io};
+use crate::run::{Run, RunStatus};
 
 /// A record that was found.
 #[derive(Debug)]
@@ -19,7 +21,7 @@ pub(super) struct Found {
 
 /// Every record that can be found from the current folder, newest change first, unreadable
 /// ones last.
-pub(super) async fn locate(io: &Io) -> Vec<Found> {
+pub(super) async fn find_all(io: &Io) -> Vec<Found> {
     let mut found = Vec::new();
     for root in roots(io).await {
         for id in ids(io, &root).await {
@@ -69,4 +71,39 @@ async fn roots(io: &Io) -> Vec<String> {
     let mut seen = BTreeSet::new();
     roots.retain(|root| seen.insert(root.clone()));
     roots
+}
+
+/// Arguments of `onloop locate`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct LocateArgs {
+    /// Only runs of this workflow file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub workflow: Option<String>,
+    /// Only this run
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+    /// Finished runs as well
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub all: bool,
+}
+
+/// `onloop locate`: the runs that can be found, as a JSON array, newest change first. A
+/// damaged record is listed with what is wrong with it.
+pub async fn locate(io: &Io, args: &LocateArgs) -> Exit {
+    let file = match &args.workflow {
+        None => None,
+        Some(file) => Some(io.canonical(file).await.unwrap_or_else(|_| file.clone())),
+    };
+    let mut found = find_all(io).await;
+    found.retain(|found| {
+        let Ok(run) = &found.run else { return args.run_id.as_ref().is_none_or(|id| *id == found.id) };
+        (args.all || !matches!(run.status, RunStatus::Completed | RunStatus::Abandoned))
+            && args.run_id.as_ref().is_none_or(|id| *id == run.id)
+            && file.as_deref().is_none_or(|file| is_of(run, file))
+    });
+    let entries: Vec<_> = found.iter().map(wire_entry).collect();
+    let json = serde_json::to_string_pretty(&entries).expect("entries have only string keys");
+    io.result(json + "\n").await;
+    Exit::Done
 }

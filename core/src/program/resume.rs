@@ -2,7 +2,7 @@
 
 use super::choose_agent::choose_agent;
 use super::conduct::conduct;
-use super::locate::{locate, root_of};
+use super::locate::{find_all, root_of};
 use super::run::{ConductArgs, how, is_of, timeouts};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io};
@@ -162,7 +162,7 @@ pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, Str
         None => None,
     };
     let mut candidates = Vec::new();
-    for found in locate(io).await {
+    for found in find_all(io).await {
         match found.run {
             Ok(run)
                 if !run.status.is_finished()

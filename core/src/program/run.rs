@@ -1,9 +1,11 @@
 //! `onloop run`: check the file, isolate the work, begin a record, conduct the run.
 
+use std::collections::BTreeSet;
+
 use super::choose_agent::{AgentArgs, choose_agent};
 use super::conduct::{Conduct, conduct};
 use super::find_workflow::find_workflow;
-use super::locate::{Found, locate};
+use super::locate::{Found, find_all};
 use super::preflight::preflight;
 use super::resume::{ResumeArgs, resume};
 use super::store::{Paths, Store, StoreError};
@@ -118,7 +120,13 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
         on_existing: args.on_existing,
     };
     let prepared = preflight(io, &plan, &file, &flags).await?;
-    let store = create(io, args, &plan, &prepared).await?;
+    let store = create(io, &plan, &prepared, |beginning| Beginning {
+        auto_approve: args.auto_approve,
+        reverify: !args.no_reverify,
+        review_agent: args.review.clone(),
+        ..beginning
+    })
+    .await?;
     let how = how(io, &store, &args.conduct, agent, agent_timeout_ms, verify_timeout_ms);
     announce(io, &store, &how).await;
     Ok(Begun::New(Box::new((store, how))))
@@ -210,7 +218,7 @@ pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 /// chooses, anybody else gets both commands.
 async fn unfinished(io: &Io, file: &str) -> Result<Option<String>, Exit> {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
-    let found = locate(io).await.into_iter().find_map(|Found { run, .. }| {
+    let found = find_all(io).await.into_iter().find_map(|Found { run, .. }| {
         run.ok().filter(|run| !run.status.is_finished() && is_of(run, &source))
     });
     let Some(run) = found else { return Ok(None) };
@@ -248,22 +256,30 @@ pub(super) fn is_of(run: &Run, file: &str) -> bool {
     run.place.workflow_path == file || run.place.source_workflow_path.as_deref() == Some(file)
 }
 
-async fn create(io: &Io, args: &RunArgs, plan: &Plan, prepared: &Prepared) -> Result<Store, Exit> {
+/// Writes the record of a run that begins in `prepared`, with what `adapt` makes of its
+/// beginning, and holds its driver lock.
+pub(super) async fn create(
+    io: &Io,
+    plan: &Plan,
+    prepared: &Prepared,
+    adapt: impl Fn(Beginning) -> Beginning,
+) -> Result<Store, Exit> {
     let root = &prepared.execution_root;
     let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
-    let mut taken: std::collections::BTreeSet<String> =
+    let mut taken: BTreeSet<String> =
         names.iter().filter_map(|name| name.strip_suffix(".json")).map(str::to_owned).collect();
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
         let id = unique_id(&plan.slug, io.now(), |id| taken.contains(id));
-        if let Err(failure) = io.lock(&Paths::new(root, &id).driver_lock(), 0).await {
+        let driver = Paths::new(root, &id).driver_lock();
+        if let Err(failure) = io.lock(&driver, 0).await {
             if failure.kind == FailureKind::Busy {
                 taken.insert(id);
                 continue;
             }
             return Err(refuse(io, &StoreError::Failed(failure)).await);
         }
-        let run = Run::begin(plan, beginning(io, args, prepared, plan, id.clone()));
+        let run = Run::begin(plan, adapt(beginning(io, prepared, plan, id.clone())));
         match Store::create(io, run).await {
             Ok(mut store) => {
                 // Ticks of an earlier run say nothing about this one.
@@ -271,7 +287,7 @@ async fn create(io: &Io, args: &RunArgs, plan: &Plan, prepared: &Prepared) -> Re
                 return Ok(store);
             }
             Err(StoreError::Failed(failure)) if failure.kind == FailureKind::Exists => {
-                let _ = io.unlock(&Paths::new(root, &id).driver_lock()).await;
+                let _ = io.unlock(&driver).await;
                 taken.insert(id);
             }
             Err(error) => return Err(refuse(io, &error).await),
@@ -294,13 +310,7 @@ async fn refuse(io: &Io, error: &StoreError) -> Exit {
     }
 }
 
-fn beginning(
-    io: &Io,
-    args: &RunArgs,
-    prepared: &Prepared,
-    plan: &Plan,
-    id: String,
-) -> Beginning {
+fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -> Beginning {
     Beginning {
         place: Place {
             workflow_path: prepared.workflow_path.clone(),
@@ -312,14 +322,16 @@ fn beginning(
             execution_root: prepared.execution_root.clone(),
             worktree_path: prepared.worktree_path.clone(),
             executor_mode: prepared.mode.as_str().to_owned(),
+            driver: None,
+            host: None,
             slug: plan.slug.clone(),
             report_path: format!(".hotl/reports/{id}.md"),
         },
         id,
         at: io.now(),
-        auto_approve: args.auto_approve,
-        reverify: !args.no_reverify,
-        review_agent: args.review.clone(),
+        auto_approve: false,
+        reverify: true,
+        review_agent: None,
     }
 }
 

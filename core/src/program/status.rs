@@ -1,7 +1,7 @@
 //! Looking at runs: `status`, `list`, `next`, `report`, `summary`.
 
 use super::ending::go_on;
-use super::locate::{Found, locate};
+use super::locate::{Found, find_all};
 use super::resume::{open, select};
 use super::{Exit, Io};
 use crate::run::{Next, Platform, Run, render_report, render_summary, step_list};
@@ -41,7 +41,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
     if let Some(id) = &args.run_id {
         return status_of(io, id, args.json).await;
     }
-    let mut found = locate(io).await;
+    let mut found = find_all(io).await;
     if !args.all {
         found.retain(|found| found.run.as_ref().map_or(true, |run| !run.status.is_finished()));
     }
@@ -112,7 +112,7 @@ fn entry(found: &Found) -> String {
 }
 
 /// One element of `status --json`, with the keys that older locators print.
-fn wire_entry(found: &Found) -> serde_json::Value {
+pub(super) fn wire_entry(found: &Found) -> serde_json::Value {
     let state_file = super::store::Paths::new(&found.root, &found.id).state();
     match &found.run {
         Ok(run) => serde_json::json!({
@@ -160,6 +160,26 @@ pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
     with_run(io, Some(&args.run_id), |run| match args.platform {
         Some(platform) => render_summary(run, platform),
         None => summary_json(run),
+    })
+    .await
+}
+
+/// Arguments of `onloop receipt`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ReceiptArgs {
+    /// Run id
+    pub run_id: String,
+    /// Print JSON; this is what happens anyway
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop receipt`: what the record proves, without any output text.
+pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Exit {
+    with_run(io, Some(&args.run_id), |run| {
+        let receipt = serde_json::to_string_pretty(&wire::receipt::receipt(run));
+        receipt.expect("a receipt has only string keys") + "\n"
     })
     .await
 }

@@ -6,7 +6,7 @@ use super::store::Store;
 use super::verify::{Conditions, Verification, verify_step};
 use super::{Exit, Io};
 use crate::limits;
-use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus};
+use crate::run::{BlockReason, Event, Refusal, Run, RunStatus, StepStatus};
 
 /// Arguments of `onloop step`.
 #[derive(Clone, Debug)]
@@ -73,6 +73,15 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
     }
 }
 
+/// How this process evaluates the checks of a run that somebody else drives.
+pub(super) fn conditions(io: &Io, run: &Run) -> Conditions {
+    Conditions {
+        root: run.place.execution_root.clone(),
+        timeout_ms: limits::VERIFY_TIMEOUT_MS,
+        browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+    }
+}
+
 async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let in_progress = store
         .run()
@@ -86,11 +95,7 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         io.note(format!("ERROR: Step {number} must be in_progress before verify")).await;
         return Err(Exit::Failed);
     }
-    let conditions = Conditions {
-        root: store.run().place.execution_root.clone(),
-        timeout_ms: limits::VERIFY_TIMEOUT_MS,
-        browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
-    };
+    let conditions = conditions(io, store.run());
     let record = store.run().step(number).expect("looked up above");
     let unverified = record.step.checks.is_empty();
     // The record is not locked meanwhile: others may read it and decide other gates.

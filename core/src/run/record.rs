@@ -62,6 +62,10 @@ pub struct Place {
     pub worktree_path: Option<String>,
     /// `worktree`, `branch`, `host` or `none`, or what an older record says.
     pub executor_mode: String,
+    /// Kind of program that drives the run, where it said so.
+    pub driver: Option<String>,
+    /// Agent host in which it runs, where it said so.
+    pub host: Option<String>,
     /// Name derived from the workflow file's name.
     pub slug: String,
     /// The report, relative to the execution root unless an older record says otherwise.

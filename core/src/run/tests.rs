@@ -237,7 +237,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
     assert_eq!(run.next(), Next::Repeat);
     assert_eq!(
         refused(&mut run, &Event::RunFinalized),
-        "Cannot finalize: the checks have not been repeated"
+        "Cannot finalize without passing verification evidence: the checks have not been repeated"
     );
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
     apply(&mut run, &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)] }]);
@@ -262,7 +262,7 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
     };
     apply(&mut run, &[review(Verdict::Missing)]);
     assert_eq!((run.status.word(), run.next()), ("paused", Next::AskVerdict { step: None }));
-    assert!(refused(&mut run, &Event::RunFinalized).contains("a review holds the run up"));
+    assert!(refused(&mut run, &Event::RunFinalized).contains("without a review that passes"));
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.next(), Next::Review { step: None });
     apply(&mut run, &[review(Verdict::Block), Event::VerdictAccepted]);

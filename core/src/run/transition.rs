@@ -65,10 +65,45 @@ pub enum Refusal {
         what: String,
     },
     /// Something is still to be done before the run can end.
-    Unfinished {
-        /// What, as a clause.
-        what: String,
+    Unfinished(Missing),
+}
+
+/// What a run still needs before it can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Steps are not done.
+    Steps {
+        /// How many.
+        remaining: usize,
     },
+    /// A gate is not decided.
+    Gate {
+        /// The step.
+        step: u32,
+    },
+    /// A review holds the run up, or the final one has not taken place.
+    Review,
+    /// The machine checks have not been repeated.
+    Checks,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The first words of each are what agents match on.
+        match self {
+            Missing::Steps { remaining } => {
+                write!(f, "Cannot finalize run with unfinished steps ({remaining} remaining)")
+            }
+            Missing::Gate { step } => {
+                write!(f, "Cannot finalize without required gate evidence (step {step})")
+            }
+            Missing::Review => f.write_str("Cannot finalize without a review that passes"),
+            Missing::Checks => f.write_str(
+                "Cannot finalize without passing verification evidence: the checks have not been \
+                 repeated",
+            ),
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -94,7 +129,7 @@ impl std::fmt::Display for Refusal {
                 write!(f, "The gate of step {step} needs a human decision")
             }
             Refusal::NotDue { what } => write!(f, "Not now: {what}"),
-            Refusal::Unfinished { what } => write!(f, "Cannot finalize: {what}"),
+            Refusal::Unfinished(missing) => write!(f, "{missing}"),
         }
     }
 }

@@ -33,6 +33,8 @@ document! {
         execution_root: Option<String>,
         worktree_path: Option<String>,
         executor_mode: Option<String>,
+        driver: Option<String>,
+        host: Option<String>,
         budgets: BudgetsDocument,
         revision: u64,
         started_at: Option<String>,
@@ -251,6 +253,8 @@ fn to_document(run: &Run) -> RunDocument {
         execution_root: Some(place.execution_root),
         worktree_path: place.worktree_path,
         executor_mode: Some(place.executor_mode),
+        driver: place.driver,
+        host: place.host,
         budgets: budgets_document(&terms.budgets),
         revision: run.revision,
         started_at: Some(run.started_at.to_rfc3339()),
@@ -385,6 +389,18 @@ fn verify_document(checks: &[Check], record: &StepRecord) -> Option<CheckDocumen
     }
 }
 
+/// The word for what verifies a step.
+pub(super) fn check_type(checks: &[Check]) -> Option<&'static str> {
+    Some(match checks {
+        [] => return None,
+        [Check::Shell(_)] => "shell",
+        [Check::Browser { .. }] => "browser",
+        [Check::HumanReview { .. }] => "human-review",
+        [Check::Artifact { .. }] => "artifact",
+        _ => "multi",
+    })
+}
+
 fn check_document(check: &Check, result: Option<&CheckResult>) -> CheckDocument {
     let some = |text: &str| Some(text.to_owned());
     let mut document = match check {
@@ -455,7 +471,7 @@ fn risk_word(risk: Risk) -> &'static str {
     }
 }
 
-fn gate_word(gate: Gate) -> &'static str {
+pub(super) fn gate_word(gate: Gate) -> &'static str {
     match gate {
         Gate::Human => "human",
         Gate::Auto => "auto",

@@ -1,6 +1,6 @@
 //! What happens to the run as a whole: repeated checks, pauses, resumption, the end.
 
-use super::Refusal;
+use super::{Missing, Refusal};
 use super::judgement::outputs;
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
@@ -98,8 +98,7 @@ impl Run {
         if broken {
             self.status = RunStatus::Blocked;
         } else if remaining > 0 {
-            let what = format!("unfinished steps ({remaining} remaining)");
-            return Err(Refusal::Unfinished { what });
+            return Err(Refusal::Unfinished(Missing::Steps { remaining }));
         } else {
             self.demand_evidence()?;
             self.status = RunStatus::Completed;
@@ -113,21 +112,18 @@ impl Run {
     /// Completion needs every gate decided, every verdict settled and, where the run asks for
     /// it, every machine check repeated.
     fn demand_evidence(&self) -> Result<(), Refusal> {
-        let unfinished = |what: String| Err(Refusal::Unfinished { what });
         for record in &self.steps {
             let approved = record.gate.map(|gate| gate.decision) == Some(Decision::Approved);
             if gate_rule(self, record) != GateRule::Open && !approved {
-                return unfinished(format!("the gate of step {} is open", record.step.number));
+                return Err(Refusal::Unfinished(Missing::Gate { step: record.step.number }));
             }
         }
-        if self.reviews.standing.is_some() {
-            return unfinished("a review holds the run up".to_owned());
-        }
-        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
-            return unfinished("the final review is missing".to_owned());
+        let unreviewed = self.terms.review_agent.is_some() && !self.reviews.finally_reviewed;
+        if self.reviews.standing.is_some() || unreviewed {
+            return Err(Refusal::Unfinished(Missing::Review));
         }
         if self.terms.reverify && !self.reverified {
-            return unfinished("the checks have not been repeated".to_owned());
+            return Err(Refusal::Unfinished(Missing::Checks));
         }
         Ok(())
     }

@@ -38,6 +38,8 @@ pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
             execution_root: present(document.execution_root).unwrap_or_default(),
             worktree_path: present(document.worktree_path),
             executor_mode: present(document.executor_mode).unwrap_or_default(),
+            driver: present(document.driver),
+            host: present(document.host),
             slug: present(document.workflow_slug).unwrap_or_default(),
             report_path: present(document.report_path)
                 .unwrap_or_else(|| format!(".hotl/reports/{}.md", document.run_id)),

@@ -1,0 +1,46 @@
+//! `onloop finalize`: close the record of a run that an agent drove step by step.
+
+use super::gate::change;
+use super::resume::{open, select};
+use super::step::conditions;
+use super::verify::repeat_checks;
+use super::{Exit, Io};
+use crate::run::{Event, Next};
+use crate::wire;
+
+/// Arguments of `onloop finalize`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct FinalizeArgs {
+    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+    /// Print JSON; this is what happens anyway
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop finalize`: repeats the checks, ends the run and prints its summary.
+pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
+    match end(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(Exit::Interrupted) => Exit::Interrupted,
+        Err(_) => Exit::Failed,
+    }
+}
+
+async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
+    let (root, id) = select(io, args.run_id.as_deref()).await?;
+    let mut store = open(io, &root, &id).await?;
+    if !store.run().status.is_finished() {
+        if store.run().next() == Next::Repeat {
+            let repeated = repeat_checks(io, store.run(), &conditions(io, store.run())).await;
+            let (repeated, failures) = repeated.ok_or(Exit::Interrupted)?;
+            change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
+        }
+        change(io, &mut store, Event::RunFinalized).await?;
+    }
+    let summary = serde_json::to_string_pretty(&wire::summary::summary(store.run()));
+    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `hotl.receipt/v1`: what the record of a run proves, without any output text.
+
+use serde_json::{Value, json};
+
+use super::run::check_type;
+use crate::run::{Decision, GateRule, Mode, Run, RunStatus, StepRecord, StepStatus, gate_rule};
+use crate::time::Timestamp;
+use crate::workflow::{Check, Risk};
+
+/// The receipt of a run.
+pub fn receipt(run: &Run) -> Value {
+    let reasons = missing(run);
+    json!({
+        "schema": "hotl.receipt/v1",
+        "run": {
+            "run_id": run.id,
+            "workflow_path": run.place.workflow_path,
+            "workflow_slug": run.place.slug,
+            "plan_digest": run.terms.plan_digest,
+            "status": run.status.word(),
+            "revision": run.revision,
+            "branch": run.place.branch,
+            "source_head": run.place.source_head,
+            "started_at": run.started_at.to_rfc3339(),
+            "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
+        },
+        "implementation": { "driver": run.place.driver, "host": run.place.host },
+        "evidence": run.steps.iter().map(|step| evidence(run, step)).collect::<Vec<_>>(),
+        "checks_repeated_at_end": run.reverified,
+        "sufficiency": { "sufficient": reasons.is_empty(), "reasons": reasons },
+        "redaction": { "contains_output": false, "contains_prompts": false },
+    })
+}
+
+fn evidence(run: &Run, record: &StepRecord) -> Value {
+    let required_mode = match gate_rule(run, record) {
+        GateRule::Open => None,
+        GateRule::Automatic(_) => Some("auto"),
+        GateRule::Human(_) => Some("human"),
+    };
+    let block_reason = match &record.status {
+        StepStatus::Blocked(reason) => Some(reason.text()),
+        StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Failed { .. } => None,
+    };
+    let reference = match record.step.checks.as_slice() {
+        [] => None,
+        [check] => Some(reference(check)),
+        several => Some(several.iter().map(reference).collect::<Vec<_>>().join("\n")),
+    };
+    json!({
+        "number": record.step.number,
+        "status": record.status.word(),
+        "attempts": record.attempts,
+        "verification": {
+            "required": !record.step.checks.is_empty(),
+            "type": check_type(&record.step.checks),
+            "reference": reference,
+            "passed": match record.status {
+                StepStatus::Done => Some(true),
+                StepStatus::Failed { .. } => Some(false),
+                StepStatus::Pending | StepStatus::InProgress(_) | StepStatus::Blocked(_) => None,
+            },
+        },
+        "gate": {
+            "required": required_mode.is_some(),
+            "required_mode": required_mode,
+            "configured": record.step.gate.map(super::run::gate_word),
+            "result": record.gate.map(|gate| gate.decision.word()),
+            "mode": record.gate.map(|gate| gate.mode.word()),
+        },
+        "block_reason": block_reason,
+    })
+}
+
+/// What was looked at, in the words of the plan.
+fn reference(check: &Check) -> String {
+    match check {
+        Check::Shell(shell) => shell.command.clone(),
+        Check::Browser { url, check } => format!("{url} - {check}"),
+        Check::HumanReview { prompt } => prompt.clone(),
+        Check::Artifact { path, .. } => path.clone(),
+    }
+}
+
+/// Why the record does not prove that the work is done; empty when it does.
+fn missing(run: &Run) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    if run.status != RunStatus::Completed && run.status != RunStatus::ReadyToFinish {
+        reasons.push("run_not_completed");
+    }
+    if run.steps.iter().any(|step| step.status != StepStatus::Done) {
+        reasons.push("steps_not_done");
+    }
+    if run.terms.reverify && !run.reverified {
+        reasons.push("verification_missing_or_failed");
+    }
+    let approved = |step: &StepRecord| {
+        step.gate.is_some_and(|gate| gate.decision == Decision::Approved)
+    };
+    if run.steps.iter().any(|s| gate_rule(run, s) != GateRule::Open && !approved(s)) {
+        reasons.push("gate_evidence_missing_or_rejected");
+    }
+    let by_rule = |step: &StepRecord| step.gate.is_some_and(|gate| gate.mode == Mode::Auto);
+    let human = |step: &StepRecord| matches!(gate_rule(run, step), GateRule::Human(_));
+    if run.terms.risk == Risk::High && run.steps.iter().any(|s| human(s) && by_rule(s)) {
+        reasons.push("high_risk_human_gate_missing");
+    }
+    reasons
+}
