@@ -5,6 +5,7 @@
 //! summaries are renderings of it.
 
 mod begin;
+mod budget;
 mod event;
 mod gate;
 mod next;
@@ -17,10 +18,11 @@ mod summary;
 mod tests;
 mod transition;
 
+pub use budget::{Exceeded, exceeded};
 pub use begin::{Beginning, is_run_id, unique_id};
 pub use event::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
-pub use next::{Blocker, Next};
+pub use next::{Blocker, Next, Question};
 pub use prompt::step_prompt;
 pub use record::*;
 pub use report::render_report;

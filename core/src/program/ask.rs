@@ -3,7 +3,8 @@
 use super::conduct::Stop;
 use super::store::Store;
 use super::{FailureKind, Io};
-use crate::run::{Decision, Event, Mode, Next, StepRecord};
+use crate::run::{Decision, Event, Mode, Question, Run, StepRecord, exceeded};
+use crate::workflow::Budgets;
 use crate::text;
 
 /// What came of asking.
@@ -25,15 +26,15 @@ enum Reply {
 /// Unclear answers after which the run pauses instead of asking on.
 const TRIES: usize = 5;
 
-/// Asks about `next`, which must be one of the `Ask…` cases.
-pub(super) async fn person(io: &Io, store: &Store, next: &Next) -> Result<Answer, Stop> {
+/// Asks the person at the terminal, if there is one.
+pub(super) async fn person(io: &Io, store: &Store, question: &Question) -> Result<Answer, Stop> {
     let terminal = io.start().terminal;
     if !terminal.stdin || !terminal.stderr {
         return Ok(Answer::Nobody);
     }
-    let question = format!("{} (yes/no/show-details) ", question(next));
+    let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
     for _ in 0..TRIES {
-        let line = match io.ask(question.as_str()).await {
+        let line = match io.ask(text.as_str()).await {
             Ok(line) => line,
             Err(failure) if failure.kind == FailureKind::Interrupted => {
                 return Err(Stop::Interrupted);
@@ -41,9 +42,9 @@ pub(super) async fn person(io: &Io, store: &Store, next: &Next) -> Result<Answer
             Err(_) => return Ok(Answer::Nobody),
         };
         match understand(&line) {
-            Reply::Yes => return Ok(consent(next).map_or(Answer::Nobody, Answer::Event)),
-            Reply::No => return Ok(dissent(next).map_or(Answer::Nobody, Answer::Event)),
-            Reply::Details => io.note(details(store, next)).await,
+            Reply::Yes => return Ok(Answer::Event(consent(question))),
+            Reply::No => return Ok(dissent(question).map_or(Answer::Nobody, Answer::Event)),
+            Reply::Details => io.note(details(store, question)).await,
             Reply::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
     }
@@ -59,127 +60,93 @@ fn understand(line: &str) -> Reply {
     }
 }
 
-fn question(next: &Next) -> String {
-    match next {
-        Next::AskGate { step } => format!("Gate reached at Step {step}. Continue?"),
-        Next::AskReview { step, prompt } if prompt.is_empty() => {
+fn words(run: &Run, question: &Question) -> String {
+    match question {
+        Question::Gate { step } => format!("Gate reached at Step {step}. Continue?"),
+        Question::Review { step, prompt } if prompt.is_empty() => {
             format!("Step {step} needs a human review. Continue?")
         }
-        Next::AskReview { step, prompt } => {
+        Question::Review { step, prompt } => {
             format!("Step {step} needs a human review: {prompt}\nContinue?")
         }
-        Next::AskVerdict { step: Some(step) } => {
+        Question::Verdict { step: Some(step) } => {
             format!("The review before the gate of Step {step} holds the run up. Continue anyway?")
         }
-        Next::AskVerdict { step: None } => {
+        Question::Verdict { step: None } => {
             "The final review holds the run up. Continue anyway?".to_owned()
         }
-        Next::AskInterrupted { step } => format!(
+        Question::Interrupted { step } => format!(
             "Step {step} was in progress when the session ended, and no check can tell how far \
              it got.\nTake it as done?"
         ),
-        Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Blocked(_)
-        | Next::Finished => "Continue?".to_owned(),
+        Question::Budget { step } => format!(
+            "{} before Step {step}.\nLift all bounds of this run and continue?",
+            budget_words(run)
+        ),
     }
 }
 
 /// What the run waits for, on one line for the record.
-pub(super) fn reason(next: &Next) -> String {
-    match next {
-        Next::AskGate { step } => format!("the gate of step {step} needs a human decision"),
-        Next::AskReview { step, .. } => format!("step {step} needs a human review"),
-        Next::AskVerdict { .. } => "a review holds the run up".to_owned(),
-        Next::AskInterrupted { step } => {
+pub(super) fn reason(run: &Run, question: &Question) -> String {
+    match question {
+        Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
+        Question::Review { step, .. } => format!("step {step} needs a human review"),
+        Question::Verdict { .. } => "a review holds the run up".to_owned(),
+        Question::Interrupted { step } => {
             format!("step {step} was interrupted and no check can tell how far it got")
         }
-        Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Blocked(_)
-        | Next::Finished => "a person is needed".to_owned(),
+        Question::Budget { .. } => budget_words(run),
     }
 }
 
-fn consent(next: &Next) -> Option<Event> {
-    let approved = |step: &u32| {
-        Some(Event::GateDecided { step: *step, decision: Decision::Approved, mode: Mode::Human })
-    };
-    match next {
-        Next::AskGate { step } | Next::AskReview { step, .. } => approved(step),
-        Next::AskVerdict { .. } => Some(Event::VerdictAccepted),
-        Next::AskInterrupted { step } => Some(Event::StepActed { step: *step }),
-        Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Blocked(_)
-        | Next::Finished => None,
+/// Which bounds are reached.
+pub(super) fn budget_words(run: &Run) -> String {
+    let words = exceeded(run).into_iter().map(|exceeded| {
+        format!("{} is {} (used: {})", exceeded.name, exceeded.limit, exceeded.observed)
+    });
+    format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+fn decided(step: u32, decision: Decision) -> Event {
+    Event::GateDecided { step, decision, mode: Mode::Human }
+}
+
+fn consent(question: &Question) -> Event {
+    match question {
+        Question::Gate { step } | Question::Review { step, .. } => {
+            decided(*step, Decision::Approved)
+        }
+        Question::Verdict { .. } => Event::VerdictAccepted,
+        Question::Interrupted { step } => Event::StepActed { step: *step },
+        Question::Budget { .. } => Event::BudgetsChanged(Budgets::default()),
     }
 }
 
 /// `None`: the run waits.
-fn dissent(next: &Next) -> Option<Event> {
-    let rejected = |step: &u32| {
-        Some(Event::GateDecided { step: *step, decision: Decision::Rejected, mode: Mode::Human })
-    };
-    match next {
-        Next::AskGate { step } | Next::AskReview { step, .. } => rejected(step),
-        Next::AskInterrupted { step } => Some(Event::StepStarted { step: *step }),
-        Next::AskVerdict { .. }
-        | Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Blocked(_)
-        | Next::Finished => None,
+fn dissent(question: &Question) -> Option<Event> {
+    match question {
+        Question::Gate { step } | Question::Review { step, .. } => {
+            Some(decided(*step, Decision::Rejected))
+        }
+        Question::Interrupted { step } => Some(Event::StepStarted { step: *step }),
+        Question::Verdict { .. } | Question::Budget { .. } => None,
     }
 }
 
-fn details(store: &Store, next: &Next) -> String {
+fn details(store: &Store, question: &Question) -> String {
     let run = store.run();
     let mut out = String::new();
     if let Some(standing) = &run.reviews.standing {
         out += &format!("Review: {}\n{}\n", standing.verdict.words(), standing.findings);
     }
-    let step = match next {
-        Next::AskGate { step }
-        | Next::AskReview { step, .. }
-        | Next::AskInterrupted { step }
-        | Next::AskVerdict { step: Some(step) } => run.step(*step),
-        Next::AskVerdict { step: None }
-        | Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Blocked(_)
-        | Next::Finished => None,
+    let step = match question {
+        Question::Gate { step }
+        | Question::Review { step, .. }
+        | Question::Interrupted { step }
+        | Question::Budget { step } => Some(*step),
+        Question::Verdict { step } => *step,
     };
-    if let Some(record) = step {
+    if let Some(record) = step.and_then(|step| run.step(step)) {
         out += &step_details(store, record);
     }
     out += &format!("Report: {}\n", store.paths().report());

@@ -50,7 +50,13 @@ impl Boxes {
             | Event::VerdictAccepted
             | Event::RunPaused { .. }
             | Event::RunResumed
+            | Event::TakenOver { .. }
+            | Event::RecordRebuilt { .. }
+            | Event::UsageReported(_)
+            | Event::BudgetsChanged(_)
             | Event::RunFinalized => {}
+            // Another file, other lines.
+            Event::PlanAdopted(_) => self.known = None,
         }
     }
 

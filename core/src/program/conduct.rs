@@ -118,15 +118,12 @@ async fn take_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Stop
             store.apply(Event::ChecksRepeated { repeated, failures })?;
         }
         Next::Finalize => store.apply(Event::RunFinalized)?,
-        next @ (Next::AskGate { .. }
-        | Next::AskReview { .. }
-        | Next::AskVerdict { .. }
-        | Next::AskInterrupted { .. }) => {
+        Next::Ask(question) => {
             store.commit().await?;
-            match ask::person(io, store, &next).await? {
+            match ask::person(io, store, &question).await? {
                 ask::Answer::Event(event) => answer(store, how, event)?,
                 ask::Answer::Nobody => {
-                    let reason = ask::reason(&next);
+                    let reason = ask::reason(store.run(), &question);
                     return Err(pause(store, &reason).await.err().unwrap_or(Stop::AtRest));
                 }
             }

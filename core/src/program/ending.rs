@@ -1,10 +1,11 @@
 //! What a person reads when a run stops: what happened, where the report is, how to go on.
 
+use super::ask::budget_words;
 use super::conduct::{Conduct, Stop};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io};
 use crate::preflight::Mode;
-use crate::run::{Next, Run, RunStatus, render_summary};
+use crate::run::{Next, Question, Run, RunStatus, exceeded, render_summary};
 use crate::wire;
 
 /// Says how the run stands and returns the exit code for it.
@@ -103,16 +104,25 @@ pub(super) fn go_on(run: &Run) -> String {
     let id = &run.id;
     let resume = format!("onloop resume {id}");
     match run.next() {
-        Next::AskGate { step } => gate_commands(id, step),
-        Next::AskReview { step, prompt } if prompt.is_empty() => gate_commands(id, step),
-        Next::AskReview { step, prompt } => {
+        Next::Ask(Question::Gate { step }) => gate_commands(id, step),
+        Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
+            gate_commands(id, step)
+        }
+        Next::Ask(Question::Review { step, prompt }) => {
             format!("To review: {prompt}\n{}", gate_commands(id, step))
         }
-        Next::AskVerdict { .. } => format!(
+        Next::Ask(Question::Verdict { .. }) => format!(
             "Mend what the review found, then review again:\n  {resume}\n\
              Or accept the verdict and go on:\n  {resume} --accept-review"
         ),
-        Next::AskInterrupted { step } => format!(
+        Next::Ask(Question::Budget { .. }) => format!(
+            "{}\nRaise it and continue, for example:\n  {resume} --raise {}",
+            budget_words(run),
+            exceeded(run).first().map_or("max_total_attempts=100".to_owned(), |exceeded| {
+                format!("{}=unlimited", exceeded.name)
+            })
+        ),
+        Next::Ask(Question::Interrupted { step }) => format!(
             "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
              Or, after looking at it, take it as done:\n  {resume} --interrupted done"
         ),

@@ -6,7 +6,7 @@ use super::locate::{find_all, root_of};
 use super::run::{ConductArgs, how, is_of, timeouts};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io};
-use crate::run::{Event, Next, RunStatus, StepStatus, is_run_id};
+use crate::run::{Event, Next, Question, RunStatus, StepStatus, is_run_id};
 use crate::text;
 
 /// Arguments of `onloop resume`.
@@ -77,7 +77,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::C
         apply(io, &mut store, Event::VerdictAccepted).await?;
     }
     apply(io, &mut store, Event::RunResumed).await?;
-    if let (Some(choice), Next::AskInterrupted { step }) = (args.interrupted, store.run().next()) {
+    if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, store.run().next()) {
         let event = match choice {
             Interrupted::Redo => Event::StepStarted { step },
             Interrupted::Done => Event::StepActed { step },

@@ -4,7 +4,7 @@ use super::ending::go_on;
 use super::locate::{Found, find_all};
 use super::resume::{open, select};
 use super::{Exit, Io};
-use crate::run::{Next, Platform, Run, render_report, render_summary, step_list};
+use crate::run::{Next, Platform, Question, Run, render_report, render_summary, step_list};
 use crate::text;
 use crate::wire;
 
@@ -251,12 +251,17 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
             ("block", Some(n), step(n, &format!("block --reason {reason}")))
         }
         Next::Review { step: n } => ("review", n, resume()),
-        Next::AskGate { step: n } => ("ask-gate", Some(n), gate(n, "approved|rejected")),
-        Next::AskReview { step: n, .. } => ("ask-review", Some(n), gate(n, "approved|rejected")),
-        Next::AskVerdict { step: n } => {
+        Next::Ask(Question::Gate { step: n }) => ("ask-gate", Some(n), gate(n, "approved|rejected")),
+        Next::Ask(Question::Review { step: n, .. }) => {
+            ("ask-review", Some(n), gate(n, "approved|rejected"))
+        }
+        Next::Ask(Question::Verdict { step: n }) => {
             ("ask-verdict", n, Some(format!("onloop resume {id} --accept-review")))
         }
-        Next::AskInterrupted { step: n } => {
+        Next::Ask(Question::Budget { step: n }) => {
+            ("ask-budget", Some(n), Some(format!("onloop resume {id} --raise NAME=VALUE")))
+        }
+        Next::Ask(Question::Interrupted { step: n }) => {
             ("ask-interrupted", Some(n), Some(format!("onloop resume {id} --interrupted redo|done")))
         },
         Next::Repeat => ("repeat-checks", None, resume()),

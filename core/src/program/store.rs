@@ -298,6 +298,10 @@ impl Store {
         if large && !at_rest && !grown && !self.journal_torn {
             return self.append_journal().await;
         }
+        self.rewrite().await
+    }
+
+    async fn rewrite(&mut self) -> Result<(), Failure> {
         let bytes = wire::run::write(&self.run);
         self.snapshot_bytes = bytes.len();
         let expect = Expect::Version(self.version.clone());
@@ -316,7 +320,10 @@ impl Store {
         let mut lines = Vec::new();
         let before = self.run.revision - self.pending.len() as u64;
         for (index, (at, event)) in self.pending.iter().enumerate() {
-            wire::event::write_line(&mut lines, before + 1 + index as u64, *at, event);
+            let revision = before + 1 + index as u64;
+            if !wire::event::write_line(&mut lines, revision, *at, event) {
+                return self.rewrite().await;
+            }
         }
         let added = lines.len() as u64;
         let unchanged = (self.paths.state(), self.version.clone());

@@ -2,6 +2,7 @@
 
 use serde_json::Map;
 
+use super::event::Usage;
 use super::record::*;
 use crate::time::Timestamp;
 use crate::workflow::Plan;
@@ -74,6 +75,8 @@ impl Run {
             started_at: beginning.at,
             last_update: beginning.at,
             completed_at: None,
+            active_ms: 0,
+            usage: Usage::default(),
             reviews,
             reverified: false,
             unknown: Map::new(),

@@ -2,6 +2,7 @@
 
 use super::review::Verdict;
 use crate::time::Timestamp;
+use crate::workflow::{Budgets, Risk, Step};
 
 /// Something that happened. [`super::Run::apply`] says when it may.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,8 +76,77 @@ pub enum Event {
     },
     /// Somebody continued the run.
     RunResumed,
+    /// Somebody continued the run although another process may still work on it.
+    TakenOver {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// The edited workflow file replaced the plan that the run began with.
+    PlanAdopted(Box<Adoption>),
+    /// The record was damaged and begun anew from the workflow file.
+    RecordRebuilt {
+        /// Steps whose box was ticked; they are verified before anything is done again.
+        ticked: Vec<u32>,
+    },
+    /// An agent was used.
+    UsageReported(Usage),
+    /// A person changed the bounds on the run.
+    BudgetsChanged(Budgets),
     /// The run ended, with the status that its steps give it.
     RunFinalized,
+}
+
+/// A plan that replaces the one a run began with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adoption {
+    /// One sentence: what this builds.
+    pub intent: String,
+    /// How to know that it is done.
+    pub success_criteria: String,
+    /// The author's estimate of risk.
+    pub risk: Risk,
+    /// Whether human gates below high risk approve themselves.
+    pub auto_approve: bool,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Digest of the plan.
+    pub digest: String,
+}
+
+/// What agents used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Agents started.
+    pub agents: u64,
+    /// Money, in millionths of a US dollar.
+    pub cost_usd_micros: Amount,
+    /// Tokens.
+    pub tokens: Amount,
+}
+
+/// An amount that an agent may or may not report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// That much.
+    Known(u64),
+    /// At least one agent did not say; nobody can tell whether a limit holds.
+    Unknown,
+}
+
+impl Default for Amount {
+    fn default() -> Amount {
+        Amount::Known(0)
+    }
+}
+
+impl Amount {
+    /// The sum; unknown when either is.
+    pub fn plus(self, other: Amount) -> Amount {
+        match (self, other) {
+            (Amount::Known(a), Amount::Known(b)) => Amount::Known(a.saturating_add(b)),
+            (Amount::Unknown, _) | (_, Amount::Unknown) => Amount::Unknown,
+        }
+    }
 }
 
 /// What came of evaluating one check.

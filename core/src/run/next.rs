@@ -1,5 +1,6 @@
 //! What should happen now. Nobody else decides that.
 
+use super::budget::exceeded;
 use super::event::Decision;
 use super::gate::{AutomaticReason, GateRule, gate_rule};
 use super::record::*;
@@ -44,29 +45,8 @@ pub enum Next {
         /// The step whose gate waits; `None`: the final review.
         step: Option<u32>,
     },
-    /// A person decides the gate: `GateDecided` with mode human.
-    AskGate {
-        /// The step.
-        step: u32,
-    },
-    /// A person looks at the step's result: `GateDecided` with mode human.
-    AskReview {
-        /// The step.
-        step: u32,
-        /// At what.
-        prompt: String,
-    },
-    /// A person accepts a review's verdict, or has it reviewed again: `VerdictAccepted`.
-    AskVerdict {
-        /// The step at whose gate the review took place.
-        step: Option<u32>,
-    },
-    /// The step was interrupted and no machine can tell how far it got. A person has it
-    /// acted again (`StepStarted`) or takes it as done (`StepActed`).
-    AskInterrupted {
-        /// The step.
-        step: u32,
-    },
+    /// Only a person can decide.
+    Ask(Question),
     /// Repeat all machine checks: `ChecksRepeated`.
     Repeat,
     /// Close the record: `RunFinalized`.
@@ -75,6 +55,39 @@ pub enum Next {
     Blocked(Blocker),
     /// Nothing: the run is over.
     Finished,
+}
+
+/// What a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Decide the gate: `GateDecided` with mode human.
+    Gate {
+        /// The step.
+        step: u32,
+    },
+    /// Look at the step's result: `GateDecided` with mode human.
+    Review {
+        /// The step.
+        step: u32,
+        /// At what.
+        prompt: String,
+    },
+    /// Accept a review's verdict, or have it reviewed again: `VerdictAccepted`.
+    Verdict {
+        /// The step at whose gate the review took place; `None`: the final review.
+        step: Option<u32>,
+    },
+    /// The step was interrupted and no machine can tell how far it got. Have it acted again
+    /// (`StepStarted`) or take it as done (`StepActed`).
+    Interrupted {
+        /// The step.
+        step: u32,
+    },
+    /// A bound on the whole run is reached: raise it (`BudgetsChanged`).
+    Budget {
+        /// The step that would start.
+        step: u32,
+    },
 }
 
 /// What holds a blocked run up.
@@ -100,12 +113,16 @@ impl Run {
             return Next::Blocked(blocker);
         }
         for step in &self.steps {
-            if let Some(next) = self.next_of_step(step) {
-                return next;
+            match self.next_of_step(step) {
+                Some(Next::Start { step, .. }) if !exceeded(self).is_empty() => {
+                    return Next::Ask(Question::Budget { step });
+                }
+                Some(next) => return next,
+                None => {}
             }
         }
         if let Some(standing) = &self.reviews.standing {
-            return Next::AskVerdict { step: standing.step };
+            return Next::Ask(Question::Verdict { step: standing.step });
         }
         if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
@@ -127,7 +144,7 @@ impl Run {
             StepStatus::InProgress(Phase::Interrupted) if record.has_machine_checks() => {
                 Next::Verify { step }
             }
-            StepStatus::InProgress(Phase::Interrupted) => Next::AskInterrupted { step },
+            StepStatus::InProgress(Phase::Interrupted) => Next::Ask(Question::Interrupted { step }),
             StepStatus::Failed { .. } if record.may_retry() => {
                 Next::Start { step, attempt: record.attempts + 1 }
             }
@@ -135,7 +152,7 @@ impl Run {
                 Next::Block { step, reason: exhausted(record, reason) }
             }
             StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
-                Next::AskReview { step, prompt: prompt.clone() }
+                Next::Ask(Question::Review { step, prompt: prompt.clone() })
             }
             StepStatus::Blocked(_) => return blocker(record).map(Next::Blocked),
         })
@@ -152,10 +169,10 @@ impl Run {
             (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),
             (None, GateRule::Human(_)) => match &self.reviews.standing {
                 Some(standing) if standing.step == Some(step) => {
-                    Some(Next::AskVerdict { step: Some(step) })
+                    Some(Next::Ask(Question::Verdict { step: Some(step) }))
                 }
                 _ if review_due_at_gate(self, record) => Some(Next::Review { step: Some(step) }),
-                _ => Some(Next::AskGate { step }),
+                _ => Some(Next::Ask(Question::Gate { step })),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{CheckResult, Decision, LogEntry, Mode};
+use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
 use super::review::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, Loop, Risk, Step};
@@ -33,6 +33,10 @@ pub struct Run {
     pub last_update: Timestamp,
     /// When the run ended, if it has.
     pub completed_at: Option<Timestamp>,
+    /// Time during which the run was running, up to the last change.
+    pub active_ms: u64,
+    /// What agents used so far.
+    pub usage: Usage,
     /// Reviews by an agent, where they were asked for.
     pub reviews: Reviews,
     /// Whether all machine checks have passed again after the last step.

@@ -156,7 +156,7 @@ fn an_interrupted_step_is_verified_before_it_is_repeated() {
 fn an_interrupted_step_that_nothing_verifies_is_asked_about() {
     let mut run = begin(vec![Step { checks: Vec::new(), ..step(1) }]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::RunResumed]);
-    assert_eq!(run.next(), Next::AskInterrupted { step: 1 });
+    assert_eq!(run.next(), Next::Ask(Question::Interrupted { step: 1 }));
     apply(&mut run, &[Event::StepActed { step: 1 }]);
     assert_eq!(run.next(), Next::Verify { step: 1 });
 }
@@ -183,7 +183,7 @@ fn a_human_review_pauses_and_needs_a_person() {
     let verified = Event::StepVerified { step: 1, results: vec![result(0, needs)] };
     apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
     assert_eq!(run.status, RunStatus::Paused);
-    assert_eq!(run.next(), Next::AskReview { step: 1, prompt: "look".to_owned() });
+    assert_eq!(run.next(), Next::Ask(Question::Review { step: 1, prompt: "look".to_owned() }));
     let auto = Event::GateDecided { step: 1, decision: Decision::Approved, mode: Mode::Auto };
     assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
     apply(&mut run, &[human(1, Decision::Rejected)]);
@@ -219,7 +219,7 @@ fn who_decides_a_gate() {
 fn the_next_step_waits_for_the_gate_before_it() {
     let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
-    assert_eq!(run.next(), Next::AskGate { step: 1 });
+    assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }));
     assert_eq!(
         refused(&mut run, &Event::StepStarted { step: 2 }),
         "Step 1 must be done before step 2 can start"
@@ -261,7 +261,7 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
         base: None,
     };
     apply(&mut run, &[review(Verdict::Missing)]);
-    assert_eq!((run.status.word(), run.next()), ("paused", Next::AskVerdict { step: None }));
+    assert_eq!((run.status.word(), run.next()), ("paused", Next::Ask(Question::Verdict { step: None })));
     assert!(refused(&mut run, &Event::RunFinalized).contains("without a review that passes"));
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.next(), Next::Review { step: None });
@@ -296,7 +296,7 @@ fn records_of_older_generations_are_read() {
     let run = wire::run::read(old).expect("readable");
     assert_eq!(run.place.source_branch, None);
     assert_eq!(run.place.worktree_path, None);
-    assert_eq!(run.next(), Next::AskReview { step: 2, prompt: "look".to_owned() });
+    assert_eq!(run.next(), Next::Ask(Question::Review { step: 2, prompt: "look".to_owned() }));
     let again = String::from_utf8(wire::run::write(&run)).expect("text");
     assert!(again.contains("\"driver\": \"generic\""), "unknown fields survive: {again}");
     assert!(again.contains("\"novel\""), "unknown fields of steps survive: {again}");

@@ -1,5 +1,6 @@
 //! The transition table: which event is accepted when, and what it changes.
 
+mod changes;
 mod endings;
 mod gates;
 mod judgement;
@@ -58,6 +59,11 @@ pub enum Refusal {
     HumanGateRequired {
         /// The step.
         step: u32,
+    },
+    /// A bound on the whole run is reached.
+    BudgetExceeded {
+        /// Its name.
+        name: &'static str,
     },
     /// The event belongs to another moment.
     NotDue {
@@ -128,6 +134,7 @@ impl std::fmt::Display for Refusal {
             Refusal::HumanGateRequired { step } => {
                 write!(f, "The gate of step {step} needs a human decision")
             }
+            Refusal::BudgetExceeded { name } => write!(f, "Runtime budget exceeded: {name}"),
             Refusal::NotDue { what } => write!(f, "Not now: {what}"),
             Refusal::Unfinished(missing) => write!(f, "{missing}"),
         }
@@ -149,6 +156,11 @@ impl Event {
             Event::ChecksRepeated { .. } => "checks_repeated",
             Event::RunPaused { .. } => "run_paused",
             Event::RunResumed => "run_resumed",
+            Event::TakenOver { .. } => "taken_over",
+            Event::PlanAdopted(_) => "plan_adopted",
+            Event::RecordRebuilt { .. } => "record_rebuilt",
+            Event::UsageReported(_) => "usage_reported",
+            Event::BudgetsChanged(_) => "budgets_changed",
             Event::RunFinalized => "run_finalized",
         }
     }
@@ -174,6 +186,7 @@ impl Run {
     ///
     /// A [`Refusal`] when the event is not possible now; the run is as it was.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Refusal> {
+        let was_running = self.status == RunStatus::Running;
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::StepActed { step } => self.acted(at, *step)?,
@@ -194,7 +207,16 @@ impl Run {
             }
             Event::RunPaused { reason } => self.pause(at, reason)?,
             Event::RunResumed => self.resume(at)?,
+            Event::TakenOver { reason } => self.take_over(at, reason)?,
+            Event::PlanAdopted(adoption) => self.adopt(at, adoption)?,
+            Event::RecordRebuilt { ticked } => self.rebuild(at, ticked)?,
+            Event::UsageReported(usage) => self.report_usage(*usage)?,
+            Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
             Event::RunFinalized => self.finalize(at)?,
+        }
+        // The time between a crash and the resumption was not spent on the run.
+        if was_running && *event != Event::RunResumed {
+            self.active_ms += at.millis_since(self.last_update);
         }
         self.revision += 1;
         self.last_update = at;

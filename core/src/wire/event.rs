@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::run::{read_verdict, verdict_from_parts, verdict_parts};
-use crate::run::{CheckResult, CheckVerdict, Decision, Event, Mode};
+use crate::run::{Amount, CheckResult, CheckVerdict, Decision, Event, Mode, Usage};
 use crate::time::Timestamp;
 
 /// One line of a journal: the event that took the record to `revision`.
@@ -29,6 +29,8 @@ enum EventDocument {
     ChecksRepeated { repeated: u32, failures: Vec<(u32, ResultDocument)> },
     RunPaused { reason: String },
     RunResumed,
+    TakenOver { reason: String },
+    UsageReported { agents: u64, cost_usd_micros: Option<u64>, tokens: Option<u64> },
     RunFinalized,
 }
 
@@ -43,10 +45,15 @@ struct ResultDocument {
 }
 
 /// Adds the line for one event to `out`.
-pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) {
-    let line = Line { revision, at_ms: at.as_millis(), event: to_document(event) };
+///
+/// Returns whether it could: an event that replaces most of the record has no line, and the
+/// record is rewritten instead.
+pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) -> bool {
+    let Some(event) = to_document(event) else { return false };
+    let line = Line { revision, at_ms: at.as_millis(), event };
     serde_json::to_writer(&mut *out, &line).expect("the document has only string keys");
     out.push(b'\n');
+    true
 }
 
 /// Reads a journal up to its first line that is torn or unknown: revision, time and event of
@@ -70,8 +77,8 @@ pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
     (events, understood)
 }
 
-fn to_document(event: &Event) -> EventDocument {
-    match event.clone() {
+fn to_document(event: &Event) -> Option<EventDocument> {
+    Some(match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
@@ -100,7 +107,23 @@ fn to_document(event: &Event) -> EventDocument {
         },
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed,
+        Event::TakenOver { reason } => EventDocument::TakenOver { reason },
+        Event::PlanAdopted(_) | Event::RecordRebuilt { .. } | Event::BudgetsChanged(_) => {
+            return None;
+        }
+        Event::UsageReported(usage) => EventDocument::UsageReported {
+            agents: usage.agents,
+            cost_usd_micros: known(usage.cost_usd_micros),
+            tokens: known(usage.tokens),
+        },
         Event::RunFinalized => EventDocument::RunFinalized,
+    })
+}
+
+fn known(amount: Amount) -> Option<u64> {
+    match amount {
+        Amount::Known(value) => Some(value),
+        Amount::Unknown => None,
     }
 }
 
@@ -142,6 +165,12 @@ fn from_document(document: EventDocument) -> Option<Event> {
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
         EventDocument::RunResumed => Event::RunResumed,
+        EventDocument::TakenOver { reason } => Event::TakenOver { reason },
+        EventDocument::UsageReported { agents, cost_usd_micros, tokens } => {
+            let amount = |value: Option<u64>| value.map_or(Amount::Unknown, Amount::Known);
+            let (cost_usd_micros, tokens) = (amount(cost_usd_micros), amount(tokens));
+            Event::UsageReported(Usage { agents, cost_usd_micros, tokens })
+        }
         EventDocument::RunFinalized => Event::RunFinalized,
     })
 }

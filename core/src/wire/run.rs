@@ -57,6 +57,7 @@ document! {
     /// Limits of a run.
     struct BudgetsDocument {
         limits: LimitsDocument,
+        observed: ObservedDocument,
     }
 }
 
@@ -67,6 +68,17 @@ document! {
         agents: Option<u64>,
         cost_usd: Option<f64>,
         elapsed_minutes: Option<u64>,
+    }
+}
+
+document! {
+    /// What was used; `null` where an agent did not say.
+    struct ObservedDocument {
+        agents: u64,
+        cost_usd: Option<f64>,
+        tokens: Option<u64>,
+        active_ms: u64,
+        unknown_usage: Vec<String>,
     }
 }
 
@@ -255,7 +267,7 @@ fn to_document(run: &Run) -> RunDocument {
         executor_mode: Some(place.executor_mode),
         driver: place.driver,
         host: place.host,
-        budgets: budgets_document(&terms.budgets),
+        budgets: budgets_document(run),
         revision: run.revision,
         started_at: Some(run.started_at.to_rfc3339()),
         last_update: Some(run.last_update.to_rfc3339()),
@@ -280,14 +292,30 @@ fn to_document(run: &Run) -> RunDocument {
     }
 }
 
-fn budgets_document(budgets: &Budgets) -> BudgetsDocument {
+fn budgets_document(run: &Run) -> BudgetsDocument {
+    let (limits, usage) = (&run.terms.budgets, &run.usage);
+    let dollars = |micros: u64| micros as f64 / 1e6;
+    let known = |amount: Amount| match amount {
+        Amount::Known(value) => Some(value),
+        Amount::Unknown => None,
+    };
+    let amounts = [("cost_usd", usage.cost_usd_micros), ("tokens", usage.tokens)];
+    let unknown = amounts.iter().filter(|(_, amount)| *amount == Amount::Unknown);
     BudgetsDocument {
         limits: LimitsDocument {
-            total_attempts: budgets.total_attempts,
-            agents: budgets.agents,
-            cost_usd: budgets.cost_usd_micros.map(|micros| micros as f64 / 1e6),
-            elapsed_minutes: budgets.elapsed_minutes,
+            total_attempts: limits.total_attempts,
+            agents: limits.agents,
+            cost_usd: limits.cost_usd_micros.map(dollars),
+            elapsed_minutes: limits.elapsed_minutes,
             ..LimitsDocument::default()
+        },
+        observed: ObservedDocument {
+            agents: usage.agents,
+            cost_usd: known(usage.cost_usd_micros).map(dollars),
+            tokens: known(usage.tokens),
+            active_ms: run.active_ms,
+            unknown_usage: unknown.map(|(name, _)| (*name).to_owned()).collect(),
+            ..ObservedDocument::default()
         },
         ..BudgetsDocument::default()
     }

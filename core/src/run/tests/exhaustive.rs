@@ -58,7 +58,7 @@ fn follow(run: &Run) -> Option<Event> {
     let results = |step: u32| results_of(run.step(step).expect("`next` names steps that exist"));
     Some(match run.next() {
         Next::Start { step, .. } => Event::StepStarted { step },
-        Next::Act { step } | Next::AskInterrupted { step } => Event::StepActed { step },
+        Next::Act { step } | Next::Ask(Question::Interrupted { step }) => Event::StepActed { step },
         Next::Verify { step } => Event::StepVerified { step, results: results(step) },
         Next::Approve { step, .. } => approved(step, Mode::Auto),
         Next::Block { step, reason } => Event::StepBlocked { step, reason },
@@ -68,8 +68,11 @@ fn follow(run: &Run) -> Option<Event> {
             findings: String::new(),
             base: None,
         },
-        Next::AskGate { step } | Next::AskReview { step, .. } => approved(step, Mode::Human),
-        Next::AskVerdict { .. } => Event::VerdictAccepted,
+        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+            approved(step, Mode::Human)
+        }
+        Next::Ask(Question::Verdict { .. }) => Event::VerdictAccepted,
+        Next::Ask(Question::Budget { .. }) => Event::BudgetsChanged(Budgets::default()),
         Next::Repeat => Event::ChecksRepeated { repeated: 1, failures: Vec::new() },
         Next::Finalize => Event::RunFinalized,
         Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
@@ -146,7 +149,7 @@ fn has_a_way_on(run: &Run) {
     for _ in 0..60 {
         // A person continues what is paused, as `onloop resume` does.
         if run.status == RunStatus::Paused
-            && !matches!(run.next(), Next::AskGate { .. } | Next::AskReview { .. })
+            && !matches!(run.next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }))
             && run.reviews.standing.is_none()
         {
             run.apply(run.last_update, &Event::RunResumed).expect("a paused run can be resumed");

@@ -3,6 +3,7 @@
 use super::Refusal;
 use super::judgement::{Judgement, judge, outputs};
 use crate::limits;
+use crate::run::budget::exceeded;
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
 use crate::run::record::*;
@@ -38,6 +39,9 @@ impl Run {
             if earlier.status != StepStatus::Done || !gate_open {
                 return Err(Refusal::EarlierStepUnsettled { earlier: step - 1, step });
             }
+        }
+        if let Some(exceeded) = exceeded(self).first() {
+            return Err(Refusal::BudgetExceeded { name: exceeded.name });
         }
         let record = self.step_mut(step).expect("looked up above");
         let retry = matches!(record.status, StepStatus::Failed { .. });

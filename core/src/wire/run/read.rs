@@ -63,6 +63,8 @@ pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
         started_at,
         last_update: read_time(document.last_update.as_deref()).unwrap_or(started_at),
         completed_at: read_time(document.completed_at.as_deref()),
+        active_ms: document.budgets.observed.active_ms,
+        usage: read_usage(&document.budgets.observed),
         reviews: read_reviews(document.reviews),
         reverified: document.reverified,
         unknown: document.unknown,
@@ -103,11 +105,29 @@ fn read_risk(word: Option<&str>) -> Result<Risk, ReadError> {
     })
 }
 
+fn read_usage(observed: &ObservedDocument) -> Usage {
+    let unknown = |name: &str| observed.unknown_usage.iter().any(|entry| entry == name);
+    let amount = |name, value: Option<u64>| match value {
+        _ if unknown(name) => Amount::Unknown,
+        value => Amount::Known(value.unwrap_or(0)),
+    };
+    Usage {
+        agents: observed.agents,
+        cost_usd_micros: amount("cost_usd", micros(observed.cost_usd)),
+        tokens: amount("tokens", observed.tokens),
+    }
+}
+
+/// Millionths of a dollar; what is no amount of money is left out.
+fn micros(usd: Option<f64>) -> Option<u64> {
+    usd.filter(|usd| usd.is_finite() && *usd >= 0.0).map(|usd| (usd * 1e6).round() as u64)
+}
+
 fn read_budgets(limits: &LimitsDocument) -> Budgets {
     Budgets {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd_micros: limits.cost_usd.filter(|usd| *usd >= 0.0).map(|usd| (usd * 1e6) as u64),
+        cost_usd_micros: micros(limits.cost_usd),
         elapsed_minutes: limits.elapsed_minutes,
     }
 }

@@ -1,0 +1,45 @@
+//! Bounds on a whole run. Unknown is not within.
+
+use super::event::Amount;
+use super::record::Run;
+
+/// A bound that does not hold, or of which nobody can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exceeded {
+    /// Its name, as in frontmatter and `onloop resume --raise`.
+    pub name: &'static str,
+    /// The limit, for people.
+    pub limit: String,
+    /// What was used, for people; `unknown` when an agent did not say.
+    pub observed: String,
+}
+
+/// The bounds that keep `run` from starting another attempt, in a fixed order.
+pub fn exceeded(run: &Run) -> Vec<Exceeded> {
+    let limits = &run.terms.budgets;
+    let attempts: u64 = run.steps.iter().map(|step| u64::from(step.attempts)).sum();
+    let minutes = run.active_ms / 60_000;
+    let mut all = Vec::new();
+    let mut check = |name, limit: Option<u64>, observed: u64| {
+        if let Some(limit) = limit.filter(|limit| observed >= *limit) {
+            let (limit, observed) = (limit.to_string(), observed.to_string());
+            all.push(Exceeded { name, limit, observed });
+        }
+    };
+    check("max_total_attempts", limits.total_attempts, attempts);
+    check("max_elapsed_minutes", limits.elapsed_minutes, minutes);
+    check("max_agents", limits.agents, run.usage.agents);
+    if let Some(limit) = limits.cost_usd_micros {
+        let observed = match run.usage.cost_usd_micros {
+            Amount::Known(micros) if micros < limit => return all,
+            Amount::Known(micros) => dollars(micros),
+            Amount::Unknown => "unknown".to_owned(),
+        };
+        all.push(Exceeded { name: "max_cost_usd", limit: dollars(limit), observed });
+    }
+    all
+}
+
+fn dollars(micros: u64) -> String {
+    format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
+}

@@ -1,0 +1,94 @@
+//! What people and hosts change about a run from outside: its plan, its bounds, its owner.
+
+use super::Refusal;
+use crate::run::event::*;
+use crate::run::record::*;
+use crate::time::Timestamp;
+use crate::workflow::{Budgets, Step};
+
+impl Run {
+    pub(super) fn take_over(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("taken_over")?;
+        self.log(at, "taken_over", None, format!("Taken over: {reason}"), "");
+        Ok(())
+    }
+
+    /// Steps keep their state as far as it still means the same: a finished step whose checks
+    /// and gate are unchanged stays finished, any other step only when nothing about it
+    /// changed. A finished step with other checks is verified before it is done again.
+    pub(super) fn adopt(&mut self, at: Timestamp, adoption: &Adoption) -> Result<(), Refusal> {
+        self.demand_unfinished("plan_adopted")?;
+        let mut old: Vec<Option<StepRecord>> =
+            std::mem::take(&mut self.steps).into_iter().map(Some).collect();
+        for (index, step) in adoption.steps.iter().enumerate() {
+            let before = old.get_mut(index).and_then(Option::take);
+            self.steps.push(carry_over(before, step));
+        }
+        self.terms.intent.clone_from(&adoption.intent);
+        self.terms.success_criteria.clone_from(&adoption.success_criteria);
+        self.terms.risk = adoption.risk;
+        self.terms.auto_approve = adoption.auto_approve;
+        self.terms.plan_digest.clone_from(&adoption.digest);
+        self.reverified = false;
+        self.reviews.standing = None;
+        let done = self.steps.iter().filter(|s| s.status == StepStatus::Done).count();
+        let text = format!("Adopted the edited workflow: {done} finished steps kept");
+        self.log(at, "plan_adopted", None, text, "");
+        Ok(())
+    }
+
+    pub(super) fn rebuild(&mut self, at: Timestamp, ticked: &[u32]) -> Result<(), Refusal> {
+        self.demand_running("record_rebuilt")?;
+        for step in ticked {
+            self.demand_step(*step)?;
+        }
+        for step in ticked {
+            let record = self.step_mut(*step).expect("looked up above");
+            record.status = StepStatus::InProgress(Phase::Interrupted);
+            record.attempts = 1;
+            record.forgiven = 1;
+        }
+        let text = format!("Record rebuilt; {} ticked steps are verified first", ticked.len());
+        self.log(at, "record_rebuilt", None, text, "");
+        Ok(())
+    }
+
+    pub(super) fn report_usage(&mut self, usage: Usage) -> Result<(), Refusal> {
+        self.demand_unfinished("usage_reported")?;
+        self.usage.agents = self.usage.agents.saturating_add(usage.agents);
+        self.usage.cost_usd_micros = self.usage.cost_usd_micros.plus(usage.cost_usd_micros);
+        self.usage.tokens = self.usage.tokens.plus(usage.tokens);
+        Ok(())
+    }
+
+    pub(super) fn change_budgets(&mut self, at: Timestamp, to: &Budgets) -> Result<(), Refusal> {
+        self.demand_unfinished("budgets_changed")?;
+        self.terms.budgets.clone_from(to);
+        self.log(at, "budgets_changed", None, "Budgets changed by a person".to_owned(), "");
+        Ok(())
+    }
+}
+
+fn carry_over(before: Option<StepRecord>, step: &Step) -> StepRecord {
+    let Some(before) = before else { return StepRecord::pending(step.clone()) };
+    let same_evidence = before.step.checks == step.checks && before.step.gate == step.gate;
+    match before.status {
+        StepStatus::Done if same_evidence => StepRecord { step: step.clone(), ..before },
+        StepStatus::Done => StepRecord {
+            status: StepStatus::InProgress(Phase::Interrupted),
+            attempts: before.attempts,
+            forgiven: before.attempts,
+            ..StepRecord::pending(step.clone())
+        },
+        StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Failed { .. }
+        | StepStatus::Blocked(_) => {
+            if before.step == *step {
+                before
+            } else {
+                StepRecord::pending(step.clone())
+            }
+        }
+    }
+}
