@@ -225,8 +225,11 @@ impl<'a> Body<'a> {
                     .checkbox
                     .map_or(" ", |offset| &source[offset..=offset]);
                 let canonical = format!("- [{mark}] **Step {}: {}**", header.id, header.name);
-                self.findings
-                    .push(finding::step::misspelt_header(line, canonical));
+                self.findings.push(finding::step::misspelt_header(
+                    line,
+                    header.line.start,
+                    canonical,
+                ));
             }
         }
         if header.name.is_empty() {

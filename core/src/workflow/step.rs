@@ -363,7 +363,8 @@ impl<'a> Draft<'a> {
         if let Some(until) = &self.until {
             return self.lone_until(until, None, source);
         }
-        let line_break = if source.contains("\r\n") {
+        let after_header = &source[self.header.line.end()..];
+        let line_break = if after_header.starts_with('\r') {
             "\r\n"
         } else {
             "\n"
@@ -396,9 +397,10 @@ impl<'a> Draft<'a> {
             condition
         };
         let Some(repeat) = repeat else {
-            let edit = Edit::insert(until.key.start, "loop: ");
-            let colon = Edit::replace(Span::new(until.key.end, until.key.end + 1), "");
-            return finding::step::lone_until(until.key, vec![edit, colon]);
+            let end = until.value.span.end.max(until.key.end + 1);
+            let whole = Span::new(until.key.start, end);
+            let edit = Edit::replace(whole, format!("loop: until {condition}"));
+            return finding::step::lone_until(until.key, vec![edit]);
         };
         let line_start = source[..until.key.start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = source[until.value.span.end..]

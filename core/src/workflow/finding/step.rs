@@ -27,14 +27,19 @@ pub(in super::super) fn too_many(span: Span) -> Diagnostic {
         .with_help("split the work over several files")
 }
 
-pub(in super::super) fn misspelt_header(line: Span, canonical: String) -> Diagnostic {
+pub(in super::super) fn misspelt_header(
+    line: Span,
+    line_start: usize,
+    canonical: String,
+) -> Diagnostic {
+    let whole = Span::new(line_start, line.end);
     rule::STEP_HEADER
         .at(
             line,
             "this line is not written as a step header; other readers of the format skip it",
         )
         .with_help(format!("write `{}`", shown(&canonical)))
-        .with_fix("rewrite the header", vec![Edit::replace(line, canonical)])
+        .with_fix("rewrite the header", vec![Edit::replace(whole, canonical)])
 }
 
 pub(in super::super) fn wrong_number(
