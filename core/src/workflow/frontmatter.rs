@@ -1,5 +1,7 @@
 //! The part between the first `---` and the next: what holds for the whole workflow.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::Span;
 use crate::limits;
 use crate::text;
@@ -10,22 +12,41 @@ use super::suggest;
 use super::value::{self, Kind, Style, Value};
 use super::{Budgets, Isolation, Risk, markdown};
 
-/// Keys of the format, in the order in which the documentation lists them.
-const KEYS: [&str; 14] = [
-    "intent",
-    "success_criteria",
-    "risk_level",
-    "auto_approve",
-    "branch",
-    "worktree",
-    "dirty_worktree",
-    "progress",
-    "report_detail",
-    "max_total_attempts",
-    "max_agents",
-    "max_cost_usd",
-    "max_elapsed_minutes",
-    "policy_profile",
+/// A key of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Intent,
+    SuccessCriteria,
+    RiskLevel,
+    AutoApprove,
+    Branch,
+    Worktree,
+    DirtyWorktree,
+    Progress,
+    ReportDetail,
+    MaxTotalAttempts,
+    MaxAgents,
+    MaxCostUsd,
+    MaxElapsedMinutes,
+    PolicyProfile,
+}
+
+/// Keys and their names, in the order in which the documentation lists them.
+const KEYS: [(Key, &str); 14] = [
+    (Key::Intent, "intent"),
+    (Key::SuccessCriteria, "success_criteria"),
+    (Key::RiskLevel, "risk_level"),
+    (Key::AutoApprove, "auto_approve"),
+    (Key::Branch, "branch"),
+    (Key::Worktree, "worktree"),
+    (Key::DirtyWorktree, "dirty_worktree"),
+    (Key::Progress, "progress"),
+    (Key::ReportDetail, "report_detail"),
+    (Key::MaxTotalAttempts, "max_total_attempts"),
+    (Key::MaxAgents, "max_agents"),
+    (Key::MaxCostUsd, "max_cost_usd"),
+    (Key::MaxElapsedMinutes, "max_elapsed_minutes"),
+    (Key::PolicyProfile, "policy_profile"),
 ];
 
 /// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
@@ -64,7 +85,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmat
         cursor: Cursor::new(&cursor.source()[..end], start),
         findings,
         front: Frontmatter::default(),
-        seen: [false; KEYS.len()],
+        seen: BTreeSet::new(),
     };
     reader.read_entries();
     reader.require_keys(opening.span());
@@ -93,7 +114,7 @@ struct Reader<'c, 'f> {
     cursor: Cursor<'c>,
     findings: &'f mut Findings,
     front: Frontmatter,
-    seen: [bool; KEYS.len()],
+    seen: BTreeSet<Key>,
 }
 
 impl<'c> Reader<'c, '_> {
@@ -116,26 +137,22 @@ impl<'c> Reader<'c, '_> {
     fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
         let key_span = Span::new(line.start, line.start + key.len());
         let value = self.read_value(line, line.start + length);
-        let known = KEYS
-            .iter()
-            .position(|known| known.eq_ignore_ascii_case(key));
-        let Some(index) = known else {
-            let suggestion = suggest::nearest(key, &KEYS);
+        let known = KEYS.iter().find(|(_, name)| name.eq_ignore_ascii_case(key));
+        let Some(&(known, name)) = known else {
+            let suggestion = suggest::nearest(key, &KEYS.map(|(_, name)| name));
             self.findings
                 .push(finding::frontmatter::unknown_key(key_span, key, suggestion));
             return;
         };
-        if std::mem::replace(&mut self.seen[index], true) {
+        if !self.seen.insert(known) {
             self.findings
-                .push(finding::frontmatter::duplicate_key(key_span, KEYS[index]));
-            return;
-        }
-        if value.is_empty() {
+                .push(finding::frontmatter::duplicate_key(key_span, name));
+        } else if value.is_empty() {
             self.findings
-                .push(finding::frontmatter::empty_key(key_span, KEYS[index]));
-            return;
+                .push(finding::frontmatter::empty_key(key_span, name));
+        } else {
+            self.interpret(known, name, &value);
         }
-        self.interpret(KEYS[index], &value);
     }
 
     /// The value, with list items that stand directly below the key.
@@ -173,25 +190,37 @@ impl<'c> Reader<'c, '_> {
 
     fn require_keys(&mut self, span: Span) {
         let required = [
-            (0, "say in one sentence what the workflow builds"),
-            (1, "say how to know that the work is done"),
-            (2, "write `risk_level: low`, `medium` or `high`"),
+            (
+                Key::Intent,
+                "intent",
+                "say in one sentence what the workflow builds",
+            ),
+            (
+                Key::SuccessCriteria,
+                "success_criteria",
+                "say how to know that the work is done",
+            ),
+            (
+                Key::RiskLevel,
+                "risk_level",
+                "write `risk_level: low`, `medium` or `high`",
+            ),
         ];
-        for (index, help) in required {
-            if !self.seen[index] {
+        for (key, name, help) in required {
+            if !self.seen.contains(&key) {
                 self.findings
-                    .push(finding::frontmatter::missing_key(span, KEYS[index], help));
+                    .push(finding::frontmatter::missing_key(span, name, help));
             }
         }
     }
 
-    fn interpret(&mut self, key: &'static str, value: &Value<'_>) {
-        match key {
-            "intent" => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
-            "success_criteria" => {
+    fn interpret(&mut self, known: Key, key: &'static str, value: &Value<'_>) {
+        match known {
+            Key::Intent => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
+            Key::SuccessCriteria => {
                 self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
             }
-            "risk_level" => {
+            Key::RiskLevel => {
                 let risks = [
                     ("low", Risk::Low),
                     ("medium", Risk::Medium),
@@ -202,14 +231,14 @@ impl<'c> Reader<'c, '_> {
                 };
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
-            "auto_approve" => {
+            Key::AutoApprove => {
                 let flags = [("true", true), ("false", false)];
                 let approve = self.one_of(key, value, &flags, |found| {
                     format!("auto_approve must be true or false (got: '{found}')")
                 });
                 self.front.auto_approve = approve.unwrap_or(false);
             }
-            "worktree" => {
+            Key::Worktree => {
                 let modes = [
                     ("true", Isolation::Worktree),
                     ("false", Isolation::Branch),
@@ -219,18 +248,17 @@ impl<'c> Reader<'c, '_> {
                     format!("worktree must be true, false, or host if set (got: '{found}')")
                 });
             }
-            "dirty_worktree" => self.front.dirty_allowed = self.flag(key, value, "allow"),
-            "progress" => self.front.progress_verbose = self.flag(key, value, "verbose"),
-            "report_detail" => self.front.report_full = self.flag(key, value, "full"),
-            "policy_profile" => {
+            Key::DirtyWorktree => self.front.dirty_allowed = self.flag(key, value, "allow"),
+            Key::Progress => self.front.progress_verbose = self.flag(key, value, "verbose"),
+            Key::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
+            Key::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
-            "branch" => self.front.branch = self.branch(value),
-            "max_total_attempts" => self.front.budgets.total_attempts = self.count(key, value),
-            "max_agents" => self.front.budgets.agents = self.count(key, value),
-            "max_elapsed_minutes" => self.front.budgets.elapsed_minutes = self.count(key, value),
-            "max_cost_usd" => self.front.budgets.cost_usd_micros = self.money(key, value),
-            _ => unreachable!("`{key}` is not among the known keys"),
+            Key::Branch => self.front.branch = self.branch(value),
+            Key::MaxTotalAttempts => self.front.budgets.total_attempts = self.count(key, value),
+            Key::MaxAgents => self.front.budgets.agents = self.count(key, value),
+            Key::MaxElapsedMinutes => self.front.budgets.elapsed_minutes = self.count(key, value),
+            Key::MaxCostUsd => self.front.budgets.cost_usd_micros = self.money(key, value),
         }
     }
 
