@@ -6,6 +6,12 @@
 /// Removes what could steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
 pub fn printable(text: &str) -> String {
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -23,6 +29,9 @@ pub fn printable(text: &str) -> String {
 
 /// [`printable`], on one line: line breaks and tabs become single blanks.
 pub fn one_line(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.trim_end().to_owned();
+    }
     let printable = printable(text);
     let mut out = String::with_capacity(printable.len());
     for word in printable.split(['\n', '\t']) {

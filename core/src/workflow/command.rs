@@ -254,6 +254,9 @@ fn is_path_byte(byte: u8) -> bool {
 
 /// Several lines, of which all but the last can fail unnoticed.
 fn last_line_decides(command: &str) -> bool {
+    if !command.contains('\n') {
+        return false;
+    }
     let mut lines = command
         .lines()
         .map(str::trim)

@@ -102,6 +102,9 @@ fn read_delimiter(line: &str, from: usize) -> (Option<Heredoc>, usize) {
 
 /// The delimiter of the first heredoc in `command` that never comes.
 pub(super) fn unterminated(command: &str) -> Option<String> {
+    if !command.contains("<<") {
+        return None;
+    }
     let mut lines = command.split('\n');
     while let Some(line) = lines.next() {
         for heredoc in opened_by(line) {
