@@ -68,10 +68,6 @@ fn check_floor() {
         .min()
         .unwrap_or_default();
     let rate = text.len() as f64 / best.as_secs_f64();
-    println!(
-        "parse and lint: {:.0} MB/s, floor {:.0} MB/s",
-        rate / 1e6,
-        FLOOR_BYTES_PER_S / 1e6
-    );
+    println!("parse and lint: {:.0} MB/s, floor {:.0} MB/s", rate / 1e6, FLOOR_BYTES_PER_S / 1e6);
     assert!(rate >= FLOOR_BYTES_PER_S, "slower than the floor");
 }

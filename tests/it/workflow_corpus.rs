@@ -9,10 +9,7 @@ use onloop_core::workflow;
 
 /// Findings that older linters had about bytes and layout that are accepted now.
 const ACCEPTED_NOW: [(&str, &str); 2] = [
-    (
-        "\u{feff}",
-        "Missing YAML frontmatter (file must start with ---)",
-    ),
+    ("\u{feff}", "Missing YAML frontmatter (file must start with ---)"),
     ("\n  action:", "missing '"),
 ];
 
@@ -22,10 +19,7 @@ fn corpus() -> Option<PathBuf> {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
         PathBuf::from,
     );
-    folder
-        .join("hotl/expected-lint.txt")
-        .is_file()
-        .then_some(folder)
+    folder.join("hotl/expected-lint.txt").is_file().then_some(folder)
 }
 
 /// Sentences by file name; `[upstream misses] ` marks those that older linters should print.
@@ -36,10 +30,7 @@ fn expected(text: &str) -> BTreeMap<String, Vec<String>> {
         match line.strip_prefix("    ") {
             Some(sentence) => {
                 let sentence = sentence.trim_start_matches("[upstream misses] ");
-                by_file
-                    .entry(current.clone())
-                    .or_default()
-                    .push(sentence.to_owned());
+                by_file.entry(current.clone()).or_default().push(sentence.to_owned());
             }
             None => {
                 current = line.split(' ').next().unwrap_or_default().to_owned();
@@ -53,10 +44,7 @@ fn expected(text: &str) -> BTreeMap<String, Vec<String>> {
 fn errors(path: &str, bytes: &[u8]) -> Vec<String> {
     let parsed = workflow::parse(path, bytes);
     let (_, err) = lines::render_hotl(path, &parsed.diagnostics);
-    err.lines()
-        .filter_map(|line| line.strip_prefix("FAIL: "))
-        .map(str::to_owned)
-        .collect()
+    err.lines().filter_map(|line| line.strip_prefix("FAIL: ")).map(str::to_owned).collect()
 }
 
 #[test]
@@ -75,15 +63,10 @@ fn files_that_people_wrote_have_the_intended_findings() {
         let bytes = fs::read(folder.join(name)).unwrap();
         let text = String::from_utf8(bytes.clone()).unwrap();
         let is_accepted = |sentence: &str| {
-            ACCEPTED_NOW
-                .iter()
-                .any(|(has, older)| text.contains(has) && sentence.contains(older))
+            ACCEPTED_NOW.iter().any(|(has, older)| text.contains(has) && sentence.contains(older))
         };
-        let mut intended: Vec<_> = sentences
-            .iter()
-            .filter(|sentence| !is_accepted(sentence))
-            .cloned()
-            .collect();
+        let mut intended: Vec<_> =
+            sentences.iter().filter(|sentence| !is_accepted(sentence)).cloned().collect();
         let mut found = errors(name, &bytes);
         intended.sort();
         found.sort();
@@ -102,20 +85,12 @@ fn look_alikes_have_the_findings_they_name() {
         let bytes = fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = String::from_utf8(bytes.clone()).unwrap();
-        let (_, codes) = text
-            .rsplit_once("<!-- findings:")
-            .expect("a list of findings");
-        let expected: Vec<_> = codes
-            .split_whitespace()
-            .take_while(|word| *word != "-->")
-            .collect();
+        let (_, codes) = text.rsplit_once("<!-- findings:").expect("a list of findings");
+        let expected: Vec<_> = codes.split_whitespace().take_while(|word| *word != "-->").collect();
         let parsed = workflow::parse(&name, &bytes);
         let found: Vec<_> = parsed.diagnostics.iter().map(|found| found.code).collect();
         assert_eq!(found, expected, "{name}: {:#?}", parsed.diagnostics);
-        let has_errors = parsed
-            .diagnostics
-            .iter()
-            .any(|d| d.severity == Severity::Error);
+        let has_errors = parsed.diagnostics.iter().any(|d| d.severity == Severity::Error);
         assert_eq!(parsed.plan.is_some(), !has_errors, "{name}");
         count += 1;
     }

@@ -53,9 +53,6 @@ fn every_rule_is_in_the_table() {
             Severity::Warning => "warning",
         };
         let row = format!("| `{}` | {severity} | {} |", rule.code, rule.summary);
-        assert!(
-            DOCS.contains(&row),
-            "docs/workflow-format.md lacks the row\n{row}"
-        );
+        assert!(DOCS.contains(&row), "docs/workflow-format.md lacks the row\n{row}");
     }
 }

@@ -22,53 +22,32 @@ fn errors(bytes: &[u8]) -> Vec<&'static str> {
     let elapsed = start.elapsed();
     assert!(elapsed < LONGEST, "{} bytes took {elapsed:?}", bytes.len());
     check_findings(bytes, &parsed);
-    let errors = parsed
-        .diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Error);
+    let errors = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     errors.map(|found| found.code).collect()
 }
 
 fn check_findings(bytes: &[u8], parsed: &workflow::Parsed) {
-    let has_errors = parsed
-        .diagnostics
-        .iter()
-        .any(|d| d.severity == Severity::Error);
+    let has_errors = parsed.diagnostics.iter().any(|d| d.severity == Severity::Error);
     assert_eq!(parsed.plan.is_some(), !has_errors);
     assert!(parsed.diagnostics.len() <= limits::DIAGNOSTICS_PER_FILE + 1);
     let text = std::str::from_utf8(bytes).ok();
     for found in &parsed.diagnostics {
-        let edits = found
-            .fix
-            .iter()
-            .flat_map(|fix| &fix.edits)
-            .map(|edit| edit.span);
+        let edits = found.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.span);
         for span in edits.chain([found.span]) {
-            assert!(
-                span.start <= span.end && span.end <= bytes.len(),
-                "{found:?}"
-            );
+            assert!(span.start <= span.end && span.end <= bytes.len(), "{found:?}");
             if let Some(text) = text.filter(|_| found.code != "file-too-large") {
                 assert!(text.is_char_boundary(span.start), "{found:?}");
                 assert!(text.is_char_boundary(span.end), "{found:?}");
             }
         }
-        for shown in [
-            Some(&found.message),
-            found.help.as_ref(),
-            found.hotl_text.as_ref(),
-        ] {
+        for shown in [Some(&found.message), found.help.as_ref(), found.hotl_text.as_ref()] {
             let shown = shown.map_or("", String::as_str);
             assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
             assert!(shown.len() < 2500, "{shown}");
         }
     }
     if let Some(plan) = &parsed.plan {
-        let single_lines = plan
-            .steps
-            .iter()
-            .map(|step| &step.name)
-            .chain([&plan.intent]);
+        let single_lines = plan.steps.iter().map(|step| &step.name).chain([&plan.intent]);
         for line in single_lines {
             assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
         }
@@ -85,14 +64,8 @@ fn step(number: usize, lines: &str) -> String {
 fn files_that_are_no_workflow() {
     assert_eq!(errors(b""), ["missing-frontmatter", "no-steps"]);
     assert_eq!(errors(b"\n\n"), ["missing-frontmatter", "no-steps"]);
-    assert_eq!(
-        errors("\u{feff}".as_bytes()),
-        ["missing-frontmatter", "no-steps"]
-    );
-    assert_eq!(
-        errors(b"# Readme\n\nHello.\n"),
-        ["missing-frontmatter", "no-steps"]
-    );
+    assert_eq!(errors("\u{feff}".as_bytes()), ["missing-frontmatter", "no-steps"]);
+    assert_eq!(errors(b"# Readme\n\nHello.\n"), ["missing-frontmatter", "no-steps"]);
     assert_eq!(errors(b"\x7fELF\x02\x01\x01\0\0\0"), ["not-text"]);
     assert_eq!(errors(b"\xff\xfe-\0-\0-\0"), ["not-text"]);
     assert_eq!(errors(b"---\nintent: \xc3\x28\n"), ["not-utf8"]);
@@ -123,30 +96,20 @@ fn numbers_that_are_all_wrong() {
 fn nesting_a_hundred_thousand_deep() {
     let deep = 100_000;
     let brackets = "[".repeat(deep);
-    let file = FRONT.replace(
-        "success_criteria: b",
-        &format!("success_criteria: {brackets}"),
-    );
+    let file = FRONT.replace("success_criteria: b", &format!("success_criteria: {brackets}"));
     assert_eq!(
         errors(format!("{file}{}", step(1, "")).as_bytes()),
         ["frontmatter-too-large", "line-too-long"]
     );
     let fewer = "[".repeat(1000) + &"]".repeat(1000);
     let file = FRONT.replace("success_criteria: b", &format!("success_criteria: {fewer}"));
-    assert_eq!(
-        errors(format!("{file}{}", step(1, "")).as_bytes()),
-        ["frontmatter-too-nested"]
-    );
+    assert_eq!(errors(format!("{file}{}", step(1, "")).as_bytes()), ["frontmatter-too-nested"]);
     for deep in [
         "> ".repeat(deep),
         "- ".repeat(deep),
         format!("verify: {}", "(".repeat(deep)),
-        (0..2000)
-            .map(|depth| format!("{}- x\n", " ".repeat(depth)))
-            .collect(),
-        (0..2000)
-            .map(|depth| format!("{}a:\n", " ".repeat(depth)))
-            .collect(),
+        (0..2000).map(|depth| format!("{}- x\n", " ".repeat(depth))).collect(),
+        (0..2000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(),
         "```\n~~~\n".repeat(deep / 2),
         "<!--".repeat(deep),
     ] {
@@ -171,12 +134,7 @@ fn repetition_of_what_looks_expensive() {
     };
     let lines: [&dyn Fn(usize) -> String; 12] = [
         &|at| format!("- [ ] **Step {}: a**\nverify: cat <<E{at}\n", at + 1),
-        &|at| {
-            format!(
-                "- [ ] **Step {}: a**\naction: |\n  b\nloop: true\nuntil: x\n",
-                at + 1
-            )
-        },
+        &|at| format!("- [ ] **Step {}: a**\naction: |\n  b\nloop: true\nuntil: x\n", at + 1),
         &|_| "- [ ] **Step 1: a**\n".to_owned(),
         &|_| "#### 1. a\n".to_owned(),
         &|at| format!("key{at}: value\n"),
@@ -203,10 +161,7 @@ fn frontmatter_without_end() {
     let codes = errors(endless.as_bytes());
     assert!(codes.contains(&"unterminated-frontmatter"), "{codes:?}");
     let recovered = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n\n## Steps\n".to_owned();
-    assert_eq!(
-        errors((recovered + &step(1, "")).as_bytes()),
-        ["unterminated-frontmatter"]
-    );
+    assert_eq!(errors((recovered + &step(1, "")).as_bytes()), ["unterminated-frontmatter"]);
 }
 
 #[test]
@@ -235,14 +190,8 @@ fn names_with_everything_in_them() {
 fn more_checks_than_a_step_may_have() {
     let list = |count: usize| format!("verify:\n{}", "  - make x\n".repeat(count));
     let file = |count| format!("{FRONT}{}", step(1, &list(count)));
-    assert_eq!(
-        errors(file(limits::CHECKS_PER_STEP).as_bytes()),
-        Vec::<&str>::new()
-    );
-    assert_eq!(
-        errors(file(limits::CHECKS_PER_STEP + 1).as_bytes()),
-        ["too-many-checks"]
-    );
+    assert_eq!(errors(file(limits::CHECKS_PER_STEP).as_bytes()), Vec::<&str>::new());
+    assert_eq!(errors(file(limits::CHECKS_PER_STEP + 1).as_bytes()), ["too-many-checks"]);
     assert_eq!(errors(file(100_000).as_bytes()), ["too-many-checks"]);
 }
 

@@ -99,11 +99,7 @@ const CLASSES: [Class; 256] = {
 /// `apiKey`, `APIKey`, `OAuth`.
 pub(super) fn scan(text: &str, mut found: impl FnMut(Topic)) {
     let bytes = text.as_bytes();
-    let class = |at: usize| {
-        bytes
-            .get(at)
-            .map_or(Class::Other, |&byte| CLASSES[usize::from(byte)])
-    };
+    let class = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| CLASSES[usize::from(byte)]);
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
@@ -134,10 +130,7 @@ fn look_at(word: &[u8], found: &mut impl FnMut(Topic)) {
         return;
     }
     // The first letters of all security words and of the prefixes that may stand before them.
-    if !matches!(
-        word[0] | 0x20,
-        b'a' | b'b' | b'd' | b'e' | b'k' | b'o'..=b'u'
-    ) {
+    if !matches!(word[0] | 0x20, b'a' | b'b' | b'd' | b'e' | b'k' | b'o'..=b'u') {
         return;
     }
     let mut lower = [0; WORD_BYTES];

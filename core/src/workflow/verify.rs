@@ -53,9 +53,7 @@ impl<'c> Draft<'c> {
     }
 
     fn value(&self, name: &str) -> Option<&Value<'c>> {
-        self.get(name)
-            .map(|field| &field.value)
-            .filter(|value| !value.is_empty())
+        self.get(name).map(|field| &field.value).filter(|value| !value.is_empty())
     }
 }
 
@@ -74,8 +72,7 @@ impl<'c> Reader<'_, 'c> {
             checks.extend(self.bare_command(&command));
         }
         if checks.is_empty() && self.findings.error_count() == errors_before {
-            self.findings
-                .push(finding::check::empty(key_span, self.step));
+            self.findings.push(finding::check::empty(key_span, self.step));
         }
         self.look_at_order(&checks, key_span);
         checks
@@ -94,11 +91,7 @@ impl<'c> Reader<'_, 'c> {
         if list {
             self.list(indent, checks);
         } else if value::key(first.trimmed()).is_some() {
-            let mut draft = Draft {
-                start: first.start + indent,
-                indent,
-                ..Draft::default()
-            };
+            let mut draft = Draft { start: first.start + indent, indent, ..Draft::default() };
             self.object(&mut draft, indent);
             checks.extend(self.finish(&draft));
         }
@@ -161,21 +154,13 @@ impl<'c> Reader<'_, 'c> {
         let column = line.text.len() - content.len();
         if content.is_empty() || content.starts_with('#') {
             self.skip_blank();
-            let first = self
-                .cursor
-                .peek()
-                .filter(|next| next.indent() > dash_indent);
+            let first = self.cursor.peek().filter(|next| next.indent() > dash_indent);
             let Some(first) = first else {
-                self.findings
-                    .push(finding::check::empty(line.span(), self.step));
+                self.findings.push(finding::check::empty(line.span(), self.step));
                 return None;
             };
             let indent = first.indent();
-            let mut draft = Draft {
-                start: first.start + indent,
-                indent,
-                ..Draft::default()
-            };
+            let mut draft = Draft { start: first.start + indent, indent, ..Draft::default() };
             self.object(&mut draft, indent);
             return self.finish(&draft);
         }
@@ -188,15 +173,8 @@ impl<'c> Reader<'_, 'c> {
             let command = Value::read(self.cursor, line, from, dash_indent, Kind::Command);
             return self.bare_command(&command);
         }
-        let mut draft = Draft {
-            start: line.start + column,
-            indent: column,
-            ..Draft::default()
-        };
-        let rest = Line {
-            text: &line.text[column..],
-            start: line.start + column,
-        };
+        let mut draft = Draft { start: line.start + column, indent: column, ..Draft::default() };
+        let rest = Line { text: &line.text[column..], start: line.start + column };
         self.field(&mut draft, rest, column);
         self.object(&mut draft, column);
         self.finish(&draft)
@@ -212,10 +190,7 @@ impl<'c> Reader<'_, 'c> {
             if line.indent() != indent {
                 return;
             }
-            let rest = Line {
-                text: &line.text[indent..],
-                start: line.start + indent,
-            };
+            let rest = Line { text: &line.text[indent..], start: line.start + indent };
             if value::key(rest.text).is_none() {
                 return;
             }
@@ -231,24 +206,19 @@ impl<'c> Reader<'_, 'c> {
         };
         let name_span = Span::new(line.start, line.start + key.len());
         let from = line.start + length;
-        let known = FIELDS
-            .iter()
-            .chain(&["value"])
-            .find(|name| name.eq_ignore_ascii_case(key));
+        let known = FIELDS.iter().chain(&["value"]).find(|name| name.eq_ignore_ascii_case(key));
         let Some(&name) = known else {
             Value::read(self.cursor, line, from, indent, Kind::Prose);
             if super::step::is_field(key) {
                 self.indented_field(name_span);
             } else if !matches!(key, "name" | "description" | "note" | "id") {
                 let suggestion = suggest::nearest(key, &FIELDS);
-                self.findings
-                    .push(finding::check::unknown_field(name_span, key, suggestion));
+                self.findings.push(finding::check::unknown_field(name_span, key, suggestion));
             }
             return;
         };
         if draft.get(name).is_some() {
-            self.findings
-                .push(finding::check::duplicate_field(name_span, name));
+            self.findings.push(finding::check::duplicate_field(name_span, name));
         }
         let value = match name {
             "command" => Value::read(self.cursor, line, from, indent, Kind::Command),
@@ -259,22 +229,16 @@ impl<'c> Reader<'_, 'c> {
             _ => self.word(name, line, from, indent),
         };
         if matches!(name, "kind" | "value") {
-            self.findings
-                .push(finding::check::flattened_assert(name_span, name));
+            self.findings.push(finding::check::flattened_assert(name_span, name));
         }
         self.report_value(&value);
-        draft.fields.push(Field {
-            name,
-            name_span,
-            value,
-        });
+        draft.fields.push(Field { name, name_span, value });
     }
 
     fn word(&mut self, name: &str, line: Line<'c>, from: usize, indent: usize) -> Value<'c> {
         let value = Value::read(self.cursor, line, from, indent, Kind::Word);
         if value.style != Style::Inline && !value.is_empty() {
-            self.findings
-                .push(finding::step::unexpected_lines(value.span, name));
+            self.findings.push(finding::step::unexpected_lines(value.span, name));
         }
         value
     }
@@ -299,15 +263,8 @@ impl<'c> Reader<'_, 'c> {
                 Some(_) | None => return inline,
             }
         };
-        while let Some(next) = self
-            .cursor
-            .peek()
-            .filter(|next| next.indent() == inner_indent)
-        {
-            let rest = Line {
-                text: &next.text[inner_indent..],
-                start: next.start + inner_indent,
-            };
+        while let Some(next) = self.cursor.peek().filter(|next| next.indent() == inner_indent) {
+            let rest = Line { text: &next.text[inner_indent..], start: next.start + inner_indent };
             let Some((key, length)) = value::key(rest.text) else {
                 break;
             };
@@ -334,14 +291,9 @@ impl<'c> Reader<'_, 'c> {
         if text.starts_with(['{', '[']) {
             self.findings.push(finding::check::flow(inline.span, name));
         } else if name == "assert" && ASSERT_KINDS.contains(&text) {
-            self.findings
-                .push(finding::check::inline_assert(inline.span, text, indent));
+            self.findings.push(finding::check::inline_assert(inline.span, text, indent));
             let (name_span, value) = (inline.span, inline.clone());
-            draft.fields.push(Field {
-                name: "kind",
-                name_span,
-                value,
-            });
+            draft.fields.push(Field { name: "kind", name_span, value });
         } else {
             let expected = "indented lines below it";
             let found = finding::check::invalid_value(inline.span, name, text, expected);
@@ -353,11 +305,9 @@ impl<'c> Reader<'_, 'c> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if !key.bytes().all(is_name) {
             let expected = "a name of letters, digits and `_`";
-            self.findings
-                .push(finding::check::invalid_value(span, "env", key, expected));
+            self.findings.push(finding::check::invalid_value(span, "env", key, expected));
         } else if draft.env.iter().any(|(name, _)| name == key) {
-            self.findings
-                .push(finding::check::duplicate_field(span, key));
+            self.findings.push(finding::check::duplicate_field(span, key));
         } else {
             let text = value::unquoted(value.trimmed()).to_owned();
             draft.env.push((key.to_owned(), text));
@@ -370,21 +320,15 @@ impl<'c> Reader<'_, 'c> {
             "value" => "value",
             _ => {
                 let suggestion = suggest::nearest(key, &["kind", "value"]);
-                self.findings
-                    .push(finding::check::unknown_field(span, key, suggestion));
+                self.findings.push(finding::check::unknown_field(span, key, suggestion));
                 return;
             }
         };
         if draft.get(name).is_some() {
-            self.findings
-                .push(finding::check::duplicate_field(span, name));
+            self.findings.push(finding::check::duplicate_field(span, name));
         }
         self.report_value(&value);
-        draft.fields.push(Field {
-            name,
-            name_span: span,
-            value,
-        });
+        draft.fields.push(Field { name, name_span: span, value });
     }
 
     fn report_value(&mut self, value: &Value<'c>) {
@@ -398,12 +342,9 @@ impl<'c> Reader<'_, 'c> {
 
     /// A field of the step that stands among those of a check.
     fn indented_field(&mut self, span: Span) {
-        let line_start = self.cursor.source()[..span.start]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let line_start = self.cursor.source()[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = " ".repeat(self.indent);
-        self.findings
-            .push(finding::step::indented_field(span, line_start, &indent));
+        self.findings.push(finding::step::indented_field(span, line_start, &indent));
     }
 
     fn bare_command(&mut self, value: &Value<'c>) -> Option<Check> {
@@ -414,8 +355,7 @@ impl<'c> Reader<'_, 'c> {
         }
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];
         if value.style != Style::Block && flow.iter().any(|start| text.starts_with(start)) {
-            self.findings
-                .push(finding::check::flow(value.span, "verify"));
+            self.findings.push(finding::check::flow(value.span, "verify"));
             return None;
         }
         let check = ShellCheck::new(text);
@@ -429,8 +369,7 @@ impl<'c> Reader<'_, 'c> {
         let is_review = |check: &Check| matches!(check, Check::HumanReview { .. });
         let first_review = checks.iter().position(is_review);
         if first_review.is_some_and(|at| checks[at..].iter().any(|check| !is_review(check))) {
-            self.findings
-                .push(finding::check::review_before_checks(key_span));
+            self.findings.push(finding::check::review_before_checks(key_span));
         }
     }
 }
