@@ -6,6 +6,9 @@
 /// Removes what could steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
 pub fn printable(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -23,6 +26,9 @@ pub fn printable(text: &str) -> String {
 
 /// [`printable`], on one line: line breaks and tabs become single blanks.
 pub fn one_line(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.trim_end().to_owned();
+    }
     let printable = printable(text);
     let mut out = String::with_capacity(printable.len());
     for word in printable.split(['\n', '\t']) {
@@ -105,10 +111,7 @@ pub fn ellipsis(text: &str, limit_bytes: usize) -> String {
     if text.len() <= limit_bytes {
         return text.to_owned();
     }
-    format!(
-        "{}…",
-        prefix(text, limit_bytes.saturating_sub('…'.len_utf8()))
-    )
+    format!("{}…", prefix(text, limit_bytes.saturating_sub('…'.len_utf8())))
 }
 
 /// `text` inside a Markdown code fence that it cannot close.
@@ -120,21 +123,13 @@ pub fn fenced(info: &str, text: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    let newline = if text.is_empty() || text.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{text}{newline}{fence}\n")
 }
 
 /// `1 attempt`, `2 attempts`.
 pub fn counted(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// `word` as one word of a POSIX shell line, quoted only when it has to be.

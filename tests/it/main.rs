@@ -4,3 +4,6 @@
 mod host;
 mod preflight;
 mod sim;
+mod workflow_corpus;
+mod workflow_docs;
+mod workflow_hostile;

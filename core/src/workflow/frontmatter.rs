@@ -1,5 +1,7 @@
 //! The part between the first `---` and the next: what holds for the whole workflow.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::Span;
 use crate::limits;
 use crate::text;
@@ -10,22 +12,41 @@ use super::suggest;
 use super::value::{self, Kind, Style, Value};
 use super::{Budgets, Isolation, Risk, markdown};
 
-/// Keys of the format, in the order in which the documentation lists them.
-const KEYS: [&str; 14] = [
-    "intent",
-    "success_criteria",
-    "risk_level",
-    "auto_approve",
-    "branch",
-    "worktree",
-    "dirty_worktree",
-    "progress",
-    "report_detail",
-    "max_total_attempts",
-    "max_agents",
-    "max_cost_usd",
-    "max_elapsed_minutes",
-    "policy_profile",
+/// A key of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Intent,
+    SuccessCriteria,
+    RiskLevel,
+    AutoApprove,
+    Branch,
+    Worktree,
+    DirtyWorktree,
+    Progress,
+    ReportDetail,
+    MaxTotalAttempts,
+    MaxAgents,
+    MaxCostUsd,
+    MaxElapsedMinutes,
+    PolicyProfile,
+}
+
+/// Keys and their names, in the order in which the documentation lists them.
+const KEYS: [(Key, &str); 14] = [
+    (Key::Intent, "intent"),
+    (Key::SuccessCriteria, "success_criteria"),
+    (Key::RiskLevel, "risk_level"),
+    (Key::AutoApprove, "auto_approve"),
+    (Key::Branch, "branch"),
+    (Key::Worktree, "worktree"),
+    (Key::DirtyWorktree, "dirty_worktree"),
+    (Key::Progress, "progress"),
+    (Key::ReportDetail, "report_detail"),
+    (Key::MaxTotalAttempts, "max_total_attempts"),
+    (Key::MaxAgents, "max_agents"),
+    (Key::MaxCostUsd, "max_cost_usd"),
+    (Key::MaxElapsedMinutes, "max_elapsed_minutes"),
+    (Key::PolicyProfile, "policy_profile"),
 ];
 
 /// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
@@ -46,9 +67,7 @@ pub(super) struct Frontmatter {
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
 pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmatter {
     let Some(opening) = cursor.peek().filter(|line| line.text.trim_end() == "---") else {
-        let span = cursor
-            .peek()
-            .map_or(Span::at(cursor.position()), |line| line.span());
+        let span = cursor.peek().map_or(Span::at(cursor.position()), |line| line.span());
         let has_content = !cursor.source()[cursor.position()..].trim().is_empty();
         findings.push(finding::frontmatter::missing(span, has_content));
         return Frontmatter::default();
@@ -64,7 +83,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmat
         cursor: Cursor::new(&cursor.source()[..end], start),
         findings,
         front: Frontmatter::default(),
-        seen: [false; KEYS.len()],
+        seen: BTreeSet::new(),
     };
     reader.read_entries();
     reader.require_keys(opening.span());
@@ -93,7 +112,7 @@ struct Reader<'c, 'f> {
     cursor: Cursor<'c>,
     findings: &'f mut Findings,
     front: Frontmatter,
-    seen: [bool; KEYS.len()],
+    seen: BTreeSet<Key>,
 }
 
 impl<'c> Reader<'c, '_> {
@@ -106,9 +125,7 @@ impl<'c> Reader<'c, '_> {
             }
             match value::key(line.text) {
                 Some((key, length)) => self.read_entry(line, key, length),
-                None => self
-                    .findings
-                    .push(finding::frontmatter::not_a_key(line.span())),
+                None => self.findings.push(finding::frontmatter::not_a_key(line.span())),
             }
         }
     }
@@ -116,36 +133,26 @@ impl<'c> Reader<'c, '_> {
     fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
         let key_span = Span::new(line.start, line.start + key.len());
         let value = self.read_value(line, line.start + length);
-        let known = KEYS
-            .iter()
-            .position(|known| known.eq_ignore_ascii_case(key));
-        let Some(index) = known else {
-            let suggestion = suggest::nearest(key, &KEYS);
-            self.findings
-                .push(finding::frontmatter::unknown_key(key_span, key, suggestion));
+        let known = KEYS.iter().find(|(_, name)| name.eq_ignore_ascii_case(key));
+        let Some(&(known, name)) = known else {
+            let suggestion = suggest::nearest(key, &KEYS.map(|(_, name)| name));
+            self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));
             return;
         };
-        if std::mem::replace(&mut self.seen[index], true) {
-            self.findings
-                .push(finding::frontmatter::duplicate_key(key_span, KEYS[index]));
-            return;
+        if !self.seen.insert(known) {
+            self.findings.push(finding::frontmatter::duplicate_key(key_span, name));
+        } else if value.is_empty() {
+            self.findings.push(finding::frontmatter::empty_key(key_span, name));
+        } else {
+            self.interpret(known, name, &value);
         }
-        if value.is_empty() {
-            self.findings
-                .push(finding::frontmatter::empty_key(key_span, KEYS[index]));
-            return;
-        }
-        self.interpret(KEYS[index], &value);
     }
 
     /// The value, with list items that stand directly below the key.
     fn read_value(&mut self, line: Line<'c>, from: usize) -> Value<'c> {
         let inline = Value::inline(line, from);
-        let has_list_below = inline.is_empty()
-            && self
-                .cursor
-                .peek()
-                .is_some_and(|next| next.text.starts_with("- "));
+        let has_list_below =
+            inline.is_empty() && self.cursor.peek().is_some_and(|next| next.text.starts_with("- "));
         if !has_list_below {
             return Value::read(&mut self.cursor, line, from, 0, Kind::Meta);
         }
@@ -163,53 +170,43 @@ impl<'c> Reader<'c, '_> {
             }
             self.cursor.advance();
         }
-        Value {
-            span: Span::new(start, end),
-            text: text.into(),
-            style: Style::Below,
-            ..inline
-        }
+        Value { span: Span::new(start, end), text: text.into(), style: Style::Below, ..inline }
     }
 
     fn require_keys(&mut self, span: Span) {
         let required = [
-            (0, "say in one sentence what the workflow builds"),
-            (1, "say how to know that the work is done"),
-            (2, "write `risk_level: low`, `medium` or `high`"),
+            (Key::Intent, "intent", "say in one sentence what the workflow builds"),
+            (Key::SuccessCriteria, "success_criteria", "say how to know that the work is done"),
+            (Key::RiskLevel, "risk_level", "write `risk_level: low`, `medium` or `high`"),
         ];
-        for (index, help) in required {
-            if !self.seen[index] {
-                self.findings
-                    .push(finding::frontmatter::missing_key(span, KEYS[index], help));
+        for (key, name, help) in required {
+            if !self.seen.contains(&key) {
+                self.findings.push(finding::frontmatter::missing_key(span, name, help));
             }
         }
     }
 
-    fn interpret(&mut self, key: &'static str, value: &Value<'_>) {
-        match key {
-            "intent" => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
-            "success_criteria" => {
+    fn interpret(&mut self, known: Key, key: &'static str, value: &Value<'_>) {
+        match known {
+            Key::Intent => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
+            Key::SuccessCriteria => {
                 self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
             }
-            "risk_level" => {
-                let risks = [
-                    ("low", Risk::Low),
-                    ("medium", Risk::Medium),
-                    ("high", Risk::High),
-                ];
+            Key::RiskLevel => {
+                let risks = [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
                 let hotl = |found: &str| {
                     format!("risk_level must be low, medium, or high (got: '{found}')")
                 };
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
-            "auto_approve" => {
+            Key::AutoApprove => {
                 let flags = [("true", true), ("false", false)];
                 let approve = self.one_of(key, value, &flags, |found| {
                     format!("auto_approve must be true or false (got: '{found}')")
                 });
                 self.front.auto_approve = approve.unwrap_or(false);
             }
-            "worktree" => {
+            Key::Worktree => {
                 let modes = [
                     ("true", Isolation::Worktree),
                     ("false", Isolation::Branch),
@@ -219,18 +216,17 @@ impl<'c> Reader<'c, '_> {
                     format!("worktree must be true, false, or host if set (got: '{found}')")
                 });
             }
-            "dirty_worktree" => self.front.dirty_allowed = self.flag(key, value, "allow"),
-            "progress" => self.front.progress_verbose = self.flag(key, value, "verbose"),
-            "report_detail" => self.front.report_full = self.flag(key, value, "full"),
-            "policy_profile" => {
+            Key::DirtyWorktree => self.front.dirty_allowed = self.flag(key, value, "allow"),
+            Key::Progress => self.front.progress_verbose = self.flag(key, value, "verbose"),
+            Key::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
+            Key::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
-            "branch" => self.front.branch = self.branch(value),
-            "max_total_attempts" => self.front.budgets.total_attempts = self.count(key, value),
-            "max_agents" => self.front.budgets.agents = self.count(key, value),
-            "max_elapsed_minutes" => self.front.budgets.elapsed_minutes = self.count(key, value),
-            "max_cost_usd" => self.front.budgets.cost_usd_micros = self.money(key, value),
-            _ => unreachable!("`{key}` is not among the known keys"),
+            Key::Branch => self.front.branch = self.branch(value),
+            Key::MaxTotalAttempts => self.front.budgets.total_attempts = self.count(key, value),
+            Key::MaxAgents => self.front.budgets.agents = self.count(key, value),
+            Key::MaxElapsedMinutes => self.front.budgets.elapsed_minutes = self.count(key, value),
+            Key::MaxCostUsd => self.front.budgets.cost_usd_micros = self.money(key, value),
         }
     }
 
@@ -238,22 +234,20 @@ impl<'c> Reader<'c, '_> {
     fn prose(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
         let open = |byte: &u8| matches!(byte, b'[' | b'{');
         if value.text.bytes().filter(open).count() > limits::FRONTMATTER_OPEN_BRACKETS {
-            self.findings
-                .push(finding::frontmatter::too_nested(value.span));
+            self.findings.push(finding::frontmatter::too_nested(value.span));
             return None;
         }
         let text = value.trimmed();
         let result = match value.style {
             Style::Block => text.to_owned(),
             Style::Below if text.starts_with("- ") => self.list(key, value),
-            Style::Inline | Style::Lines | Style::Below => self
-                .scalar(key, value.span, text)
-                .unwrap_or_else(|| joined(text)),
+            Style::Inline | Style::Lines | Style::Below => {
+                self.scalar(key, value.span, text).unwrap_or_else(|| joined(text))
+            }
         };
         if result.trim().is_empty() {
             let span = value.span;
-            self.findings
-                .push(finding::frontmatter::empty_key(span, key));
+            self.findings.push(finding::frontmatter::empty_key(span, key));
             return None;
         }
         Some(result)
@@ -275,10 +269,7 @@ impl<'c> Reader<'c, '_> {
         let text = |item: &String| self.scalar(key, value.span, item.trim());
         let items: Vec<_> = {
             let mut text = text;
-            items
-                .iter()
-                .map(|item| text(item).unwrap_or_else(|| item.trim().to_owned()))
-                .collect()
+            items.iter().map(|item| text(item).unwrap_or_else(|| item.trim().to_owned())).collect()
         };
         items.join("\n")
     }
@@ -290,14 +281,13 @@ impl<'c> Reader<'c, '_> {
             (b'"', b'"') | (b'\'', b'\'') if text.len() > 1 => {
                 serde_yaml::from_str::<String>(text).ok()
             }
-            (b'[', b']') => serde_yaml::from_str::<Vec<String>>(text)
-                .ok()
-                .map(|items| items.join("\n")),
+            (b'[', b']') => {
+                serde_yaml::from_str::<Vec<String>>(text).ok().map(|items| items.join("\n"))
+            }
             _ => return None,
         };
         if parsed.is_none() {
-            self.findings
-                .push(finding::frontmatter::unreadable_quotes(span, key));
+            self.findings.push(finding::frontmatter::unreadable_quotes(span, key));
         }
         parsed
     }
@@ -320,14 +310,9 @@ impl<'c> Reader<'c, '_> {
     ) -> Option<T> {
         let (text, span) = self.word(value);
         let (word, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
-        let chosen = choices
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(word));
+        let chosen = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         let Some((_, choice)) = chosen else {
-            let names: Vec<_> = choices
-                .iter()
-                .map(|(name, _)| format!("`{name}`"))
-                .collect();
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
             let expected = names.join(" or ");
             let hotl = Some(hotl_text(word));
             let found = finding::frontmatter::invalid_value(span, key, text, &expected, hotl);
@@ -338,9 +323,7 @@ impl<'c> Reader<'c, '_> {
         if !rest.trim().is_empty() && span.end <= value.span.end {
             let rest_span = Span::new(span.end - rest.trim_start().len(), span.end);
             let ignored = rest.trim();
-            self.findings.push(finding::frontmatter::ignored_text(
-                word_span, rest_span, ignored,
-            ));
+            self.findings.push(finding::frontmatter::ignored_text(word_span, rest_span, ignored));
         }
         Some(*choice)
     }
@@ -397,21 +380,13 @@ fn micros(text: &str) -> Option<u64> {
         return None;
     }
     let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
-    let total = whole
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1_000_000)?
-        .checked_add(fraction)?;
+    let total = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)?;
     (1..=MOST).contains(&total).then_some(total)
 }
 
 /// Lines of a plain value as one line, as YAML folds them.
 fn joined(text: &str) -> String {
-    text.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The rules of `git check-ref-format --branch`.

@@ -72,37 +72,72 @@ impl Topic {
 /// Longest word that is looked at; no security word is longer.
 const WORD_BYTES: usize = 24;
 
-/// Calls `found` for every security word in `text`.
+/// What a byte is to the search for words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Other,
+}
+
+/// The class of every byte, since the search looks at every byte of every action.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_lowercase() {
+            classes[byte] = Class::Lower;
+        } else if (byte as u8).is_ascii_uppercase() {
+            classes[byte] = Class::Upper;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+/// Calls `found` for every security word in `text`. A capital begins a word inside a name:
+/// `apiKey`, `APIKey`, `OAuth`.
 pub(super) fn scan(text: &str, mut found: impl FnMut(Topic)) {
     let bytes = text.as_bytes();
-    let mut word = [0; WORD_BYTES];
-    let mut length = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let is_word = byte.is_ascii_alphabetic();
-        if length > 0 && (!is_word || begins_word(bytes, at)) {
-            if length <= WORD_BYTES {
-                Topic::of(&word[..length]).into_iter().for_each(&mut found);
+    let class = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| CLASSES[usize::from(byte)]);
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        at += 1;
+        match class(start) {
+            Class::Other => continue,
+            Class::Lower => {}
+            Class::Upper => {
+                while class(at) == Class::Upper && class(at + 1) != Class::Lower {
+                    at += 1;
+                }
+                // `A` of `OAuth` stands alone; `A` of `Auth` begins a word.
+                if at > start + 1 && class(at) != Class::Lower {
+                    look_at(&bytes[start..at], &mut found);
+                    continue;
+                }
             }
-            length = 0;
         }
-        if is_word {
-            if length < WORD_BYTES {
-                word[length] = byte.to_ascii_lowercase();
-            }
-            length += 1;
+        while class(at) == Class::Lower {
+            at += 1;
         }
-    }
-    if (1..=WORD_BYTES).contains(&length) {
-        Topic::of(&word[..length]).into_iter().for_each(found);
+        look_at(&bytes[start..at], &mut found);
     }
 }
 
-/// Whether a capital begins a word inside a name: `apiKey`, `APIKey`, `OAuth`.
-fn begins_word(bytes: &[u8], at: usize) -> bool {
-    let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-    bytes[at].is_ascii_uppercase()
-        && (bytes[at - 1].is_ascii_lowercase()
-            || (bytes[at - 1].is_ascii_uppercase() && next_is_lower))
+fn look_at(word: &[u8], found: &mut impl FnMut(Topic)) {
+    if !(3..=WORD_BYTES).contains(&word.len()) {
+        return;
+    }
+    // The first letters of all security words and of the prefixes that may stand before them.
+    if !matches!(word[0] | 0x20, b'a' | b'b' | b'd' | b'e' | b'k' | b'o'..=b'u') {
+        return;
+    }
+    let mut lower = [0; WORD_BYTES];
+    let lower = &mut lower[..word.len()];
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    Topic::of(lower).into_iter().for_each(found);
 }
 
 /// Whether `text` names something that a person should look at: auth, encrypt, secret, key,
