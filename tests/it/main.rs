@@ -3,3 +3,4 @@
 mod host;
 mod preflight;
 mod sim;
+mod workspace;
