@@ -2,5 +2,9 @@
 
 mod host;
 mod preflight;
+#[cfg(unix)]
+mod run;
+#[cfg(unix)]
+mod scenario;
 mod sim;
 mod workspace;
