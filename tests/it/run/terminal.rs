@@ -140,8 +140,10 @@ fn the_person_is_the_agent() {
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(1), "{seen}");
     let mut session = Session::start(&project, &["resume", "--agent", "you"]);
-    project.write("out.txt", "hello");
     session.answer("Press Enter when it is done", "");
+    session.expect("Press Enter when it is done");
+    project.write("out.txt", "hello");
+    session.answer("", "");
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(0), "{seen}");
 }
