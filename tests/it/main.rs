@@ -3,7 +3,12 @@
 #[cfg(unix)]
 mod host;
 mod preflight;
+#[cfg(unix)]
+mod run;
+#[cfg(unix)]
+mod scenario;
 mod sim;
 mod workflow_corpus;
 mod workflow_docs;
 mod workflow_hostile;
+mod workspace;

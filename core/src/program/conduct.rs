@@ -27,6 +27,8 @@ pub(super) struct Conduct {
     pub(super) platform: Platform,
     /// The final summary is JSON.
     pub(super) json: bool,
+    /// Options with which the run is conducted like this again, each after a space.
+    pub(super) again: String,
 }
 
 /// Why the loop ended.

@@ -11,9 +11,9 @@ use crate::wire;
 /// Says how the run stands and returns the exit code for it.
 pub(super) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> Exit {
     match stop {
-        Stop::Failed(error) => tell_failure(io, store, &error).await,
+        Stop::Failed(error) => tell_failure(io, store, how, &error).await,
         Stop::Interrupted => {
-            io.note(format!("Interrupted; the record is saved.\n{}", go_on(store.run()))).await;
+            io.note(format!("Interrupted; the record is saved.\n{}", go_on(store.run(), &how.again))).await;
             tell_report(io, store).await;
             Exit::Interrupted
         }
@@ -21,8 +21,8 @@ pub(super) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> E
     }
 }
 
-async fn tell_failure(io: &Io, store: &Store, error: &StoreError) -> Exit {
-    let id = &store.run().id;
+async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError) -> Exit {
+    let resume = resume_command(store.run(), &how.again);
     let advice = match error {
         StoreError::Failed(failure) => match failure.kind {
             FailureKind::Full => "make room on the disk, then continue",
@@ -44,7 +44,7 @@ async fn tell_failure(io: &Io, store: &Store, error: &StoreError) -> Exit {
     };
     io.note(format!(
         "error: the run could not go on: {error}\n  Nothing recorded is lost; {advice}:\n    \
-         onloop resume {id}"
+         {resume}"
     ))
     .await;
     Exit::Refused
@@ -74,7 +74,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
     };
     io.note(format!("{state} ({})", run.id)).await;
     if exit != Exit::Done {
-        io.note(go_on(run)).await;
+        io.note(go_on(run, &how.again)).await;
     }
     if exit == Exit::Done {
         tell_place(io, run).await;
@@ -99,17 +99,19 @@ async fn tell_place(io: &Io, run: &Run) {
     }
 }
 
-/// The exact commands that take the run further.
-pub(super) fn go_on(run: &Run) -> String {
+/// The exact commands that take the run further; `again` are the options with which it is
+/// conducted as it was (see [`super::run::ConductArgs::options`]).
+pub(super) fn go_on(run: &Run, again: &str) -> String {
     let id = &run.id;
-    let resume = format!("onloop resume {id}");
+    let resume = resume_command(run, again);
     match run.next() {
-        Next::Ask(Question::Gate { step }) => gate_commands(id, step),
+        Next::Ask(Question::Gate { step }) => gate_commands(id, step, &resume),
         Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
-            gate_commands(id, step)
+            gate_commands(id, step, &resume)
         }
         Next::Ask(Question::Review { step, prompt }) => {
-            format!("To review: {prompt}\n{}", gate_commands(id, step))
+            format!("To review: {prompt}
+{}", gate_commands(id, step, &resume))
         }
         Next::Ask(Question::Verdict { .. }) => format!(
             "Mend what the review found, then review again:\n  {resume}\n\
@@ -145,9 +147,13 @@ pub(super) fn go_on(run: &Run) -> String {
     }
 }
 
-fn gate_commands(id: &str, step: u32) -> String {
+fn resume_command(run: &Run, again: &str) -> String {
+    format!("onloop resume {}{again}", run.id)
+}
+
+fn gate_commands(id: &str, step: u32, resume: &str) -> String {
     format!(
-        "Approve and continue:\n  onloop gate {step} approved --run-id {id} && onloop resume {id}\n\
+        "Approve and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
          Reject:\n  onloop gate {step} rejected --run-id {id}"
     )
 }

@@ -8,7 +8,7 @@ use super::find_workflow::find_workflow;
 use super::locate::{Found, find_all};
 use super::preflight::preflight;
 use super::resume::{ResumeArgs, resume};
-use super::store::{Paths, Store, StoreError};
+use super::store::{Paths, Store, StoreError, refuse_links};
 use super::verify::Conditions;
 use super::{Exit, FailureKind, Io};
 use crate::agent::Agent;
@@ -79,6 +79,21 @@ pub struct ConductArgs {
     pub json: bool,
 }
 
+impl ConductArgs {
+    /// The options that conduct another run the same way, each after a space, as words of a
+    /// shell line. How results are shown is not part of it.
+    fn options(&self) -> String {
+        let options = [
+            ("--agent", &self.agent.agent),
+            ("--agent-command", &self.agent.agent_command),
+            ("--agent-timeout", &self.agent_timeout),
+            ("--verify-timeout", &self.verify_timeout),
+        ];
+        let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect()
+    }
+}
+
 /// `onloop run`.
 pub async fn run(io: &Io, args: &RunArgs) -> Exit {
     match begin(io, args).await {
@@ -107,7 +122,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     if !args.fresh
-        && let Some(id) = unfinished(io, &file).await?
+        && let Some(id) = unfinished(io, args, &file).await?
     {
         return Ok(Begun::Continue(id));
     }
@@ -152,6 +167,7 @@ pub(super) fn how(
         verbose: args.verbose,
         platform: args.platform.unwrap_or(Platform::Codex),
         json: args.json,
+        again: args.options(),
     }
 }
 
@@ -216,7 +232,7 @@ pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 
 /// An unfinished run of the same workflow is never passed over: the person at the terminal
 /// chooses, anybody else gets both commands.
-async fn unfinished(io: &Io, file: &str) -> Result<Option<String>, Exit> {
+async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     let found = find_all(io).await.into_iter().find_map(|Found { run, .. }| {
         run.ok().filter(|run| !run.status.is_finished() && is_of(run, &source))
@@ -243,12 +259,19 @@ async fn unfinished(io: &Io, file: &str) -> Result<Option<String>, Exit> {
     }
     io.note(format!(
         "Found an unfinished run of this workflow: {id} ({}, step {step}/{total}).\n\
-         Resume it:\n  onloop resume {id}\nOr start anew:\n  onloop run {} --fresh",
+         Resume it:\n  onloop resume {id}{}\nOr start anew:\n  onloop run --fresh{}",
         run.status.word(),
-        text::shell_word(file)
+        args.conduct.options(),
+        words_after_the_verb(io)
     ))
     .await;
     Err(Exit::Paused)
+}
+
+/// The rest of the command line that started this program, each word after a space.
+fn words_after_the_verb(io: &Io) -> String {
+    let words = io.start().argv.iter().skip(2);
+    words.map(|word| format!(" {}", text::shell_word(word))).collect()
 }
 
 /// Whether the run executes the workflow file with this canonical path.
@@ -268,6 +291,9 @@ pub(super) async fn create(
     let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
     let mut taken: BTreeSet<String> =
         names.iter().filter_map(|name| name.strip_suffix(".json")).map(str::to_owned).collect();
+    if let Err(failure) = refuse_links(io, root).await {
+        return Err(refuse(io, &StoreError::Failed(failure)).await);
+    }
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
         let id = unique_id(&plan.slug, io.now(), |id| taken.contains(id));

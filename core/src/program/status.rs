@@ -86,7 +86,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     out += &format!("\nWorks in: {root}\nReport: {}\n", store.paths().report());
     io.result(out).await;
     if !run.status.is_finished() {
-        io.note(format!("\n{}", go_on(run))).await;
+        io.note(format!("\n{}", go_on(run, ""))).await;
     }
     Exit::Done
 }

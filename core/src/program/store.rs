@@ -347,13 +347,25 @@ impl Store {
     }
 }
 
+/// The folders that we write to.
+const FOLDERS: [&str; 7] = [
+    ".hotl",
+    ".hotl/state",
+    ".hotl/locks",
+    ".hotl/reports",
+    ".hotl/logs",
+    ".hotl/prompts",
+    ".hotl/evidence",
+];
+
 /// A repository may contain a link where our files belong, so that we write somewhere else.
-async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
-    for folder in [".hotl", ".hotl/state"] {
+pub(super) async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
+    let root = root.trim_end_matches('/');
+    for folder in FOLDERS {
         let path = format!("{root}/{folder}");
         match io.stat(&path).await {
             Ok(stat) if stat.kind == FileKind::Folder => {}
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
+            Err(failure) if failure.kind == FailureKind::NotFound => {}
             Ok(_) => {
                 return Err(Failure::new(
                     FailureKind::Invalid,

@@ -29,7 +29,7 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
         out += &format!(
             "\n## Attempt {} of {}\n\nThe attempt before failed: {}\n",
             record.attempts,
-            record.limit().max(record.attempts),
+            record.attempts_allowed(),
             failure.reason
         );
         if !failure.output.is_empty() {

@@ -332,6 +332,12 @@ impl StepRecord {
         }
     }
 
+    /// How many attempts the step may have in all: the limit counts anew after an
+    /// interruption, and after a person mended what blocked it.
+    pub fn attempts_allowed(&self) -> u32 {
+        self.limit().saturating_add(self.forgiven)
+    }
+
     /// Whether another attempt is allowed after a failed one.
     pub fn may_retry(&self) -> bool {
         self.attempts.saturating_sub(self.forgiven) < self.limit()

@@ -86,7 +86,7 @@ pub fn step_line(record: &StepRecord) -> String {
     match &record.status {
         StepStatus::Pending => format!("· Step {number}: {name}"),
         StepStatus::InProgress(_) if attempts > 1 => {
-            format!("↻ Step {number}: {name} (attempt {attempts}/{})", record.limit())
+            format!("↻ Step {number}: {name} (attempt {attempts}/{})", record.attempts_allowed())
         }
         StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
         StepStatus::Done => match record.gate {
@@ -129,7 +129,7 @@ pub fn step_list(run: &Run) -> String {
                 record.step.number,
                 text::one_line(&record.step.name),
                 record.attempts,
-                record.limit()
+                record.attempts_allowed()
             ),
             StepStatus::InProgress(_)
             | StepStatus::Pending

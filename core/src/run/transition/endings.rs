@@ -85,7 +85,12 @@ impl Run {
             }
         }
         self.reviews.standing = None;
-        self.status = RunStatus::Running;
+        // Continuing is no approval: only a decision takes a rejection back.
+        let rejected = |record| blocker(record).is_some_and(|blocker| blocker.rejected);
+        self.status = match self.steps.iter().any(rejected) {
+            true => RunStatus::Blocked,
+            false => RunStatus::Running,
+        };
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }

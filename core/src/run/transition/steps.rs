@@ -50,7 +50,7 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
-        let (attempts, limit) = (record.attempts, record.limit());
+        let (attempts, limit) = (record.attempts, record.attempts_allowed());
         let name = record.step.name.clone();
         self.reverified = false;
         let text = if retry {

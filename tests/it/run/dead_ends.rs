@@ -1,0 +1,102 @@
+//! States from which other runtimes know no way on. Ours all have one.
+
+use super::{command_below, project, run, standing};
+use crate::workspace::Workspace;
+
+fn failing(limit: &str) -> Workspace {
+    project(
+        "",
+        &format!(
+            "- [ ] **Step 1: Only**\naction: go\nloop: {limit}\nverify: test -e mended\n\
+             ```sh\ntrue\n```\n"
+        ),
+    )
+}
+
+#[test]
+fn a_blocked_run_runs_again() {
+    let project = failing("false");
+    let blocked = run(&project, &[]).expect_exit(1);
+    project.write("mended", "");
+    project.shell(&command_below(&blocked, "then go on")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn a_step_that_somebody_blocked_goes_on() {
+    let project = failing("false");
+    run(&project, &[]).expect_exit(1);
+    project.onloop(&["step", "1", "block", "--reason", "waiting for the vendor"]).expect_exit(0);
+    project.write("mended", "");
+    project.onloop(&["resume"]).expect_exit(0);
+}
+
+#[test]
+fn a_failed_step_at_its_limit_does_not_leave_the_run_running() {
+    let project = failing("until it is mended\nmax_iterations: 2");
+    let blocked = run(&project, &[]).expect_exit(1);
+    assert_eq!(standing(&project), "blocked: blocked");
+    let reason = "Step 1 reached max iterations (2). it is mended not met.";
+    assert!(blocked.stderr.contains(reason), "{}", blocked.stderr);
+}
+
+#[test]
+fn a_retry_without_a_start_cannot_go_round_for_ever() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Gate**\naction: go\nloop: false\ngate: human\n```sh\ntrue\n```\n\n\
+         - [ ] **Step 2: Only**\naction: go\nloop: until it holds\nmax_iterations: 2\nverify: false\n",
+    );
+    run(&project, &["--agent", "script"]).expect_exit(3);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    let drive = |words: &[&str]| project.onloop(&[&["step", "2"], words].concat()).exit;
+    assert_eq!(drive(&["start"]), Some(0));
+    assert_eq!(drive(&["verify"]), Some(1));
+    for _ in 0..3 {
+        assert_eq!(drive(&["retry"]), Some(0), "asking for a retry counts nothing");
+        assert_eq!(drive(&["verify"]), Some(1), "nothing is in progress");
+    }
+    assert_eq!(drive(&["start"]), Some(0));
+    assert_eq!(drive(&["verify"]), Some(1));
+    assert_eq!(drive(&["retry"]), Some(1));
+    assert_eq!(drive(&["start"]), Some(1));
+    assert_eq!(project.record()["steps"][1]["attempts"], 2);
+}
+
+#[test]
+fn a_step_that_does_not_loop_is_not_retried() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Gate**\naction: go\nloop: false\ngate: human\n```sh\ntrue\n```\n\n\
+         - [ ] **Step 2: Only**\naction: go\nloop: false\nverify: false\n",
+    );
+    run(&project, &["--agent", "script"]).expect_exit(3);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    project.onloop(&["step", "2", "start"]).expect_exit(0);
+    project.onloop(&["step", "2", "verify"]).expect_exit(1);
+    project.onloop(&["step", "2", "retry"]).expect_exit(1);
+}
+
+#[test]
+fn the_next_step_waits_for_the_gate_before_it() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Gate**\naction: go\nloop: false\ngate: human\n```sh\ntrue\n```\n\n\
+         - [ ] **Step 2: Only**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n",
+    );
+    run(&project, &[]).expect_exit(3);
+    project.onloop(&["step", "2", "start"]).expect_exit(1);
+    assert_eq!(standing(&project), "paused: done, pending");
+}
+
+#[test]
+fn a_finished_run_does_not_stand_in_the_way_of_the_next() {
+    let project = failing("false");
+    project.write("mended", "");
+    run(&project, &[]).expect_exit(0);
+    run(&project, &[]).expect_exit(0);
+    std::fs::remove_file(project.path("mended")).unwrap();
+    run(&project, &[]).expect_exit(1);
+    let next = project.onloop(&["next"]).expect_exit(0);
+    assert!(next.stdout.starts_with("blocked (step 1)"), "{}", next.stdout);
+}

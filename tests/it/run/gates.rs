@@ -1,0 +1,137 @@
+//! Who approves a step, and what a decision does.
+
+use super::{command_below, project, run, standing};
+use crate::workspace::Workspace;
+
+/// Two steps; the first has these further lines.
+fn gated(front: &str, first: &str) -> Workspace {
+    project(
+        front,
+        &format!(
+            "- [ ] **Step 1: First**\naction: go\nloop: false\n{first}\n```sh\necho x >> first\n```\n\n\
+             - [ ] **Step 2: Second**\naction: go\nloop: false\nverify: test -e first\n\
+             ```sh\necho x >> second\n```\n"
+        ),
+    )
+}
+
+#[test]
+fn a_human_gate_pauses_and_the_printed_command_goes_on() {
+    let project = gated("", "verify: test -e first\ngate: human");
+    let paused = run(&project, &[]).expect_exit(3);
+    assert_eq!(standing(&project), "paused: done, pending");
+    assert!(!project.path("second").exists());
+    assert!(paused.stderr.contains("Report: "), "{}", paused.stderr);
+    let command = command_below(&paused, "Approve and continue");
+    let done = project.shell(&command).expect_exit(0);
+    assert!(done.stdout.starts_with("gate 1: approved (human)\n"), "{}", done.stdout);
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.read("first"), "x\n", "nothing was done twice");
+}
+
+#[test]
+fn resuming_does_not_decide() {
+    let project = gated("", "verify: test -e first\ngate: human");
+    run(&project, &[]).expect_exit(3);
+    for _ in 0..2 {
+        project.onloop(&["resume"]).expect_exit(3);
+        assert_eq!(standing(&project), "paused: done, pending");
+    }
+}
+
+#[test]
+fn a_rejected_gate_blocks_and_can_be_turned_around() {
+    let project = gated("", "verify: test -e first\ngate: human");
+    let paused = run(&project, &[]).expect_exit(3);
+    let rejected = project.shell(&command_below(&paused, "Reject")).expect_exit(0);
+    assert_eq!(rejected.stdout, "gate 1: rejected (human)\n");
+    assert_eq!(standing(&project), "blocked: done, pending");
+    let still = project.onloop(&["resume"]).expect_exit(1);
+    assert_eq!(standing(&project), "blocked: done, pending", "resuming is no approval");
+    project.shell(&command_below(&still, "Change your mind")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+}
+
+#[test]
+fn who_is_asked() {
+    let human = "verify: test -e first\ngate: human";
+    let secret = "verify: test -e first # password\ngate: human";
+    let auto = "verify: test -e first\ngate: auto";
+    let table: &[(&str, &str, &[&str], i32)] = &[
+        ("", human, &[], 3),
+        ("auto_approve: true\n", human, &[], 0),
+        ("", human, &["--auto-approve"], 0),
+        ("auto_approve: true\nrisk_level: high\n", human, &[], 3),
+        ("risk_level: high\n", human, &["--auto-approve"], 3),
+        ("auto_approve: true\n", secret, &[], 3),
+        ("", secret, &["--auto-approve"], 3),
+        ("", auto, &[], 0),
+        ("", "verify: test -e first", &[], 0),
+    ];
+    for (front, first, arguments, exit) in table {
+        let project = gated(front, first);
+        let run = run(&project, arguments);
+        assert_eq!(run.exit, Some(*exit), "{front}{first} {arguments:?}: {}", run.stderr);
+        let mode = &project.record()["steps"][0]["gate_mode"];
+        let expected = if *exit == 0 && first.contains("gate") { "auto" } else { "" };
+        assert_eq!(mode.as_str().unwrap_or(""), expected, "{front}{first}");
+    }
+}
+
+#[test]
+fn the_rules_cannot_be_claimed_from_outside() {
+    for (front, first) in [
+        ("risk_level: high\n", "verify: test -e first\ngate: human"),
+        ("", "verify: test -e first\ngate: human"),
+        ("auto_approve: true\n", "verify:\n  type: human-review\n  prompt: nice?"),
+    ] {
+        let project = gated(front, first);
+        run(&project, &[]).expect_exit(3);
+        let before = standing(&project);
+        let refused = project.onloop(&["gate", "1", "approved", "--mode", "auto"]).expect_exit(1);
+        assert!(refused.stderr.contains("human"), "{}", refused.stderr);
+        assert_eq!(standing(&project), before);
+    }
+}
+
+const REVIEW_FIRST: &str = "verify:\n  - type: human-review\n    prompt: is it nice?\n  \
+                            - type: shell\n    command: test -e good";
+
+#[test]
+fn a_person_is_not_asked_about_what_a_machine_refuses() {
+    let project = gated("", REVIEW_FIRST);
+    run(&project, &[]).expect_exit(1);
+    assert_eq!(standing(&project), "blocked: blocked, pending");
+    let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(1);
+    assert!(approved.stderr.contains("Step 1 is 'blocked'"), "{}", approved.stderr);
+}
+
+#[test]
+fn approving_a_review_skips_no_check() {
+    let project = gated("", REVIEW_FIRST);
+    project.write("good", "");
+    let paused = run(&project, &[]).expect_exit(3);
+    assert!(paused.stderr.contains("To review: is it nice?"), "{}", paused.stderr);
+    let checks = project.record()["steps"][0]["verify"]["checks"].clone();
+    assert_eq!(checks[1]["passed"], true, "the machine check was evaluated: {checks}");
+    project.shell(&command_below(&paused, "Approve and continue")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+    // What no longer holds at the end is found, approved or not.
+    let project = gated("", REVIEW_FIRST);
+    project.write("good", "");
+    let paused = run(&project, &[]).expect_exit(3);
+    std::fs::remove_file(project.path("good")).unwrap();
+    project.shell(&command_below(&paused, "Approve and continue")).expect_exit(1);
+    assert_eq!(standing(&project), "blocked: failed, done");
+}
+
+#[test]
+fn a_rejected_review_can_be_approved_later() {
+    let project = gated("", "verify:\n  type: human-review\n  prompt: nice?");
+    let paused = run(&project, &[]).expect_exit(3);
+    project.shell(&command_below(&paused, "Reject")).expect_exit(0);
+    assert_eq!(standing(&project), "blocked: blocked, pending");
+    let still = project.onloop(&["resume"]).expect_exit(1);
+    project.shell(&command_below(&still, "Change your mind")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+}

@@ -1,0 +1,153 @@
+//! Ctrl-C, power cuts and two programs that want the same run.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{begin, command_below, output_of, project, run, standing, wait_until};
+use crate::workspace::{Run, Workspace};
+
+/// The second step waits for a file when it is acted on for the first time.
+fn waiting() -> Workspace {
+    project(
+        "",
+        "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: test -e first\n\
+         ```sh\necho x >> first\n```\n\n\
+         - [ ] **Step 2: Second**\naction: go\nloop: false\nverify: echo x >> verified; test -e second\n\
+         ```sh\necho $$ > pid\necho x >> acted\n\
+         while ! test -e go; do sleep 0.05; done\ntouch second\n```\n",
+    )
+}
+
+fn interrupted(project: &Workspace, signal: Signal) -> Run {
+    let child = begin(project, &["run", "--mode", "none"]);
+    wait_until("the agent acts", || project.path("acted").exists());
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    output_of(child)
+}
+
+#[test]
+fn an_interrupt_saves_and_the_printed_command_verifies_before_it_acts() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let project = waiting();
+        let stopped = interrupted(&project, signal).expect_exit(130);
+        super::agents::assert_gone(&project, "pid");
+        assert_eq!(standing(&project), "paused: done, in_progress");
+        assert!(stopped.stderr.contains("Report: "), "{}", stopped.stderr);
+        project.write("second", "");
+        project.shell(&command_below(&stopped, "Continue")).expect_exit(0);
+        assert_eq!(standing(&project), "completed: done, done");
+        assert_eq!(project.read("acted"), "x\n", "what holds is not done again");
+    }
+}
+
+#[test]
+fn an_interrupted_step_that_does_not_hold_is_done_again_without_losing_an_attempt() {
+    let project = waiting();
+    interrupted(&project, Signal::INT).expect_exit(130);
+    project.write("go", "");
+    project.onloop(&["resume"]).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.read("acted"), "x\nx\n");
+    assert_eq!(project.read("first"), "x\n");
+}
+
+#[test]
+fn a_killed_program_is_resumed_by_verifying_first() {
+    let project = waiting();
+    let killed = interrupted(&project, Signal::KILL);
+    assert_eq!(killed.exit, None);
+    assert_eq!(standing(&project), "running: done, in_progress");
+    // The script was not killed with it; it is over before anybody resumes.
+    project.write("go", "");
+    super::agents::assert_gone(&project, "pid");
+    assert!(!project.path("verified").exists());
+    let resumed = project.onloop(&["resume"]).expect_exit(0);
+    assert!(resumed.stderr.contains("Resumed run"), "{}", resumed.stderr);
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.read("acted"), "x\n", "the work was found done");
+}
+
+#[test]
+fn a_step_that_no_check_can_judge_is_asked_about() {
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\ngate: auto\n\
+                 ```sh\necho x >> acted; while ! test -e go; do sleep 0.05; done\n```\n";
+    for (choice, turns) in [("take it as done", "x\n"), ("Do it again", "x\nx\n")] {
+        let project = project("", steps);
+        interrupted(&project, Signal::INT).expect_exit(130);
+        let asked = project.onloop(&["resume"]).expect_exit(3);
+        project.write("go", "");
+        project.shell(&command_below(&asked, choice)).expect_exit(0);
+        assert_eq!(standing(&project), "completed: done");
+        assert_eq!(project.read("acted"), turns, "{choice}");
+    }
+}
+
+#[test]
+fn one_run_is_driven_by_one_program() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--mode", "none"]);
+    wait_until("the agent acts", || project.path("acted").exists());
+    let second = project.onloop(&["resume"]).expect_exit(4);
+    assert!(second.stderr.contains("another onloop works on run"), "{}", second.stderr);
+    assert!(second.stdout.is_empty());
+    project.write("go", "");
+    output_of(child).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.read("acted"), "x\n");
+}
+
+#[test]
+fn of_two_that_resume_at_once_one_goes_on() {
+    let project = waiting();
+    interrupted(&project, Signal::INT).expect_exit(130);
+    std::fs::remove_file(project.path("acted")).unwrap();
+    let children: Vec<_> = (0..2).map(|_| begin(&project, &["resume"])).collect();
+    wait_until("one of them acts", || project.path("acted").exists());
+    let children: Vec<_> = {
+        let mut children = children;
+        // The one that lost ends while the other still waits.
+        wait_until("the other one is refused", || {
+            children.iter_mut().any(|child| child.try_wait().unwrap().is_some())
+        });
+        children
+    };
+    project.write("go", "");
+    let mut exits: Vec<_> = children.into_iter().map(|child| output_of(child).exit).collect();
+    exits.sort_unstable();
+    assert_eq!(exits, [Some(0), Some(4)]);
+    assert_eq!(project.read("acted"), "x\n");
+    assert_eq!(standing(&project), "completed: done, done");
+}
+
+#[test]
+fn an_unfinished_run_is_never_passed_over() {
+    let project = waiting();
+    interrupted(&project, Signal::INT).expect_exit(130);
+    let refused = run(&project, &[]).expect_exit(3);
+    assert_eq!(project.records().len(), 1);
+    let fresh = command_below(&refused, "Or start anew");
+    assert_eq!(fresh, "onloop run --fresh --mode none");
+    project.write("go", "");
+    project.shell(&fresh).expect_exit(0);
+    assert_eq!(project.records().len(), 2);
+    let still = run(&project, &[]).expect_exit(3);
+    project.shell(&command_below(&still, "Resume it")).expect_exit(0);
+    assert!(project.records().iter().all(|run| run["status"] == "completed"));
+}
+
+#[test]
+fn a_blocked_run_is_mended_and_verified_before_anybody_acts() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Only**\naction: go\nloop: until it holds\nmax_iterations: 2\n\
+         verify: test -e mended\n```sh\necho x >> acted\n```\n",
+    );
+    let blocked = run(&project, &[]).expect_exit(1);
+    assert_eq!(project.read("acted"), "x\nx\n");
+    let again = project.shell(&command_below(&blocked, "then go on")).expect_exit(1);
+    assert_eq!(project.read("acted"), "x\nx\nx\nx\n", "as many attempts as at first");
+    assert!(!again.stderr.contains("3/2"), "{}", again.stderr);
+    project.write("mended", "");
+    project.shell(&command_below(&again, "then go on")).expect_exit(0);
+    assert_eq!(project.read("acted"), "x\nx\nx\nx\n");
+    assert_eq!(standing(&project), "completed: done");
+}

@@ -1,0 +1,115 @@
+//! `status`, `list`, `next`, `report`, `summary` and `--json`.
+
+use serde_json::Value;
+
+use super::{command_below, project, run};
+use crate::workspace::Workspace;
+
+fn paused() -> (Workspace, String) {
+    let project = project(
+        "",
+        "- [ ] **Step 1: First | second**\naction: go\nloop: false\nverify: true\ngate: human\n\
+         ```sh\ntrue\n```\n\n\
+         - [ ] **Step 2: Last**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n",
+    );
+    run(&project, &[]).expect_exit(3);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    (project, id)
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
+    let (project, id) = paused();
+    let status = project.onloop(&["status"]).expect_exit(0);
+    assert!(status.stdout.contains(&id) && status.stdout.contains("paused"), "{}", status.stdout);
+    let one = project.onloop(&["status", &id]).expect_exit(0);
+    project.shell(&command_below(&one, "Approve and continue")).expect_exit(0);
+    assert_eq!(project.onloop(&["status"]).expect_exit(0).stdout, "");
+    assert!(project.onloop(&["list"]).expect_exit(0).stdout.contains(&id));
+    assert_eq!(json(&project.onloop(&["status", "--json"]).stdout), json("[]"));
+    let list = json(&project.onloop(&["list", "--json"]).stdout);
+    assert_eq!(list[0]["run_id"], *id);
+    assert_eq!(list[0]["status"], "completed");
+}
+
+#[test]
+fn next_names_the_command_that_does_it() {
+    let (project, id) = paused();
+    let next = project.onloop(&["next"]).expect_exit(0);
+    assert_eq!(next.stdout, format!("ask-gate (step 1)\nonloop gate 1 approved|rejected --run-id {id}\n"));
+    let next = json(&project.onloop(&["next", "--json"]).stdout);
+    assert_eq!(next["action"], "ask-gate");
+    assert_eq!(next["run_id"], *id);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    let next = json(&project.onloop(&["next", "--json", "--run-id", &id]).stdout);
+    assert_eq!(next["command"], *format!("onloop step 2 start --run-id {id}"));
+}
+
+#[test]
+fn the_report_is_a_rendering_of_the_record() {
+    let (project, id) = paused();
+    let printed = project.onloop(&["report", &id]).expect_exit(0).stdout;
+    assert_eq!(printed, project.read(&format!(".hotl/reports/{id}.md")));
+    assert!(printed.contains("|  1   | First \\| second | ✓ Done | 1 |"), "{printed}");
+    std::fs::write(project.path(&format!(".hotl/reports/{id}.md")), "scribbles").unwrap();
+    assert_eq!(project.onloop(&["report", &id]).stdout, printed);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    assert!(project.read(&format!(".hotl/reports/{id}.md")).contains("Gate Step 1: approved"));
+}
+
+#[test]
+fn summaries() {
+    let (project, id) = paused();
+    let summary = json(&project.onloop(&["summary", &id]).expect_exit(0).stdout);
+    assert_eq!(summary, json(&project.onloop(&["summary", &id, "--json"]).stdout));
+    assert_eq!(summary["run_id"], *id);
+    let claude = project.onloop(&["summary", &id, "--platform", "claude"]).expect_exit(0).stdout;
+    assert!(claude.contains("| 1 | First \\| second | ✓ Done | 1 |"), "{claude}");
+    let codex = project.onloop(&["summary", &id, "--platform", "codex"]).expect_exit(0).stdout;
+    assert!(codex.starts_with("Execution Summary\n\n✓ Step 1: First | second"), "{codex}");
+}
+
+#[test]
+fn json_is_one_document_whatever_happens() {
+    let table = [("true", 0), ("false", 1)];
+    for (check, exit) in table {
+        let project = project(
+            "",
+            &format!("- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: {check}\n```sh\ntrue\n```\n"),
+        );
+        let run = run(&project, &["--json"]).expect_exit(exit);
+        assert_eq!(json(&run.stdout)["status"], project.record()["status"]);
+    }
+    let (project, _) = paused();
+    let resumed = project.onloop(&["resume", "--json"]).expect_exit(3);
+    assert_eq!(json(&resumed.stdout)["status"], "paused");
+}
+
+#[test]
+fn a_damaged_record_is_reported_and_kept() {
+    let (project, id) = paused();
+    project.write(".hotl/state/other-20260101T000000Z.json", "{\"run_id\":");
+    let list = project.onloop(&["list"]).expect_exit(0);
+    assert!(list.stdout.contains("✗ other-20260101T000000Z"), "{}", list.stdout);
+    assert!(list.stdout.contains(&id), "{}", list.stdout);
+    let list = json(&project.onloop(&["list", "--json"]).stdout);
+    let unreadable = list.as_array().unwrap().iter().find(|run| run["status"] == "unreadable");
+    assert!(unreadable.is_some(), "{list}");
+    project.onloop(&["resume", "other-20260101T000000Z"]).expect_exit(4);
+    assert_eq!(project.read(".hotl/state/other-20260101T000000Z.json"), "{\"run_id\":");
+}
+
+#[test]
+fn several_unfinished_runs_are_listed_and_none_is_chosen() {
+    let (project, _) = paused();
+    run(&project, &["--fresh"]).expect_exit(3);
+    let before = project.records();
+    let refused = project.onloop(&["resume"]).expect_exit(4);
+    assert!(refused.stderr.contains("Multiple HOTL runs found"), "{}", refused.stderr);
+    assert!(project.onloop(&["gate", "1", "approved"]).exit == Some(1));
+    assert_eq!(project.records(), before);
+}

@@ -1,0 +1,71 @@
+//! `--review`: an agent reads the work before it counts as done.
+
+use super::{command_below, project, run, standing};
+use crate::workspace::Workspace;
+
+fn small(front: &str, gate: &str) -> Workspace {
+    project(
+        front,
+        &format!(
+            "- [ ] **Step 1: Go**\naction: go\nloop: false\nverify: test -e first\n{gate}\
+             ```sh\necho x >> first\n```\n"
+        ),
+    )
+}
+
+#[test]
+fn verdicts() {
+    let table = [
+        ("echo 'VERDICT: READY'", 0, "completed: done"),
+        ("echo 'WARN: slow'; echo 'VERDICT: READY WITH WARNINGS'", 0, "completed: done"),
+        ("echo 'VERDICT: NOT READY'", 3, "paused: done"),
+        ("echo 'BLOCK: it leaks'; echo 'VERDICT: READY'", 3, "paused: done"),
+        ("echo 'looks READY to me'", 3, "paused: done"),
+        ("echo 'VERDICT: READY'; exit 1", 3, "paused: done"),
+        ("no-such-reviewer", 3, "paused: done"),
+        ("kill -9 $$", 3, "paused: done"),
+    ];
+    for (reviewer, exit, expected) in table {
+        let project = small("", "");
+        run(&project, &["--review", reviewer]).expect_exit(exit);
+        assert_eq!(standing(&project), expected, "{reviewer}");
+    }
+}
+
+#[test]
+fn a_verdict_that_holds_the_run_up_is_reviewed_again_or_accepted() {
+    let project = small("", "");
+    project.write("reviewer.sh", "cat > asked; cat verdict; echo x >> reviews");
+    project.write("verdict", "BLOCK: it leaks\nVERDICT: NOT READY\n");
+    let paused = run(&project, &["--review", "sh reviewer.sh"]).expect_exit(3);
+    assert!(project.read("asked").contains("Intent: Try it"));
+    let again = project.shell(&command_below(&paused, "then review again")).expect_exit(3);
+    assert_eq!(project.read("reviews"), "x\nx\n");
+    let accepted = command_below(&again, "accept the verdict");
+    project.shell(&accepted).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done");
+    assert_eq!(project.read("reviews"), "x\nx\n", "what was accepted is not reviewed again");
+    let report = project.onloop(&["report", project.record()["run_id"].as_str().unwrap()]);
+    assert!(report.stdout.contains("it leaks"), "{}", report.stdout);
+    assert!(report.stdout.contains("accepted by a person"), "{}", report.stdout);
+}
+
+#[test]
+fn a_mended_verdict_completes_the_run() {
+    let project = small("", "");
+    project.write("verdict", "VERDICT: NOT READY\n");
+    let paused = run(&project, &["--review", "cat verdict"]).expect_exit(3);
+    project.write("verdict", "VERDICT: READY\n");
+    project.shell(&command_below(&paused, "then review again")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn a_risky_gate_is_reviewed_before_a_person_is_asked() {
+    let project = small("risk_level: high\n", "gate: human\n");
+    let paused = run(&project, &["--review", "echo 'VERDICT: NOT READY'"]).expect_exit(3);
+    assert!(paused.stderr.contains("accept the verdict"), "{}", paused.stderr);
+    let gate = project.shell(&command_below(&paused, "accept the verdict")).expect_exit(3);
+    assert!(gate.stderr.contains("Approve and continue"), "{}", gate.stderr);
+    assert_eq!(standing(&project), "paused: done");
+}

@@ -1,0 +1,183 @@
+//! A person at a terminal, played through a pseudo-terminal.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{FILE, project, standing};
+use crate::workspace::{Workspace, program};
+
+/// `onloop` at a terminal of its own.
+struct Session {
+    keyboard: File,
+    child: Child,
+    seen: String,
+}
+
+impl Session {
+    fn start(project: &Workspace, arguments: &[&str]) -> Session {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
+        let screen =
+            || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
+        let mut command = project.command_at(".", program());
+        command.args(arguments).env("TERM", "xterm-256color");
+        command.stdin(screen()).stdout(screen()).stderr(screen());
+        let child = command.spawn().unwrap();
+        Session { keyboard: File::from(keyboard), child, seen: String::new() }
+    }
+
+    /// Reads until `text` is on the screen, and forgets everything up to its end.
+    #[track_caller]
+    fn expect(&mut self, text: &str) {
+        let mut chunk = [0; 4096];
+        loop {
+            if let Some((_, rest)) = self.seen.split_once(text) {
+                self.seen = rest.to_owned();
+                return;
+            }
+            let len = self.keyboard.read(&mut chunk).unwrap_or(0);
+            assert!(len > 0, "`{text}` never came: {:?}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&chunk[..len]));
+        }
+    }
+
+    fn answer(&mut self, question: &str, keys: &str) {
+        self.expect(question);
+        self.keyboard.write_all(format!("{keys}\n").as_bytes()).unwrap();
+    }
+
+    /// What was seen since, and the exit code.
+    fn end(mut self) -> (String, Option<i32>) {
+        let mut chunk = [0; 4096];
+        // The end of a pseudo-terminal is an error on Linux.
+        while let Ok(len @ 1..) = self.keyboard.read(&mut chunk) {
+            self.seen.push_str(&String::from_utf8_lossy(&chunk[..len]));
+        }
+        (self.seen, self.child.wait().unwrap().code())
+    }
+}
+
+const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: echo looks fine\ngate: human\n\
+                     ```sh\ntrue\n```\n\n\
+                     - [ ] **Step 2: Last**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
+
+const GATE: &str = "Gate reached at Step 1. Continue? (yes/no/show-details) ";
+
+const RUN: &[&str] = &["run", "--mode", "none"];
+
+#[test]
+fn a_gate_is_answered_in_place() {
+    let project = project("", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.answer(GATE, "yes");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.record()["steps"][0]["gate_mode"], "human");
+}
+
+#[test]
+fn a_gate_is_explained_before_it_is_answered() {
+    let project = project("", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.answer(GATE, "show-details");
+    session.expect("looks fine");
+    session.expect("Report: ");
+    session.answer(GATE, "what?");
+    session.expect("Please answer yes, no or show-details.");
+    session.answer(GATE, "no");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(1), "{seen}");
+    assert!(seen.contains("Change your mind"), "{seen}");
+    assert_eq!(standing(&project), "blocked: done, pending");
+}
+
+#[test]
+fn nobody_answering_pauses_the_run() {
+    let project = project("", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.expect(GATE);
+    session.keyboard.write_all(b"\x04").unwrap();
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(3), "{seen}");
+    assert_eq!(standing(&project), "paused: done, pending");
+    // Answers that mean nothing do not loop for ever.
+    let mut session = Session::start(&project, &["resume"]);
+    for _ in 0..5 {
+        session.answer(GATE, "perhaps");
+    }
+    assert_eq!(session.end().1, Some(3));
+}
+
+#[test]
+fn ctrl_c_at_a_gate_saves() {
+    let project = project("", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.expect(GATE);
+    let pid = rustix::process::Pid::from_child(&session.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(session.end().1, Some(130));
+    assert_eq!(standing(&project), "paused: done, pending");
+    let mut session = Session::start(&project, &["resume"]);
+    session.answer(GATE, "y");
+    assert_eq!(session.end().1, Some(0));
+}
+
+#[test]
+fn the_person_is_the_agent() {
+    let steps = "- [ ] **Step 1: Only**\naction: |\n  Write hello\n  into out.txt\nloop: until it is there\n\
+                 max_iterations: 2\nverify: test -e out.txt\n";
+    let project = project("", steps);
+    let mut session = Session::start(&project, &[RUN, &["--agent", "you"]].concat());
+    session.expect("into out.txt");
+    session.answer("Press Enter when it is done", "");
+    session.answer("Press Enter when it is done", "fail I cannot");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(1), "{seen}");
+    let mut session = Session::start(&project, &["resume", "--agent", "you"]);
+    session.answer("Press Enter when it is done", "");
+    session.expect("Press Enter when it is done");
+    project.write("out.txt", "hello");
+    session.answer("", "");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+}
+
+#[test]
+fn an_unfinished_run_is_resumed_or_left_as_it_is() {
+    let project = project("", GATED);
+    let question = "Resume from step 1, or start fresh? (resume/fresh) ";
+    let mut session = Session::start(&project, RUN);
+    session.expect(GATE);
+    session.keyboard.write_all(b"\x04").unwrap();
+    assert_eq!(session.end().1, Some(3));
+    let mut session = Session::start(&project, RUN);
+    session.expect("(resume/fresh) ");
+    session.keyboard.write_all(b"resume\n").unwrap();
+    session.answer(GATE, "yes");
+    assert_eq!(session.end().1, Some(0));
+    assert_eq!(project.records().len(), 1, "{question}");
+}
+
+#[test]
+fn a_review_is_answered_in_place() {
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify:\n  type: human-review\n  \
+                 prompt: is it nice?\n```sh\ntrue\n```\n";
+    for (answer, exit, expected) in
+        [("yes", 0, "completed: done"), ("no", 1, "blocked: blocked")]
+    {
+        let project = project("", steps);
+        let mut session = Session::start(&project, RUN);
+        session.expect("Step 1 needs a human review: is it nice?");
+        session.answer("(yes/no/show-details) ", answer);
+        let (seen, code) = session.end();
+        assert_eq!(code, Some(exit), "{seen}");
+        assert_eq!(standing(&project), expected);
+        assert!(project.read(FILE).contains(if exit == 0 { "- [x]" } else { "- [ ]" }));
+    }
+}
