@@ -64,6 +64,9 @@ impl Span {
 
     /// An empty range.
     pub fn at(offset: usize) -> Self {
-        Span { start: offset, end: offset }
+        Span {
+            start: offset,
+            end: offset,
+        }
     }
 }

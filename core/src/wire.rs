@@ -1,1 +1,2 @@
 //! Documents that are stored or exchanged. The only modules that know serde.
+pub mod auto;

@@ -1,0 +1,1 @@
+//! Instructions for the agents that we ship.
