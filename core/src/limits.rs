@@ -43,3 +43,14 @@ pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
+
+/// Largest file below `.ai/` that rw-auto reads; a larger one counts as unreadable.
+pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Largest lock of rw-auto that is read; a larger one counts as unreadable.
+pub const AUTO_LOCK_BYTES: u64 = 64 * 1024;
+/// Bytes kept from the start, and again from the end, of what a child agent answers.
+pub const AUTO_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+/// Largest file of scenarios; standard input has no limit.
+pub const SCENARIO_FILE_BYTES: u64 = 256 * 1024 * 1024;
+/// Longest line of a file of scenarios.
+pub const SCENARIO_LINE_BYTES: u64 = 16 * 1024 * 1024;

@@ -4,6 +4,7 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
+pub mod auto;
 mod io;
 mod request;
 

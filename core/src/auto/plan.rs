@@ -1,7 +1,5 @@
 //! The plan artifacts that profiles after the first want to see before they start the loop.
 
-use super::lines;
-
 /// Files below `.ai/plans/<id>/` that must be there and not blank.
 pub const REQUIRED: [&str; 2] = ["plan-summary.yaml", "task-graph.yaml"];
 
@@ -18,11 +16,6 @@ pub fn active_id(text: &str) -> Option<&str> {
 pub fn is_findings_name(name: &str) -> bool {
     name.strip_prefix("research_findings_")
         .is_some_and(|rest| rest.ends_with(".yaml"))
-}
-
-/// Whether an artifact with this content counts.
-pub fn counts(text: &str) -> bool {
-    !lines::is_blank(text)
 }
 
 #[cfg(test)]

@@ -1,0 +1,7 @@
+//! The verbs of `onloop auto`.
+
+mod drive;
+mod rehearse;
+mod world;
+
+pub use rehearse::{RehearseArgs, rehearse};

@@ -1,0 +1,5 @@
+//! rw-auto: vectors, real files, properties, and whole runs.
+
+mod corpus;
+mod routing;
+mod vectors;
