@@ -64,9 +64,6 @@ impl Span {
 
     /// An empty range.
     pub fn at(offset: usize) -> Self {
-        Span {
-            start: offset,
-            end: offset,
-        }
+        Span { start: offset, end: offset }
     }
 }

@@ -49,11 +49,7 @@ impl Program {
         F: Future<Output = Exit> + 'static,
         B: FnOnce(Io) -> F,
     {
-        let slot = Rc::new(RefCell::new(Slot {
-            request: None,
-            reply: None,
-            now: start.now,
-        }));
+        let slot = Rc::new(RefCell::new(Slot { request: None, reply: None, now: start.now }));
         let future = Box::pin(body(Io::new(slot.clone(), start)));
         Program { future, slot }
     }
@@ -76,11 +72,7 @@ impl Program {
             slot.now = reply.at;
             slot.reply = Some(reply.outcome);
         }
-        match self
-            .future
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(exit) => Turn::Exit(exit),
             Poll::Pending => {
                 let request = self.slot.borrow_mut().request.take();
@@ -92,8 +84,6 @@ impl Program {
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program")
-            .field("slot", &self.slot)
-            .finish_non_exhaustive()
+        f.debug_struct("Program").field("slot", &self.slot).finish_non_exhaustive()
     }
 }

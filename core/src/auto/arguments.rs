@@ -50,11 +50,8 @@ impl Arguments {
     /// Reads an argument. Words are separated by white space; a double-quoted run belongs to
     /// one word, which is then never an option.
     pub fn parse(text: &str) -> Arguments {
-        let mut arguments = Arguments {
-            summary: String::new(),
-            hitl: Vec::new(),
-            max_cycles: DEFAULT_CYCLES,
-        };
+        let mut arguments =
+            Arguments { summary: String::new(), hitl: Vec::new(), max_cycles: DEFAULT_CYCLES };
         let mut summary: Vec<Word> = Vec::new();
         let mut words = words(text).into_iter().peekable();
         while let Some(word) = words.next() {
@@ -79,14 +76,8 @@ impl Arguments {
             }
         }
         // Unknown options alone say nothing about what to build.
-        if summary
-            .iter()
-            .any(|word| word.quoted || !word.text.starts_with("--"))
-        {
-            let words = summary
-                .iter()
-                .map(|word| word.text.trim())
-                .filter(|w| !w.is_empty());
+        if summary.iter().any(|word| word.quoted || !word.text.starts_with("--")) {
+            let words = summary.iter().map(|word| word.text.trim()).filter(|w| !w.is_empty());
             arguments.summary = words.collect::<Vec<_>>().join(" ");
         }
         arguments
@@ -142,11 +133,7 @@ fn cycles(text: &str) -> Option<NonZeroU8> {
         return Some(NonZeroU8::MIN);
     }
     // More than two digits are above every bound.
-    let cycles = if digits.len() > 2 {
-        None
-    } else {
-        digits.parse().ok()
-    };
+    let cycles = if digits.len() > 2 { None } else { digits.parse().ok() };
     Some(cycles.unwrap_or(MOST_CYCLES).min(MOST_CYCLES))
 }
 
@@ -167,12 +154,7 @@ mod tests {
         ("--json --yaml", "", "", 8),
         ("add --json flag", "add --json flag", "", 8),
         ("\"--auto\"", "--auto", "", 8),
-        (
-            "\"add  --auto flag\" --auto",
-            "add  --auto flag",
-            "--auto",
-            8,
-        ),
+        ("\"add  --auto flag\" --auto", "add  --auto flag", "--auto", 8),
         ("say \"hi", "say \"hi", "", 8),
         ("a\"b c\"d", "ab cd", "", 8),
         ("\"\"", "", "", 8),

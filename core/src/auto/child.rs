@@ -56,10 +56,7 @@ impl std::fmt::Display for InvalidAnswer {
                 f.write_str("found no line that begins with `NEXT_COMMAND=`, expected one")
             }
             InvalidAnswer::Conflict(one, other) => {
-                write!(
-                    f,
-                    "found `NEXT_COMMAND={one}` and `NEXT_COMMAND={other}`, expected one"
-                )
+                write!(f, "found `NEXT_COMMAND={one}` and `NEXT_COMMAND={other}`, expected one")
             }
             InvalidAnswer::Unknown(value) => write!(
                 f,
@@ -95,10 +92,7 @@ impl Answer {
         }
         let value = value.ok_or(InvalidAnswer::NoNextCommand)?;
         let next = NextCommand::parse(value).ok_or_else(|| InvalidAnswer::Unknown(value.into()))?;
-        Ok(Answer {
-            next,
-            review: wants_review.then(|| details.review()),
-        })
+        Ok(Answer { next, review: wants_review.then(|| details.review()) })
     }
 }
 
@@ -125,11 +119,7 @@ impl<'a> Details<'a> {
 
     fn review(&self) -> Review {
         let relayed = |value: Option<&str>| value.map(OneLine::from).filter(|v| !v.is_empty());
-        Review {
-            reason: relayed(self.reason),
-            file: relayed(self.file),
-            hint: relayed(self.hint),
-        }
+        Review { reason: relayed(self.reason), file: relayed(self.file), hint: relayed(self.hint) }
     }
 }
 
@@ -140,10 +130,7 @@ mod tests {
     fn read(text: &str) -> String {
         match Answer::parse(text) {
             Ok(Answer { next, review: None }) => next.as_str().to_owned(),
-            Ok(Answer {
-                next,
-                review: Some(review),
-            }) => {
+            Ok(Answer { next, review: Some(review) }) => {
                 let shown = |value: Option<OneLine>| value.map_or("-".into(), |v| v.to_string());
                 let [reason, file, hint] = [review.reason, review.file, review.hint].map(shown);
                 format!("{} review {reason} {file} {hint}", next.as_str())
@@ -163,10 +150,7 @@ mod tests {
             ("a\rNEXT_COMMAND=rw-planner\rb", "rw-planner"),
             ("```text\nNEXT_COMMAND=done\n```", "done"),
             ("NEXT_COMMAND=done\nNEXT_COMMAND=done", "done"),
-            (
-                "NEXT_COMMAND=<rw-planner|rw-loop>\nNEXT_COMMAND=done",
-                "done",
-            ),
+            ("NEXT_COMMAND=<rw-planner|rw-loop>\nNEXT_COMMAND=done", "done"),
             ("NEXT_COMMAND=rw-loop\nNEXT_COMMAND=done", "conflict"),
             ("NEXT_COMMAND=\nNEXT_COMMAND=done", "conflict"),
             ("NEXT_COMMAND=", "unknown "),
@@ -212,10 +196,7 @@ mod tests {
             ("see FEATURE_REVIEW_REQUIRED\nNEXT_COMMAND=done", "done"),
             (" FEATURE_REVIEW_REQUIRED\nNEXT_COMMAND=done", "done"),
             ("FEATURE_REVIEW_REQUIRED: yes\nNEXT_COMMAND=done", "done"),
-            (
-                "FEATURE_REVIEW_REQUIRED\n FEATURE_FILE=x\nNEXT_COMMAND=done",
-                "done review - - -",
-            ),
+            ("FEATURE_REVIEW_REQUIRED\n FEATURE_FILE=x\nNEXT_COMMAND=done", "done review - - -"),
             ("FEATURE_REVIEW_REQUIRED", "none"),
         ] {
             assert_eq!(read(text), expected, "{text:?}");

@@ -72,11 +72,7 @@ mod tests {
             (b"\xff\xfe#\0", Presence::Unreadable),
             (b"caf\xe9", Presence::Unreadable),
         ] {
-            assert_eq!(
-                Document::from_bytes(bytes.to_vec()).presence(),
-                expected,
-                "{bytes:?}"
-            );
+            assert_eq!(Document::from_bytes(bytes.to_vec()).presence(), expected, "{bytes:?}");
         }
     }
 }

@@ -61,10 +61,7 @@ pub fn is_ready(text: &str) -> bool {
 pub fn latest<'a>(
     features: impl IntoIterator<Item = (&'a str, Option<Timestamp>)>,
 ) -> Option<&'a str> {
-    features
-        .into_iter()
-        .max_by_key(|&(name, modified)| (modified, name))
-        .map(|(name, _)| name)
+    features.into_iter().max_by_key(|&(name, modified)| (modified, name)).map(|(name, _)| name)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,9 +109,7 @@ fn labelled_status(line: &str) -> Option<&str> {
 }
 
 fn without_bullet(line: &str) -> &str {
-    let bare = ["- ", "* ", "+ "]
-        .iter()
-        .find_map(|bullet| line.strip_prefix(bullet));
+    let bare = ["- ", "* ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet));
     bare.map_or(line, str::trim_start)
 }
 
@@ -132,31 +127,19 @@ mod tests {
     fn the_first_declaration_decides() {
         for (text, expected) in [
             ("# F\n\nStatus: READY_FOR_PLAN\n", Some("READY_FOR_PLAN")),
-            (
-                "Status: READY_FOR_PLAN   \r\nStatus: PLANNED\r\n",
-                Some("READY_FOR_PLAN"),
-            ),
+            ("Status: READY_FOR_PLAN   \r\nStatus: PLANNED\r\n", Some("READY_FOR_PLAN")),
             ("Status:READY_FOR_PLAN", Some("READY_FOR_PLAN")),
             ("- Status: PLANNED", Some("PLANNED")),
             ("**Status:** DRAFT", Some("DRAFT")),
             ("- **Status**: DRAFT", Some("DRAFT")),
             ("- `Status`: `DRAFT`", Some("DRAFT")),
-            (
-                "---\ntitle: x\nstatus: \"READY_FOR_PLAN\"\n---\n# F\n",
-                Some("READY_FOR_PLAN"),
-            ),
+            ("---\ntitle: x\nstatus: \"READY_FOR_PLAN\"\n---\n# F\n", Some("READY_FOR_PLAN")),
             ("---\ntitle: x\n---\nStatus: PLANNED\n", Some("PLANNED")),
-            (
-                "# F\n## Status\n\n- READY_FOR_PLAN\n",
-                Some("READY_FOR_PLAN"),
-            ),
+            ("# F\n## Status\n\n- READY_FOR_PLAN\n", Some("READY_FOR_PLAN")),
             ("## Status\nREADY_FOR_PLAN\n", Some("READY_FOR_PLAN")),
             ("## Status\nnot yet\nREADY_FOR_PLAN\n", None),
             ("## Status\n## Next\nREADY_FOR_PLAN\n", None),
-            (
-                "## Status\n- READY_FOR_PLAN | PLANNED\n\nStatus: DRAFT\n",
-                Some("DRAFT"),
-            ),
+            ("## Status\n- READY_FOR_PLAN | PLANNED\n\nStatus: DRAFT\n", Some("DRAFT")),
             ("Status: READY_FOR_PLAN | PLANNED\n", None),
             ("Status: READY_FOR_PLANNING\n", Some("READY_FOR_PLANNING")),
             ("Status: ready_for_plan\n", None),
@@ -194,14 +177,8 @@ mod tests {
     fn the_newest_feature_wins_then_the_greater_name() {
         let at = |millis| Some(Timestamp::from_millis(millis));
         assert_eq!(latest([]), None);
-        assert_eq!(
-            latest([("a.md", None), ("c.md", None), ("b.md", None)]),
-            Some("c.md")
-        );
-        assert_eq!(
-            latest([("a.md", at(2)), ("b.md", at(1)), ("c.md", None)]),
-            Some("a.md")
-        );
+        assert_eq!(latest([("a.md", None), ("c.md", None), ("b.md", None)]), Some("c.md"));
+        assert_eq!(latest([("a.md", at(2)), ("b.md", at(1)), ("c.md", None)]), Some("a.md"));
         assert_eq!(latest([("a.md", at(1)), ("b.md", at(1))]), Some("b.md"));
     }
 }

@@ -43,11 +43,7 @@ pub fn heading(line: &str) -> Option<(usize, &str)> {
     }
     let title = title.trim();
     let closed = title.trim_end_matches('#');
-    let title = if closed.is_empty() || closed.ends_with([' ', '\t']) {
-        closed
-    } else {
-        title
-    };
+    let title = if closed.is_empty() || closed.ends_with([' ', '\t']) { closed } else { title };
     Some((level, title.trim_end()))
 }
 
@@ -57,11 +53,7 @@ pub fn undecorated(text: &str) -> &str {
     let text = text.trim();
     MARKS
         .iter()
-        .find_map(|mark| {
-            text.strip_prefix(mark)?
-                .strip_suffix(mark)
-                .filter(|t| !t.is_empty())
-        })
+        .find_map(|mark| text.strip_prefix(mark)?.strip_suffix(mark).filter(|t| !t.is_empty()))
         .map_or(text, str::trim)
 }
 

@@ -28,11 +28,7 @@ pub fn state(stamp: Option<Timestamp>, now: Timestamp) -> LockState {
         return LockState::Stale;
     };
     let age_ms = now.as_millis().saturating_sub(stamp.as_millis());
-    if -HELD_MS < age_ms && age_ms < HELD_MS {
-        LockState::Held
-    } else {
-        LockState::Stale
-    }
+    if -HELD_MS < age_ms && age_ms < HELD_MS { LockState::Held } else { LockState::Stale }
 }
 
 /// When a lock with this content was last known to be held. The content decides; where it
@@ -68,14 +64,8 @@ struct Stamps {
 
 impl Stamps {
     fn note(&mut self, key: &str, time: Option<Timestamp>) {
-        const KEYS: [&str; 6] = [
-            "timestamp",
-            "acquired_at",
-            "created_at",
-            "started_at",
-            "ts",
-            "time",
-        ];
+        const KEYS: [&str; 6] =
+            ["timestamp", "acquired_at", "created_at", "started_at", "ts", "time"];
         if key.eq_ignore_ascii_case("refreshed_at") {
             self.refreshed = self.refreshed.max(time);
         } else if KEYS.iter().any(|known| key.eq_ignore_ascii_case(known)) {
@@ -90,10 +80,7 @@ impl Stamps {
             self.newest = self.newest.max(Some(time));
         } else if let Some((key, value)) = line.split_once(['=', ':']) {
             let value = value.trim().trim_matches(['"', '\'']);
-            self.note(
-                key.trim().trim_matches(['"', '*', '`']),
-                leading_time(value),
-            );
+            self.note(key.trim().trim_matches(['"', '*', '`']), leading_time(value));
         }
     }
 }
@@ -127,10 +114,7 @@ fn parse_time(text: &str) -> Option<Timestamp> {
     let zoned = text.parse::<jiff::Timestamp>().ok();
     let time = zoned.or_else(|| {
         let local: jiff::civil::DateTime = text.parse().ok()?;
-        local
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .ok()
-            .map(|zoned| zoned.timestamp())
+        local.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     })?;
     Some(Timestamp::from_millis(time.as_millisecond()))
 }
@@ -142,11 +126,7 @@ fn epoch(number: f64) -> Option<Timestamp> {
     if !(1.0..1e15).contains(&number) {
         return None;
     }
-    let millis = if number < SECONDS_LIMIT {
-        number * 1000.0
-    } else {
-        number
-    };
+    let millis = if number < SECONDS_LIMIT { number * 1000.0 } else { number };
     Some(Timestamp::from_millis(millis as i64))
 }
 
@@ -227,14 +207,8 @@ mod tests {
         let payload = LockPayload::new("run-1", at(NOW), at(NOW)).to_line();
         assert!(is_ours(&payload, "run-1"));
         assert!(!is_ours(&payload, "run-2"));
-        assert!(
-            !is_ours(payload.trim_end_matches(['}', '\n']), "run-1"),
-            "torn"
-        );
-        assert!(!is_ours(
-            &payload.replace("\"rw-auto\"", "\"other\""),
-            "run-1"
-        ));
+        assert!(!is_ours(payload.trim_end_matches(['}', '\n']), "run-1"), "torn");
+        assert!(!is_ours(&payload.replace("\"rw-auto\"", "\"other\""), "run-1"));
         assert!(!is_ours("run-1", "run-1"));
         assert_eq!(stamp(&payload, None), Some(at(NOW)));
     }

@@ -14,8 +14,7 @@ pub fn active_id(text: &str) -> Option<&str> {
 /// Whether a file of the plan folder holds findings; at least one such file must be there
 /// and not blank.
 pub fn is_findings_name(name: &str) -> bool {
-    name.strip_prefix("research_findings_")
-        .is_some_and(|rest| rest.ends_with(".yaml"))
+    name.strip_prefix("research_findings_").is_some_and(|rest| rest.ends_with(".yaml"))
 }
 
 #[cfg(test)]
@@ -25,10 +24,7 @@ mod tests {
     #[test]
     fn a_plan_id_names_one_folder() {
         for (text, expected) in [
-            (
-                "20260224-0100-export-csv\r\n",
-                Some("20260224-0100-export-csv"),
-            ),
+            ("20260224-0100-export-csv\r\n", Some("20260224-0100-export-csv")),
             ("\u{feff} plan 1 \n", Some("plan 1")),
             ("", None),
             (" \n", None),

@@ -174,12 +174,8 @@ fn link_text(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('[') else {
         return text;
     };
-    let linked = inner
-        .split_once("](")
-        .filter(|(_, target)| target.ends_with(')'));
-    let named = inner
-        .split_once("][")
-        .filter(|(_, name)| name.ends_with(']'));
+    let linked = inner.split_once("](").filter(|(_, target)| target.ends_with(')'));
+    let named = inner.split_once("][").filter(|(_, name)| name.ends_with(']'));
     linked.or(named).map_or(text, |(text, _)| text.trim())
 }
 
@@ -189,10 +185,8 @@ mod tests {
 
     fn shape(text: &str) -> String {
         let rows = Progress::parse(text).rows;
-        let rows: Vec<String> = rows
-            .iter()
-            .map(|row| format!("{} {:?}", row.id, row.status))
-            .collect();
+        let rows: Vec<String> =
+            rows.iter().map(|row| format!("{} {:?}", row.id, row.status)).collect();
         rows.join(", ")
     }
 
@@ -208,10 +202,7 @@ mod tests {
     #[test]
     fn without_the_heading_rows_count_everywhere() {
         let text = "# Tracker\n## Tasks\n| TASK-001 | x | In Progress | me |\n## B\n| TASK-2 | y | blocked |";
-        assert_eq!(
-            shape(text),
-            "TASK-001 Other(\"in progress\"), TASK-2 Blocked"
-        );
+        assert_eq!(shape(text), "TASK-001 Other(\"in progress\"), TASK-2 Blocked");
         assert_eq!(Progress::parse(text).tasks(), Tasks::Settled);
     }
 
@@ -221,29 +212,14 @@ mod tests {
             ("|TASK-01|t|pending|-|", "TASK-01 Pending"),
             ("  | TASK-01 | t | pending", "TASK-01 Pending"),
             ("| `TASK-01` | t | **Pending** | |", "TASK-01 Pending"),
-            (
-                "| [TASK-01](tasks/TASK-01.md) | t | `in-progress` |",
-                "TASK-01 InProgress",
-            ),
+            ("| [TASK-01](tasks/TASK-01.md) | t | `in-progress` |", "TASK-01 InProgress"),
             ("| **[`TASK-1A_b`](x)** | t | pending |", ""),
-            (
-                "| **[`TASK-1A_B`](x)** | t | pending |",
-                "TASK-1A_B Pending",
-            ),
-            (
-                "| TASK-01 | `a \\| pending` b | completed | - |",
-                "TASK-01 Completed",
-            ),
+            ("| **[`TASK-1A_B`](x)** | t | pending |", "TASK-1A_B Pending"),
+            ("| TASK-01 | `a \\| pending` b | completed | - |", "TASK-01 Completed"),
             ("| TASK-01 | t \\\\| pending |", "TASK-01 Pending"),
-            (
-                "| TASK-01 | t | in_progress |",
-                "TASK-01 Other(\"in_progress\")",
-            ),
+            ("| TASK-01 | t | in_progress |", "TASK-01 Other(\"in_progress\")"),
             ("| TASK-01 | t |", "TASK-01 Other(\"\")"),
-            (
-                "| TASK-01 | t | pending <!-- or not --> | - |",
-                "TASK-01 Pending",
-            ),
+            ("| TASK-01 | t | pending <!-- or not --> | - |", "TASK-01 Pending"),
             ("| TASK-XX | t | pending |", ""),
             ("| TASK- | t | pending |", ""),
             ("| task-01 | t | pending |", ""),
@@ -260,11 +236,7 @@ mod tests {
         let table = "| Task | Owner | `status` |\n|-|-|-|\n| TASK-1 | pending | completed |\n";
         assert_eq!(shape(table), "TASK-1 Completed");
         let table = "| Status | Task |\n\n## Other\n| TASK-1 | x | blocked |\n";
-        assert_eq!(
-            shape(table),
-            "TASK-1 Blocked",
-            "a header ends with its section"
-        );
+        assert_eq!(shape(table), "TASK-1 Blocked", "a header ends with its section");
     }
 
     #[test]

@@ -356,10 +356,7 @@ impl Ending {
             Ending::LockHeld => vec![Token::LockHeld],
             Ending::MaxCycles => vec![Token::MaxCyclesReached],
             Ending::Undecided => {
-                vec![
-                    Token::RouteUndecided,
-                    Token::RouteTarget(Destination::Planner),
-                ]
+                vec![Token::RouteUndecided, Token::RouteTarget(Destination::Planner)]
             }
             Ending::Invalid => vec![Token::ResultInvalid],
             Ending::LanguagePolicy => vec![Token::LanguagePolicyMissing],
@@ -404,13 +401,7 @@ impl Auto {
             Phase::Probing
         };
         let summary_left = !arguments.summary.is_empty();
-        Auto {
-            assignment,
-            arguments,
-            summary_left,
-            previous: None,
-            phase,
-        }
+        Auto { assignment, arguments, summary_left, previous: None, phase }
     }
 
     /// What the run was asked to do.
@@ -461,10 +452,7 @@ impl Auto {
             }
             (
                 Phase::Inspecting { dispatch, answer },
-                Event::Inspected {
-                    context,
-                    latest_feature,
-                },
+                Event::Inspected { context, latest_feature },
             ) => Ok(self.after_inspection(dispatch, answer, context, latest_feature)),
             (Phase::Releasing(ending), Event::LockReleased) => Ok(self.stopped(*ending)),
             (Phase::Health(_) | Phase::Probing, Event::Aborted) => {
@@ -503,9 +491,7 @@ impl Auto {
             Phase::Releasing(_) => "a released lock".to_owned(),
             Phase::Stopped(_) => "nothing more".to_owned(),
         };
-        Refusal {
-            message: format!("found {found}, expected {expected}"),
-        }
+        Refusal { message: format!("found {found}, expected {expected}") }
     }
 }
 
@@ -586,9 +572,7 @@ impl Auto {
     }
 
     fn say_route(&self, reason: Reason) -> Step {
-        let destination = reason
-            .child()
-            .map_or(Destination::Done, Target::destination);
+        let destination = reason.child().map_or(Destination::Done, Target::destination);
         let mut tokens: Vec<Token> = reason.marker(Profile::Route).into_iter().collect();
         tokens.extend([
             Token::RouteOnly,
@@ -605,18 +589,9 @@ impl Auto {
             Target::Loop => self.arguments.loop_argument(),
         };
         let is_recovery = reason.is_recovery();
-        let dispatch = Dispatch {
-            cycle,
-            target,
-            argument,
-            is_recovery,
-            fingerprint,
-        };
+        let dispatch = Dispatch { cycle, target, argument, is_recovery, fingerprint };
         let mut tokens: Vec<Token> = reason.marker(self.assignment.profile).into_iter().collect();
-        tokens.extend([
-            Token::Cycle(cycle),
-            Token::RouteTarget(target.destination()),
-        ]);
+        tokens.extend([Token::Cycle(cycle), Token::RouteTarget(target.destination())]);
         let mut step = self.to(Phase::Waiting(dispatch)).after_saying(tokens);
         step.auto.summary_left &= match (target, self.assignment.options.summary) {
             (Target::Planner, SummaryUse::Once) => false,
@@ -630,9 +605,7 @@ impl Auto {
             ChildOutcome::Answered(text) => text,
             ChildOutcome::Failed(why) => return self.stop(Ending::Invalid).with_remark(why),
             ChildOutcome::TimedOut => {
-                return self
-                    .stop(Ending::Invalid)
-                    .with_remark("the child took too long");
+                return self.stop(Ending::Invalid).with_remark("the child took too long");
             }
             ChildOutcome::Cancelled => return self.stop(Ending::Cancelled),
             ChildOutcome::Unavailable => return self.stop(Ending::Environment),
@@ -646,10 +619,7 @@ impl Auto {
         match &answer.review {
             Some(review) if review.file.is_some() => self.ask_for_review(review, None),
             None if !dispatch.is_recovery => self.after_cycle(dispatch, answer.next),
-            Some(_) | None => self.to(Phase::Inspecting {
-                dispatch: dispatch.clone(),
-                answer,
-            }),
+            Some(_) | None => self.to(Phase::Inspecting { dispatch: dispatch.clone(), answer }),
         }
     }
 
@@ -688,11 +658,8 @@ impl Auto {
             NextCommand::Done => return self.stop(Ending::Done),
             NextCommand::Planner | NextCommand::Loop | NextCommand::Auto => {}
         }
-        let end = CycleEnd {
-            fingerprint: dispatch.fingerprint.clone(),
-            target: dispatch.target,
-            next,
-        };
+        let end =
+            CycleEnd { fingerprint: dispatch.fingerprint.clone(), target: dispatch.target, next };
         let remark = (self.previous.as_ref() == Some(&end)).then(|| {
             format!(
                 "cycle {} repeated the one before it: same files, same child, same answer",
@@ -703,9 +670,7 @@ impl Auto {
             OnStall::Stop if remark.is_some() => self.stop(Ending::Invalid),
             OnStall::Stop | OnStall::GoOn => {
                 if dispatch.cycle < self.arguments.max_cycles.get() {
-                    self.to(Phase::Refreshing {
-                        cycle: dispatch.cycle + 1,
-                    })
+                    self.to(Phase::Refreshing { cycle: dispatch.cycle + 1 })
                 } else {
                     self.stop(Ending::MaxCycles)
                 }
@@ -717,28 +682,19 @@ impl Auto {
     }
 
     fn to(&self, phase: Phase) -> Step {
-        let auto = Auto {
-            phase,
-            ..self.clone()
-        };
-        Step {
-            auto,
-            tokens: Vec::new(),
-            remark: None,
-        }
+        let auto = Auto { phase, ..self.clone() };
+        Step { auto, tokens: Vec::new(), remark: None }
     }
 
     /// Announces an ending; the lock goes before the last line.
     fn stop(&self, ending: Ending) -> Step {
-        self.to(Phase::Releasing(ending))
-            .after_saying(ending.announcement(self.assignment.profile))
+        self.to(Phase::Releasing(ending)).after_saying(ending.announcement(self.assignment.profile))
     }
 
     /// Ends a run that has no lock.
     fn stop_without_lock(&self, ending: Ending) -> Step {
         let mut step = self.stopped(ending);
-        step.tokens
-            .splice(0..0, ending.announcement(self.assignment.profile));
+        step.tokens.splice(0..0, ending.announcement(self.assignment.profile));
         step
     }
 

@@ -33,9 +33,7 @@ impl Profile {
 
     /// The profile of this name.
     pub fn parse(name: &str) -> Option<Profile> {
-        Profile::ALL
-            .into_iter()
-            .find(|profile| profile.as_str() == name)
+        Profile::ALL.into_iter().find(|profile| profile.as_str() == name)
     }
 
     /// Whether a health check comes before everything else.
@@ -205,9 +203,7 @@ impl Target {
 
     /// The agent of this name.
     pub fn parse(name: &str) -> Option<Target> {
-        [Target::Planner, Target::Loop]
-            .into_iter()
-            .find(|target| target.as_str() == name)
+        [Target::Planner, Target::Loop].into_iter().find(|target| target.as_str() == name)
     }
 
     /// The agent as a place to go.

@@ -19,12 +19,8 @@ pub enum NextCommand {
 
 impl NextCommand {
     /// Every value.
-    pub const ALL: [NextCommand; 4] = [
-        NextCommand::Planner,
-        NextCommand::Loop,
-        NextCommand::Auto,
-        NextCommand::Done,
-    ];
+    pub const ALL: [NextCommand; 4] =
+        [NextCommand::Planner, NextCommand::Loop, NextCommand::Auto, NextCommand::Done];
 
     /// The value as it is written.
     pub fn as_str(self) -> &'static str {
@@ -38,9 +34,7 @@ impl NextCommand {
 
     /// The value that is spelled exactly like this.
     pub fn parse(text: &str) -> Option<NextCommand> {
-        NextCommand::ALL
-            .into_iter()
-            .find(|next| next.as_str() == text)
+        NextCommand::ALL.into_iter().find(|next| next.as_str() == text)
     }
 }
 

@@ -31,18 +31,12 @@ macro_rules! expect_outcome {
 }
 
 fn wrong_outcome(outcome: &Outcome) -> Failure {
-    Failure::new(
-        FailureKind::Other,
-        format!("the host answered with {outcome:?}"),
-    )
+    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
 }
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
-        Io {
-            slot,
-            start: Rc::new(start),
-        }
+        Io { slot, start: Rc::new(start) }
     }
 
     /// What the program was started with.
@@ -52,11 +46,7 @@ impl Io {
 
     /// An environment variable that is set and not empty.
     pub fn env(&self, name: &str) -> Option<&str> {
-        self.start
-            .env
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
+        self.start.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The whole environment.
@@ -94,10 +84,7 @@ impl Io {
 
     /// [`Request::Read`].
     pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
-        let request = Request::Read {
-            path: path.to_owned(),
-            limit_bytes,
-        };
+        let request = Request::Read { path: path.to_owned(), limit_bytes };
         expect_outcome!(self.request(request).await,
             Outcome::File { bytes, version } => (bytes, version))
     }
@@ -110,12 +97,7 @@ impl Io {
         expect: Expect,
         durability: Durability,
     ) -> Result<Version, Failure> {
-        let request = Request::Write {
-            path: path.to_owned(),
-            bytes,
-            expect,
-            durability,
-        };
+        let request = Request::Write { path: path.to_owned(), bytes, expect, durability };
         expect_outcome!(self.request(request).await, Outcome::Written(version) => version)
     }
 
@@ -126,12 +108,7 @@ impl Io {
         bytes: Vec<u8>,
         expect_len_bytes: u64,
     ) -> Result<(), Failure> {
-        self.done(Request::Append {
-            path: path.to_owned(),
-            bytes,
-            expect_len_bytes,
-        })
-        .await
+        self.done(Request::Append { path: path.to_owned(), bytes, expect_len_bytes }).await
     }
 
     /// [`Request::Patch`].
@@ -143,62 +120,40 @@ impl Io {
         new: &[u8],
     ) -> Result<(), Failure> {
         let (old, new) = (old.to_vec(), new.to_vec());
-        self.done(Request::Patch {
-            path: path.to_owned(),
-            offset_bytes,
-            old,
-            new,
-        })
-        .await
+        self.done(Request::Patch { path: path.to_owned(), offset_bytes, old, new }).await
     }
 
     /// [`Request::Remove`].
     pub async fn remove(&self, path: &str) -> Result<(), Failure> {
-        self.done(Request::Remove {
-            path: path.to_owned(),
-        })
-        .await
+        self.done(Request::Remove { path: path.to_owned() }).await
     }
 
     /// [`Request::List`].
     pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
-        let request = Request::List {
-            path: path.to_owned(),
-        };
+        let request = Request::List { path: path.to_owned() };
         expect_outcome!(self.request(request).await, Outcome::Names(names) => names)
     }
 
     /// [`Request::Stat`].
     pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
-        let request = Request::Stat {
-            path: path.to_owned(),
-        };
+        let request = Request::Stat { path: path.to_owned() };
         expect_outcome!(self.request(request).await, Outcome::Stat(stat) => stat)
     }
 
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
-        let request = Request::Canonical {
-            path: path.to_owned(),
-        };
+        let request = Request::Canonical { path: path.to_owned() };
         expect_outcome!(self.request(request).await, Outcome::Path(path) => path)
     }
 
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
-        self.done(Request::Lock {
-            path: path.to_owned(),
-            wait_ms,
-        })
-        .await
+        self.done(Request::Lock { path: path.to_owned(), wait_ms }).await
     }
 
     /// [`Request::Unlock`].
     pub async fn unlock(&self, path: &str) -> Result<(), Failure> {
-        self.done(Request::Unlock {
-            path: path.to_owned(),
-        })
-        .await
+        self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
     /// [`Request::Process`].
@@ -208,28 +163,21 @@ impl Io {
 
     /// [`GitRequest::Survey`].
     pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
-        let request = GitRequest::Survey {
-            cwd: cwd.to_owned(),
-            branch: branch.to_owned(),
-        };
+        let request = GitRequest::Survey { cwd: cwd.to_owned(), branch: branch.to_owned() };
         expect_outcome!(self.request(Request::Git(request)).await,
             Outcome::Survey(survey) => survey)
     }
 
     /// [`GitRequest::Worktrees`].
     pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
-        let request = GitRequest::Worktrees {
-            cwd: cwd.to_owned(),
-        };
+        let request = GitRequest::Worktrees { cwd: cwd.to_owned() };
         expect_outcome!(self.request(Request::Git(request)).await,
             Outcome::Worktrees(worktrees) => worktrees)
     }
 
     /// [`GitRequest::Head`].
     pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
-        let request = GitRequest::Head {
-            cwd: cwd.to_owned(),
-        };
+        let request = GitRequest::Head { cwd: cwd.to_owned() };
         expect_outcome!(self.request(Request::Git(request)).await,
             Outcome::Commit(commit) => commit)
     }
@@ -241,9 +189,7 @@ impl Io {
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let request = Request::Ask {
-            question: question.into(),
-        };
+        let request = Request::Ask { question: question.into() };
         expect_outcome!(self.request(request).await, Outcome::Answer(answer) => answer)
     }
 

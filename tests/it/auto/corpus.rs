@@ -16,10 +16,7 @@ fn corpus() -> PathBuf {
 fn real_files_give_the_counts_they_were_counted_to_have() {
     let folder = corpus();
     let Ok(expected) = std::fs::read_to_string(folder.join("expected.tsv")) else {
-        eprintln!(
-            "MISSING: no corpus at {}; set ONLOOP_CORPUS to check it",
-            folder.display()
-        );
+        eprintln!("MISSING: no corpus at {}; set ONLOOP_CORPUS to check it", folder.display());
         return;
     };
     let mut files = 0;
@@ -42,11 +39,7 @@ fn real_files_give_the_counts_they_were_counted_to_have() {
 fn counts(text: &str) -> String {
     let progress = Progress::parse(text);
     let count = |wanted: fn(&TaskStatus) -> bool| {
-        progress
-            .rows
-            .iter()
-            .filter(|row| wanted(&row.status))
-            .count()
+        progress.rows.iter().filter(|row| wanted(&row.status)).count()
     };
     let ids: Vec<&str> = progress.rows.iter().map(|row| row.id.as_str()).collect();
     format!(
@@ -76,23 +69,13 @@ fn files_like_the_real_ones_are_read_alike() {
             include_str!("../../corpus/auto/progress-other-tool.md"),
             "2 1 0 0 0 1 1 TASK-001,TASK-002",
         ),
-        (
-            "no table at all",
-            include_str!("../../corpus/auto/progress-prose.md"),
-            "0 0 0 0 0 0 0 ",
-        ),
+        ("no table at all", include_str!("../../corpus/auto/progress-prose.md"), "0 0 0 0 0 0 0 "),
     ] {
         assert_eq!(counts(text), expected, "{name}");
     }
     for (text, expected) in [
-        (
-            include_str!("../../corpus/auto/feature-draft-mentions-ready.md"),
-            Some("DRAFT"),
-        ),
-        (
-            include_str!("../../corpus/auto/feature-status-section.md"),
-            Some("READY_FOR_PLAN"),
-        ),
+        (include_str!("../../corpus/auto/feature-draft-mentions-ready.md"), Some("DRAFT")),
+        (include_str!("../../corpus/auto/feature-status-section.md"), Some("READY_FOR_PLAN")),
     ] {
         assert_eq!(feature::status(text).as_deref(), expected);
     }

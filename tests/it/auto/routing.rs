@@ -11,9 +11,7 @@ fn every_row_of_the_routing_table_holds() {
     let mut rows = 0;
     for line in TABLE.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [profile, flags @ ..] = cells.as_slice() else {
-            panic!("empty row")
-        };
+        let [profile, flags @ ..] = cells.as_slice() else { panic!("empty row") };
         let [
             context,
             progress,
@@ -60,9 +58,7 @@ fn every_row_of_the_routing_table_holds() {
             target => {
                 assert_eq!(child.unwrap_or("done"), target, "{line}");
                 assert_eq!(found.as_str(), *reason, "{line}");
-                let said = found
-                    .marker(profile)
-                    .map_or("-".to_owned(), |token| token.to_string());
+                let said = found.marker(profile).map_or("-".to_owned(), |token| token.to_string());
                 assert_eq!(said, *marker, "{line}");
             }
         }

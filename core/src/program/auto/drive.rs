@@ -17,10 +17,7 @@ pub(super) async fn advance<W: World>(world: &mut W, mut auto: Auto) -> Auto {
             Next::Probe => {
                 let progress = progress_presence(world).await;
                 let lock = world.read_lock().await;
-                let event = Event::Probed {
-                    progress,
-                    lock: sight(&lock),
-                };
+                let event = Event::Probed { progress, lock: sight(&lock) };
                 probed = Some(lock);
                 event
             }
@@ -40,20 +37,14 @@ pub(super) async fn advance<W: World>(world: &mut W, mut auto: Auto) -> Auto {
             }
         };
         // A run that is letting go is ending anyway.
-        let event = if world.is_interrupted() && !is_releasing {
-            Event::Aborted
-        } else {
-            event
-        };
+        let event = if world.is_interrupted() && !is_releasing { Event::Aborted } else { event };
         auto = take(world, &auto, event).await;
     }
 }
 
 /// Lets the record take an event that answers what it asked, and prints what it yields.
 pub(super) async fn take<W: World>(world: &mut W, auto: &Auto, event: Event) -> Auto {
-    let step = auto
-        .apply(world.now(), event)
-        .expect("the event answers what the record asked");
+    let step = auto.apply(world.now(), event).expect("the event answers what the record asked");
     world.say(&step).await;
     step.auto
 }
@@ -61,9 +52,9 @@ pub(super) async fn take<W: World>(world: &mut W, auto: &Auto, event: Event) -> 
 fn sight<V>(lock: &LockFile<V>) -> LockSight {
     match lock {
         LockFile::Absent => LockSight::Absent,
-        LockFile::Text {
-            content, modified, ..
-        } => LockSight::Present(lock::stamp(content, *modified)),
+        LockFile::Text { content, modified, .. } => {
+            LockSight::Present(lock::stamp(content, *modified))
+        }
         LockFile::Unreadable { modified } => LockSight::Present(*modified),
     }
 }
@@ -98,11 +89,7 @@ async fn refresh_lock<W: World>(world: &mut W, run: &str) -> LockWritten {
             LockSight::Absent => true,
             LockSight::Present(stamp) => lock::state(stamp, world.now()) == LockState::Stale,
         };
-    if is_free {
-        write_lock(world, run, found).await
-    } else {
-        LockWritten::Lost
-    }
+    if is_free { write_lock(world, run, found).await } else { LockWritten::Lost }
 }
 
 async fn write_lock<W: World>(world: &mut W, run: &str, over: LockFile<W::Version>) -> LockWritten {
@@ -111,9 +98,7 @@ async fn write_lock<W: World>(world: &mut W, run: &str, over: LockFile<W::Versio
         LockFile::Text { content, .. } => LockPayload::parse(content).filter(|p| p.run == run),
         LockFile::Absent | LockFile::Unreadable { .. } => None,
     };
-    let acquired_at = ours
-        .and_then(|payload| payload.acquired_at())
-        .unwrap_or(now);
+    let acquired_at = ours.and_then(|payload| payload.acquired_at()).unwrap_or(now);
     let content = LockPayload::new(run, acquired_at, now).to_line();
     match world.write_lock(content, over).await {
         Ok(()) => LockWritten::Ours,

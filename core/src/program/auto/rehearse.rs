@@ -36,8 +36,7 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
                 Exit::Done
             }
             Err(failure) => {
-                io.note(format!("error: cannot read `{}`: {failure}", args.file))
-                    .await;
+                io.note(format!("error: cannot read `{}`: {failure}", args.file)).await;
                 Exit::Usage
             }
         };
@@ -48,8 +47,7 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
             Ok(chunk) => play_lines(&io, &chunk, options).await,
             Err(failure) if failure.kind == FailureKind::Interrupted => return Exit::Interrupted,
             Err(failure) => {
-                io.note(format!("error: cannot read standard input: {failure}"))
-                    .await;
+                io.note(format!("error: cannot read standard input: {failure}")).await;
                 return Exit::Refused;
             }
         }
@@ -74,40 +72,22 @@ async fn play_line(line: &[u8], options: Options) -> String {
         Err(error) => {
             let id = serde_json::from_slice::<serde_json::Value>(line)
                 .map_or(serde_json::Value::Null, |mut value| value["id"].take());
-            to_line(&RehearsalError {
-                id,
-                error: text::one_line(&error.to_string()),
-            })
+            to_line(&RehearsalError { id, error: text::one_line(&error.to_string()) })
         }
     }
 }
 
 async fn play(scenario: Scenario, options: Options) -> Result<Rehearsal, RehearsalError> {
-    let Scenario {
-        id,
-        profile,
-        now,
-        argument,
-        env,
-        tree,
-        health,
-        health_patch,
-        children,
-    } = scenario;
-    let refuse = |error: String| RehearsalError {
-        id: id.clone(),
-        error,
-    };
+    let Scenario { id, profile, now, argument, env, tree, health, health_patch, children } =
+        scenario;
+    let refuse = |error: String| RehearsalError { id: id.clone(), error };
     let profile = profile.try_into().map_err(refuse)?;
     let now = Timestamp::parse(&now)
         .ok_or_else(|| refuse(format!("found `{now}` as `now`, expected an RFC 3339 time")))?;
     let mut stage = Stage {
         now,
         tree,
-        health: health
-            .map(HealthDocument::outcomes)
-            .unwrap_or_default()
-            .into(),
+        health: health.map(HealthDocument::outcomes).unwrap_or_default().into(),
         health_patch,
         lines: Vec::new(),
     };
@@ -130,19 +110,11 @@ async fn play(scenario: Scenario, options: Options) -> Result<Rehearsal, Rehears
             Some(child) => stage.let_act(child),
             None => ChildOutcome::Failed("the scenario has no more children".to_owned()),
         };
-        let event = Event::ChildFinished {
-            cycle: dispatch.cycle,
-            outcome,
-        };
+        let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
         auto = take(&mut stage, &auto, event).await;
     }
     let lock_present = stage.tree.contains_key(LOCK_PATH);
-    Ok(Rehearsal {
-        id,
-        lines: stage.lines,
-        dispatches,
-        lock_present,
-    })
+    Ok(Rehearsal { id, lines: stage.lines, dispatches, lock_present })
 }
 
 /// A made-up workspace.
@@ -163,10 +135,7 @@ impl Stage {
 
     fn is_folder(&self, path: &str) -> bool {
         let folder = format!("{path}/");
-        self.tree
-            .range(folder.clone()..)
-            .next()
-            .is_some_and(|(path, _)| path.starts_with(&folder))
+        self.tree.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
     }
 }
 
@@ -232,11 +201,9 @@ impl World for Stage {
         let modified = self.modified(LOCK_PATH).await;
         match self.document(LOCK_PATH).await {
             Document::Missing => LockFile::Absent,
-            Document::Readable(content) => LockFile::Text {
-                version: content.clone(),
-                content,
-                modified,
-            },
+            Document::Readable(content) => {
+                LockFile::Text { version: content.clone(), content, modified }
+            }
             Document::Unreadable(_) => LockFile::Unreadable { modified },
         }
     }
@@ -255,8 +222,7 @@ impl World for Stage {
         if !is_unchanged {
             return Err(LockRefused::Changed);
         }
-        self.tree
-            .insert(LOCK_PATH.to_owned(), EntryDocument::Text(content));
+        self.tree.insert(LOCK_PATH.to_owned(), EntryDocument::Text(content));
         Ok(())
     }
 
@@ -265,7 +231,6 @@ impl World for Stage {
     }
 
     async fn say(&mut self, step: &Step) {
-        self.lines
-            .extend(step.tokens.iter().map(ToString::to_string));
+        self.lines.extend(step.tokens.iter().map(ToString::to_string));
     }
 }

@@ -133,13 +133,8 @@ pub(super) async fn inspect<W: World>(world: &mut W) -> Event {
         let modified = world.modified(&path).await;
         features.push((path, modified));
     }
-    let named = features
-        .iter()
-        .map(|(path, modified)| (path.as_str(), *modified));
-    Event::Inspected {
-        context,
-        latest_feature: feature::latest(named).map(str::to_owned),
-    }
+    let named = features.iter().map(|(path, modified)| (path.as_str(), *modified));
+    Event::Inspected { context, latest_feature: feature::latest(named).map(str::to_owned) }
 }
 
 /// Whether the progress file can be used. A missing one can be made.
@@ -150,9 +145,7 @@ pub(super) async fn progress_presence<W: World>(world: &mut W) -> Presence {
 async fn feature_paths<W: World>(world: &mut W) -> Vec<String> {
     let names = world.names(FEATURES_FOLDER).await;
     let features = names.iter().filter(|name| feature::is_feature_name(name));
-    features
-        .map(|name| format!("{FEATURES_FOLDER}/{name}"))
-        .collect()
+    features.map(|name| format!("{FEATURES_FOLDER}/{name}")).collect()
 }
 
 async fn has_artifacts<W: World>(world: &mut W) -> bool {
@@ -176,11 +169,7 @@ async fn has_artifacts<W: World>(world: &mut W) -> bool {
 }
 
 async fn counts<W: World>(world: &mut W, folder: &str, name: &str) -> bool {
-    world
-        .document(&format!("{folder}/{name}"))
-        .await
-        .text()
-        .is_some()
+    world.document(&format!("{folder}/{name}")).await.text().is_some()
 }
 
 fn hex(bytes: &[u8]) -> String {
