@@ -37,3 +37,5 @@ pub const RUNTIME_FOLDER: &str = ".ai/runtime";
 pub const LOCK_PATH: &str = ".ai/runtime/rw-auto.lock";
 /// Which plan the tasks belong to.
 pub const ACTIVE_PLAN_PATH: &str = ".ai/runtime/rw-active-plan-id.txt";
+/// A run that waits for a child somebody else has started.
+pub const STATE_PATH: &str = ".ai/runtime/rw-auto.state.json";

@@ -157,12 +157,7 @@ pub enum Event {
     /// A health check was made.
     HealthChecked(Health),
     /// Progress file and lock were looked at.
-    Probed {
-        /// The progress file.
-        progress: Presence,
-        /// The lock.
-        lock: LockSight,
-    },
+    Probed(Probe),
     /// The lock was written, or not.
     LockWritten(LockWritten),
     /// The workspace was looked at.
@@ -198,6 +193,15 @@ pub enum Health {
     Unavailable,
 }
 
+/// What was found before anything is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// A progress file that is no text. The lock does not matter then.
+    ProgressUnreadable,
+    /// A progress file that is text or missing, and this lock.
+    Lock(LockSight),
+}
+
 /// What is at the lock's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockSight {
@@ -205,6 +209,8 @@ pub enum LockSight {
     Absent,
     /// A lock, last known to be held at this time; `None` where nothing tells.
     Present(Option<Timestamp>),
+    /// Another run is alive behind it, whatever the lock says.
+    Alive,
 }
 
 /// What came of writing the lock.
@@ -435,9 +441,7 @@ impl Auto {
             (Phase::Health(step), Event::HealthChecked(health)) => {
                 Ok(self.after_health(*step, health))
             }
-            (Phase::Probing, Event::Probed { progress, lock }) => {
-                Ok(self.after_probe(at, progress, lock))
-            }
+            (Phase::Probing, Event::Probed(probe)) => Ok(self.after_probe(at, probe)),
             (Phase::Taking(_), Event::LockWritten(written)) => Ok(self.after_taking(written)),
             (Phase::Refreshing { cycle }, Event::LockWritten(written)) => {
                 Ok(self.after_refresh(*cycle, written))
@@ -473,7 +477,7 @@ impl Auto {
     fn refusal(&self, event: &Event) -> Refusal {
         let found = match event {
             Event::HealthChecked(_) => "a health check".to_owned(),
-            Event::Probed { .. } => "a probe".to_owned(),
+            Event::Probed(_) => "a probe".to_owned(),
             Event::LockWritten(_) => "a written lock".to_owned(),
             Event::Observed(_) => "an observation".to_owned(),
             Event::ChildFinished { cycle, .. } => format!("the result of cycle {cycle}"),
@@ -509,13 +513,12 @@ impl Auto {
         }
     }
 
-    fn after_probe(&self, at: Timestamp, progress: Presence, lock: LockSight) -> Step {
-        if progress == Presence::Unreadable {
-            return self.stop_without_lock(Ending::RootInvalid);
-        }
-        match lock {
-            LockSight::Absent => self.to(Phase::Taking(LockBefore::Nothing)),
-            LockSight::Present(stamp) => match lock::state(stamp, at) {
+    fn after_probe(&self, at: Timestamp, probe: Probe) -> Step {
+        match probe {
+            Probe::ProgressUnreadable => self.stop_without_lock(Ending::RootInvalid),
+            Probe::Lock(LockSight::Absent) => self.to(Phase::Taking(LockBefore::Nothing)),
+            Probe::Lock(LockSight::Alive) => self.stop_without_lock(Ending::LockHeld),
+            Probe::Lock(LockSight::Present(stamp)) => match lock::state(stamp, at) {
                 LockState::Held => self.stop_without_lock(Ending::LockHeld),
                 LockState::Stale => self.to(Phase::Taking(LockBefore::StaleLock)),
             },

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod state;
+
+pub use state::AutoDocument;
+
 use crate::auto::Profile;
 use crate::auto::child::ChildOutcome;
 use crate::auto::document::Document;
-use crate::auto::record::{Dispatch, Health};
+use crate::auto::record::{Dispatch, Ending, Health};
 use crate::time::Timestamp;
 
 /// What we write into `.ai/runtime/rw-auto.lock`: one line of JSON.
@@ -280,6 +284,44 @@ impl DispatchDocument {
         DispatchDocument {
             target: dispatch.target.as_str().to_owned(),
             argument: dispatch.argument.clone(),
+        }
+    }
+}
+
+/// The last line for a host that starts the children itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostLine {
+    /// Start this child, write its answer into the file, and resume with the file.
+    Dispatch {
+        /// Which child.
+        target: String,
+        /// Its argument.
+        argument: String,
+        /// Where its answer belongs.
+        result_file: String,
+    },
+    /// The run is over.
+    Stop {
+        /// The exit code that goes with the ending.
+        exit: u8,
+        /// The command that comes after the run.
+        next_command: String,
+    },
+}
+
+impl HostLine {
+    /// The line for a child to start.
+    pub fn dispatch(dispatch: &Dispatch, result_file: String) -> HostLine {
+        let DispatchDocument { target, argument } = DispatchDocument::new(dispatch);
+        HostLine::Dispatch { target, argument, result_file }
+    }
+
+    /// The line for the end.
+    pub fn stop(ending: Ending) -> HostLine {
+        HostLine::Stop {
+            exit: ending.exit_code(),
+            next_command: ending.next_command().as_str().to_owned(),
         }
     }
 }

@@ -1,25 +1,39 @@
 //! The loop around the record: does what comes next until a child has to be started.
 
-use super::world::{LockFile, LockRefused, World, inspect, observe, progress_presence};
+use super::world::{LockFile, LockRefused, World, inspect, observe};
+use crate::auto::PROGRESS_PATH;
+use crate::auto::document::Presence;
 use crate::auto::lock::{self, LockState};
-use crate::auto::record::{Auto, Event, LockBefore, LockSight, LockWritten, Next};
+use crate::auto::record::{
+    Auto, Dispatch, Ending, Event, LockBefore, LockSight, LockWritten, Next, Probe,
+};
 use crate::wire::auto::LockPayload;
 
+/// Where a run cannot go on by itself.
+pub(super) enum Halt {
+    /// A child has to be started; the run waits for it.
+    Child(Auto, Dispatch),
+    /// The run is over.
+    Over(Ending),
+}
+
 /// Goes on until a child has to be started or the run is over.
-pub(super) async fn advance<W: World>(world: &mut W, mut auto: Auto) -> Auto {
+pub(super) async fn advance<W: World>(world: &mut W, mut auto: Auto) -> Halt {
     let mut probed = None;
     loop {
         let is_releasing = auto.next() == Next::ReleaseLock;
         let run = auto.assignment().run.as_str();
         let event = match auto.next() {
-            Next::Dispatch(_) | Next::Stop(_) => return auto,
+            Next::Dispatch(dispatch) => {
+                let dispatch = dispatch.clone();
+                return Halt::Child(auto, dispatch);
+            }
+            Next::Stop(ending) => return Halt::Over(ending),
             Next::CheckHealth(step) => Event::HealthChecked(world.check_health(step).await),
             Next::Probe => {
-                let progress = progress_presence(world).await;
-                let lock = world.read_lock().await;
-                let event = Event::Probed { progress, lock: sight(&lock) };
-                probed = Some(lock);
-                event
+                let (probe, lock) = probe(world).await;
+                probed = lock;
+                Event::Probed(probe)
             }
             Next::TakeLock(before) => {
                 let over = match probed.take() {
@@ -49,9 +63,20 @@ pub(super) async fn take<W: World>(world: &mut W, auto: &Auto, event: Event) -> 
     step.auto
 }
 
+async fn probe<W: World>(world: &mut W) -> (Probe, Option<LockFile<W::Version>>) {
+    match world.document(PROGRESS_PATH).await.presence() {
+        Presence::Unreadable => (Probe::ProgressUnreadable, None),
+        Presence::Missing | Presence::Readable => {
+            let lock = world.read_lock().await;
+            (Probe::Lock(sight(&lock)), Some(lock))
+        }
+    }
+}
+
 fn sight<V>(lock: &LockFile<V>) -> LockSight {
     match lock {
         LockFile::Absent => LockSight::Absent,
+        LockFile::Alive => LockSight::Alive,
         LockFile::Text { content, modified, .. } => {
             LockSight::Present(lock::stamp(content, *modified))
         }
@@ -65,38 +90,40 @@ async fn take_lock<W: World>(
     before: LockBefore,
     over: LockFile<W::Version>,
 ) -> LockWritten {
-    match (before, &over) {
-        (LockBefore::Nothing, LockFile::Absent)
-        | (LockBefore::StaleLock, LockFile::Text { .. } | LockFile::Unreadable { .. }) => {
-            write_lock(world, run, over).await
-        }
-        (LockBefore::Nothing, LockFile::Text { .. } | LockFile::Unreadable { .. })
-        | (LockBefore::StaleLock, LockFile::Absent) => LockWritten::Lost,
-    }
+    let is_as_before = match &over {
+        LockFile::Absent => before == LockBefore::Nothing,
+        LockFile::Text { .. } | LockFile::Unreadable { .. } => before == LockBefore::StaleLock,
+        LockFile::Alive => false,
+    };
+    if is_as_before { write_lock(world, run, over).await } else { LockWritten::Lost }
 }
 
 /// Renews our lock. One that a child has swept away is taken again, and one that it has put
 /// back from history is judged by its age like any other.
-async fn refresh_lock<W: World>(world: &mut W, run: &str) -> LockWritten {
+pub(super) async fn refresh_lock<W: World>(world: &mut W, run: &str) -> LockWritten {
     let found = world.read_lock().await;
-    let is_ours = match &found {
-        LockFile::Absent => true,
-        LockFile::Text { content, .. } => lock::is_ours(content, run),
-        LockFile::Unreadable { .. } => false,
+    let is_free = match sight(&found) {
+        LockSight::Absent => true,
+        LockSight::Alive => false,
+        LockSight::Present(stamp) => {
+            is_ours(&found, run) || lock::state(stamp, world.now()) == LockState::Stale
+        }
     };
-    let is_free = is_ours
-        || match sight(&found) {
-            LockSight::Absent => true,
-            LockSight::Present(stamp) => lock::state(stamp, world.now()) == LockState::Stale,
-        };
     if is_free { write_lock(world, run, found).await } else { LockWritten::Lost }
+}
+
+fn is_ours<V>(lock: &LockFile<V>, run: &str) -> bool {
+    match lock {
+        LockFile::Text { content, .. } => lock::is_ours(content, run),
+        LockFile::Absent | LockFile::Alive | LockFile::Unreadable { .. } => false,
+    }
 }
 
 async fn write_lock<W: World>(world: &mut W, run: &str, over: LockFile<W::Version>) -> LockWritten {
     let now = world.now();
     let ours = match &over {
         LockFile::Text { content, .. } => LockPayload::parse(content).filter(|p| p.run == run),
-        LockFile::Absent | LockFile::Unreadable { .. } => None,
+        LockFile::Absent | LockFile::Alive | LockFile::Unreadable { .. } => None,
     };
     let acquired_at = ours.and_then(|payload| payload.acquired_at()).unwrap_or(now);
     let content = LockPayload::new(run, acquired_at, now).to_line();
@@ -108,9 +135,8 @@ async fn write_lock<W: World>(world: &mut W, run: &str, over: LockFile<W::Versio
 }
 
 async fn release_lock<W: World>(world: &mut W, run: &str) {
-    if let LockFile::Text { content, .. } = world.read_lock().await {
-        if lock::is_ours(&content, run) {
-            world.remove_lock().await;
-        }
+    let found = world.read_lock().await;
+    if is_ours(&found, run) {
+        world.remove_lock().await;
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::drive::{advance, take};
+use super::drive::{Halt, advance, take};
 use super::world::{LockFile, LockRefused, World};
 use crate::auto::LOCK_PATH;
 use crate::auto::child::ChildOutcome;
 use crate::auto::document::Document;
-use crate::auto::record::{Assignment, Auto, Event, Health, HealthStep, Next, Options, Step};
+use crate::auto::record::{Assignment, Auto, Event, Health, HealthStep, Options, Step};
 use crate::limits;
 use crate::program::{Exit, FailureKind, Io};
 use crate::text;
@@ -100,18 +100,14 @@ async fn play(scenario: Scenario, options: Options) -> Result<Rehearsal, Rehears
     });
     let mut children = VecDeque::from(children);
     let mut dispatches = Vec::new();
-    loop {
-        auto = advance(&mut stage, auto).await;
-        let Next::Dispatch(dispatch) = auto.next() else {
-            break;
-        };
-        dispatches.push(DispatchDocument::new(dispatch));
+    while let Halt::Child(waiting, dispatch) = advance(&mut stage, auto).await {
+        dispatches.push(DispatchDocument::new(&dispatch));
         let outcome = match children.pop_front() {
             Some(child) => stage.let_act(child),
             None => ChildOutcome::Failed("the scenario has no more children".to_owned()),
         };
         let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
-        auto = take(&mut stage, &auto, event).await;
+        auto = take(&mut stage, &waiting, event).await;
     }
     let lock_present = stage.tree.contains_key(LOCK_PATH);
     Ok(Rehearsal { id, lines: stage.lines, dispatches, lock_present })
@@ -217,7 +213,13 @@ impl World for Stage {
             (LockFile::Absent, LockFile::Absent)
             | (LockFile::Unreadable { .. }, LockFile::Unreadable { .. }) => true,
             (LockFile::Text { version, .. }, LockFile::Text { content, .. }) => version == content,
-            (LockFile::Absent | LockFile::Text { .. } | LockFile::Unreadable { .. }, _) => false,
+            (
+                LockFile::Absent
+                | LockFile::Alive
+                | LockFile::Text { .. }
+                | LockFile::Unreadable { .. },
+                _,
+            ) => false,
         };
         if !is_unchanged {
             return Err(LockRefused::Changed);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::auto::document::{Document, Presence};
+use crate::auto::document::Document;
 use crate::auto::feature;
 use crate::auto::plan;
 use crate::auto::progress::Progress;
@@ -71,6 +71,8 @@ pub(super) enum LockFile<V> {
         /// Names this content.
         version: V,
     },
+    /// Whatever it is, another process is alive that holds it.
+    Alive,
     /// Something that cannot be read, and therefore not compared either.
     Unreadable {
         /// Last change of the file.
@@ -135,11 +137,6 @@ pub(super) async fn inspect<W: World>(world: &mut W) -> Event {
     }
     let named = features.iter().map(|(path, modified)| (path.as_str(), *modified));
     Event::Inspected { context, latest_feature: feature::latest(named).map(str::to_owned) }
-}
-
-/// Whether the progress file can be used. A missing one can be made.
-pub(super) async fn progress_presence<W: World>(world: &mut W) -> Presence {
-    world.document(PROGRESS_PATH).await.presence()
 }
 
 async fn feature_paths<W: World>(world: &mut W) -> Vec<String> {
