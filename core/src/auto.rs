@@ -15,6 +15,7 @@ pub mod progress;
 pub mod prompts;
 pub mod record;
 pub mod route;
+pub mod templates;
 pub mod token;
 
 pub use record::{Auto, Ending};
