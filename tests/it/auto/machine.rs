@@ -1,14 +1,12 @@
 //! A small machine for whole runs: real files in a temporary folder, a clock that moves when
 //! a child runs, and children that are whatever the test says.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::rc::Rc;
 
 use onloop_core::program::{
     Capture, Command, Exit, Expect, Failure, FailureKind, FileKind, Io, Outcome, ProcessEnd,
@@ -27,12 +25,21 @@ pub(super) struct Machine {
     pub(super) denied: BTreeSet<String>,
     /// Every path that was written or removed by a request, in order.
     pub(super) touched: Vec<String>,
-    /// Locks that this machine holds, across its programs.
-    pub(super) locks: BTreeSet<String>,
-    /// Locks that another process holds.
-    pub(super) busy: BTreeSet<String>,
-    env: BTreeMap<String, String>,
+    /// Locks, and the number of the program that holds each.
+    pub(super) locks: BTreeMap<String, u8>,
+    /// Whether writing fails, as on a disk that is full.
+    pub(super) is_full: bool,
     started: u8,
+}
+
+/// A program in progress.
+pub(super) struct Running {
+    number: u8,
+    program: Program,
+    reply: Option<Reply>,
+    pub(super) ended: Option<Exit>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
 }
 
 /// What a program said and how it ended.
@@ -49,9 +56,8 @@ impl Machine {
             now: Timestamp::parse(now).expect("a time"),
             denied: BTreeSet::new(),
             touched: Vec::new(),
-            locks: BTreeSet::new(),
-            busy: BTreeSet::new(),
-            env: BTreeMap::new(),
+            locks: BTreeMap::new(),
+            is_full: false,
             started: 0,
         }
     }
@@ -89,8 +95,8 @@ impl Machine {
         files
     }
 
-    /// Runs a program to its end.
-    pub(super) fn run<B, F>(&mut self, body: B, player: &mut Player<'_>) -> Ended
+    /// Begins a program, which does nothing until [`Machine::step`].
+    pub(super) fn begin<B, F>(&mut self, body: B) -> Running
     where
         B: FnOnce(Io) -> F,
         F: Future<Output = Exit> + 'static,
@@ -100,34 +106,63 @@ impl Machine {
         start.cwd = self.folder.path().to_str().expect("UTF-8").to_owned();
         start.now = self.now;
         start.random = [self.started; 16];
-        start.env = self.env.clone();
-        let mut ended = Ended { exit: Exit::Bug, stdout: String::new(), stderr: String::new() };
-        let mut program = Program::new(start, body);
-        let mut reply = None;
+        Running {
+            number: self.started,
+            program: Program::new(start, body),
+            reply: None,
+            ended: None,
+            stdout: String::new(),
+            stderr: String::new(),
+        }
+    }
+
+    /// Performs one request of a program.
+    pub(super) fn step(&mut self, running: &mut Running, player: &mut Player<'_>) {
+        let outcome = match running.program.resume(running.reply.take()) {
+            Turn::Exit(exit) => {
+                running.ended = Some(exit);
+                self.locks.retain(|_, holder| *holder != running.number);
+                return;
+            }
+            Turn::Request(Request::Say(Say::Result(text))) => {
+                running.stdout.push_str(&text);
+                Ok(Outcome::Done)
+            }
+            Turn::Request(Request::Say(Say::Note(text))) => {
+                running.stderr.push_str(&text);
+                Ok(Outcome::Done)
+            }
+            Turn::Request(request) => self.perform(running.number, request, player),
+        };
+        running.reply = Some(Reply { at: self.now, outcome });
+    }
+
+    /// Ends a program without letting it do anything more.
+    pub(super) fn kill(&mut self, running: Running) {
+        self.locks.retain(|_, holder| *holder != running.number);
+    }
+
+    /// Runs a program to its end.
+    pub(super) fn run<B, F>(&mut self, body: B, player: &mut Player<'_>) -> Ended
+    where
+        B: FnOnce(Io) -> F,
+        F: Future<Output = Exit> + 'static,
+    {
+        let mut running = self.begin(body);
         loop {
-            match program.resume(reply.take()) {
-                Turn::Exit(exit) => {
-                    self.locks.clear();
-                    ended.exit = exit;
-                    return ended;
-                }
-                Turn::Request(Request::Say(Say::Result(text))) => {
-                    ended.stdout.push_str(&text);
-                    reply = Some(Reply { at: self.now, outcome: Ok(Outcome::Done) });
-                }
-                Turn::Request(Request::Say(Say::Note(text))) => {
-                    ended.stderr.push_str(&text);
-                    reply = Some(Reply { at: self.now, outcome: Ok(Outcome::Done) });
-                }
-                Turn::Request(request) => {
-                    let outcome = self.perform(request, player);
-                    reply = Some(Reply { at: self.now, outcome });
-                }
+            self.step(&mut running, player);
+            if let Some(exit) = running.ended {
+                return Ended { exit, stdout: running.stdout, stderr: running.stderr };
             }
         }
     }
 
-    fn perform(&mut self, request: Request, player: &mut Player<'_>) -> Result<Outcome, Failure> {
+    fn perform(
+        &mut self,
+        who: u8,
+        request: Request,
+        player: &mut Player<'_>,
+    ) -> Result<Outcome, Failure> {
         match request {
             Request::Read { path, limit_bytes } => self.read(&path, limit_bytes),
             Request::Write { path, bytes, expect, .. } => self.write(&path, &bytes, &expect),
@@ -138,13 +173,16 @@ impl Machine {
             }
             Request::List { path } => self.list(&path).map_err(|error| failure(&error)),
             Request::Stat { path } => self.stat(&path).map_err(|error| failure(&error)),
-            Request::Lock { path, .. } if self.busy.contains(&path) => {
-                Err(Failure::new(FailureKind::Busy, format!("`{path}` is held by process 7")))
-            }
-            Request::Lock { path, .. } => {
-                self.locks.insert(path);
-                Ok(Outcome::Done)
-            }
+            Request::Lock { path, .. } => match self.locks.get(&path) {
+                Some(holder) if *holder != who => Err(Failure::new(
+                    FailureKind::Busy,
+                    format!("`{path}` is held by program {holder}"),
+                )),
+                Some(_) | None => {
+                    self.locks.insert(path, who);
+                    Ok(Outcome::Done)
+                }
+            },
             Request::Process(spec) => player(self, &spec).map(Outcome::Process),
             other => panic!("rw-auto has no need of {other:?}"),
         }
@@ -163,6 +201,9 @@ impl Machine {
     }
 
     fn write(&mut self, path: &str, bytes: &[u8], expect: &Expect) -> Result<Outcome, Failure> {
+        if self.is_full {
+            return Err(Failure::new(FailureKind::Full, format!("`{path}`: no room left")));
+        }
         let target = self.path(path);
         if target.is_dir() {
             return Err(Failure::new(FailureKind::Invalid, format!("`{path}` is a folder")));
@@ -252,12 +293,6 @@ pub(super) fn shell(machine: &mut Machine, spec: &ProcessSpec) -> Result<Process
 pub(super) fn variable<'a>(spec: &'a ProcessSpec, name: &str) -> &'a str {
     let found = spec.env_set.iter().find(|(key, _)| key == name);
     found.map(|(_, value)| value.as_str()).expect(name)
-}
-
-/// Shares what a player notes with the test around it.
-pub(super) fn notes<T>() -> (Rc<RefCell<Vec<T>>>, Rc<RefCell<Vec<T>>>) {
-    let notes = Rc::new(RefCell::new(Vec::new()));
-    (notes.clone(), notes)
 }
 
 fn version(bytes: &[u8]) -> Version {

@@ -143,7 +143,7 @@ pub struct InitArgs {
 
 impl RunArgs {
     /// The argument as one text: the flags, then the words.
-    pub(super) fn argument(&self) -> String {
+    pub fn argument_text(&self) -> String {
         let flags = [(self.auto, "--auto"), (self.no_hitl, "--no-hitl"), (self.hitl, "--hitl")];
         let mut words: Vec<String> = flags
             .into_iter()

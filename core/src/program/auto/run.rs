@@ -28,7 +28,7 @@ pub async fn run(io: Io, args: RunArgs) -> Exit {
     }
     let assignment = Assignment {
         run: run_id(io.start()),
-        argument: args.argument(),
+        argument: args.argument_text(),
         profile,
         options: args.rules.options(),
         can_dispatch: child.is_some(),

@@ -248,8 +248,9 @@ impl World for Workspace {
                 )),
             });
         }
+        // Whoever loses power has let go; a lock need not outlive that.
         let bytes = content.into_bytes();
-        let written = self.io.write(LOCK_PATH, bytes, expect, Durability::Durable).await;
+        let written = self.io.write(LOCK_PATH, bytes, expect, Durability::Relaxed).await;
         match self.notice(written) {
             Ok(_) => Ok(()),
             Err(failure) => Err(match failure.kind {
