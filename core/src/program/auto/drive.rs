@@ -12,7 +12,7 @@ use crate::wire::auto::LockPayload;
 /// Where a run cannot go on by itself.
 pub(super) enum Halt {
     /// A child has to be started; the run waits for it.
-    Child(Auto, Dispatch),
+    Child(Box<Auto>, Dispatch),
     /// The run is over.
     Over(Ending),
 }
@@ -26,7 +26,7 @@ pub(super) async fn advance<W: World>(world: &mut W, mut auto: Auto) -> Halt {
         let event = match auto.next() {
             Next::Dispatch(dispatch) => {
                 let dispatch = dispatch.clone();
-                return Halt::Child(auto, dispatch);
+                return Halt::Child(Box::new(auto), dispatch);
             }
             Next::Stop(ending) => return Halt::Over(ending),
             Next::CheckHealth(step) => Event::HealthChecked(world.check_health(step).await),

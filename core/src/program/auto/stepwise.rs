@@ -161,10 +161,9 @@ async fn store(io: &Io, auto: &Auto, dispatch: &Dispatch) -> Result<(), Failure>
 
 /// Removes the stored run, if it is this one.
 async fn forget(io: &Io, run: &str) {
-    if load(io).await.is_ok_and(|stored| stored.assignment().run == run) {
-        if let Err(failure) = io.remove(STATE_PATH).await {
-            io.note(format!("warning: cannot remove `{STATE_PATH}`: {failure}")).await;
-        }
+    let is_ours = load(io).await.is_ok_and(|stored| stored.assignment().run == run);
+    if is_ours && let Err(failure) = io.remove(STATE_PATH).await {
+        io.note(format!("warning: cannot remove `{STATE_PATH}`: {failure}")).await;
     }
 }
 
