@@ -2,6 +2,7 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use crate::program::auto::{AutoArgs, auto};
 use crate::program::{
     Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
     StatusArgs, StepArgs, SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
@@ -79,6 +80,8 @@ enum Verb {
     Finalize(FinalizeArgs),
     /// Print what the record of a run proves, as JSON
     Receipt(ReceiptArgs),
+    /// Route between a planner and a loop agent until the work is done
+    Auto(Box<AutoArgs>),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -130,6 +133,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Locate(args) => locate(&io, &args).await,
         Verb::Finalize(args) => finalize(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
+        Verb::Auto(args) => auto(io, *args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

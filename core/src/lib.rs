@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod auto;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;

@@ -51,3 +51,13 @@ pub const BRANCH_NAME_BYTES: usize = 200;
 pub const DIRTY_FILES_LISTED: usize = 20;
 /// Answers that make no sense before a question counts as unanswered.
 pub const ANSWERS_PER_QUESTION: u32 = 3;
+/// Largest file below `.ai/` that rw-auto reads; a larger one counts as unreadable.
+pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Largest lock of rw-auto that is read; a larger one counts as unreadable.
+pub const AUTO_LOCK_BYTES: u64 = 64 * 1024;
+/// Bytes kept from the start, and again from the end, of what a child agent answers.
+pub const AUTO_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+/// Largest file of scenarios; standard input has no limit.
+pub const SCENARIO_FILE_BYTES: u64 = 256 * 1024 * 1024;
+/// Longest line of a file of scenarios.
+pub const SCENARIO_LINE_BYTES: u64 = 16 * 1024 * 1024;

@@ -6,6 +6,7 @@
 
 mod act;
 mod ask;
+pub mod auto;
 mod boxes;
 mod choose_agent;
 mod conduct;

@@ -116,6 +116,8 @@ pub trait Terminal {
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
     /// [`Request::Ask`].
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
+    /// [`Request::ReadInput`].
+    fn read_input(&mut self, limit_bytes: u64) -> Result<Vec<u8>, Failure>;
     /// A live status line for a process called `label`, where one is wanted. It disappears
     /// when it is dropped.
     fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_>;
@@ -203,6 +205,9 @@ impl OsHost {
             Request::Process(spec) => self.process(&spec).map(Outcome::Process),
             Request::Git(request) => self.git.git(&request),
             Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
+            Request::ReadInput { limit_bytes } => {
+                self.terminal.read_input(limit_bytes).map(Outcome::Input)
+            }
             Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
             Request::Say(say) => self.terminal.say(&say).map(done),
         }

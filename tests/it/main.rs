@@ -1,5 +1,6 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+mod auto;
 #[cfg(unix)]
 mod host;
 mod preflight;

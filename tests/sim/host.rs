@@ -33,6 +33,8 @@ pub struct SimHost {
     pid: u32,
     locks: BTreeMap<String, Holder>,
     answers: VecDeque<String>,
+    /// Standard input that is not read yet.
+    pub input: Vec<u8>,
     scripts: Scripts,
     git: GitScript,
     refusals: Vec<Refusal>,
@@ -113,6 +115,7 @@ impl SimHost {
             pid: 100,
             locks: BTreeMap::new(),
             answers: VecDeque::new(),
+            input: Vec::new(),
             scripts: Scripts::default(),
             git: Box::new(no_repository),
             refusals: Vec::new(),
@@ -334,6 +337,7 @@ impl SimHost {
             Request::Unlock { path } => self.unlock(&path).map(done),
             Request::Process(spec) => self.process(number, &spec).map(Outcome::Process),
             Request::Git(request) => (self.git)(disk, &request),
+            Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
             Request::Ask { .. } => self.ask().map(Outcome::Answer),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => {

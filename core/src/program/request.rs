@@ -173,6 +173,11 @@ pub enum Request {
         /// The question, already fit for a terminal.
         question: String,
     },
+    /// The next whole lines of standard input → [`Outcome::Input`].
+    ReadInput {
+        /// Most bytes wanted at once; a longer line: `TooLarge`.
+        limit_bytes: u64,
+    },
     /// Waits → [`Outcome::Done`].
     Sleep {
         /// How long.
@@ -407,6 +412,8 @@ pub enum Outcome {
     Commit(Option<String>),
     /// A person's answer, without its line break.
     Answer(String),
+    /// What came from standard input; empty at its end.
+    Input(Vec<u8>),
 }
 
 /// What is at a path.
@@ -507,6 +514,8 @@ pub enum Exit {
     Bug,
     /// 130: interrupted; the record is saved.
     Interrupted,
+    /// How an rw-auto run ended: 0, 10–14, 20–24 or 130, see `docs/auto.md`.
+    Auto(crate::auto::Ending),
 }
 
 impl Exit {
@@ -520,6 +529,7 @@ impl Exit {
             Exit::Refused => 4,
             Exit::Bug => 70,
             Exit::Interrupted => 130,
+            Exit::Auto(ending) => ending.exit_code(),
         }
     }
 }

@@ -118,6 +118,10 @@ impl Terminal for OsTerminal {
         answer
     }
 
+    fn read_input(&mut self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
+        self.input.next_chunk(limit_bytes, &self.interrupts)
+    }
+
     fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_> {
         match label {
             Some(label) if self.style == Style::Live => Box::new(StatusLine::new(label)),

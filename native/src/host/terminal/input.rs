@@ -39,6 +39,50 @@ impl Lines {
         }
     }
 
+    /// The next whole lines, as many as one read brings; empty at the end of input. What comes
+    /// after the last line break at the end is a line too.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` for a line of more than `limit_bytes`, which is skipped to its end;
+    /// `Interrupted`.
+    pub(super) fn next_chunk(
+        &mut self,
+        limit_bytes: u64,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<u8>, Failure> {
+        const CHUNK_BYTES: usize = 64 * 1024;
+        let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        // A line break is looked for only in what is new: long lines stay linear.
+        let mut searched = 0;
+        let mut skipping = false;
+        loop {
+            let new = &self.rest[searched..];
+            if skipping {
+                if let Some(end) = new.iter().position(|&byte| byte == b'\n') {
+                    self.rest.drain(..=searched + end);
+                    return Err(line_too_long(limit_bytes));
+                }
+                self.rest.clear();
+            } else if let Some(end) = new.iter().rposition(|&byte| byte == b'\n') {
+                let rest = self.rest.split_off(searched + end + 1);
+                return Ok(std::mem::replace(&mut self.rest, rest));
+            } else if self.rest.len() > limit {
+                skipping = true;
+                self.rest.clear();
+            }
+            searched = self.rest.len();
+            wait(interrupts)?;
+            let read = Unbuffered.read(&mut chunk);
+            match read.map_err(|error| failure::of(&error, "cannot read standard input"))? {
+                0 if skipping => return Err(line_too_long(limit_bytes)),
+                0 => return Ok(std::mem::take(&mut self.rest)),
+                len => self.rest.extend_from_slice(&chunk[..len]),
+            }
+        }
+    }
+
     fn take_line(&mut self) -> Option<String> {
         let end = match self.rest.iter().position(|&byte| byte == b'\n') {
             Some(end) => end + 1,
@@ -59,6 +103,11 @@ fn text(line: Vec<u8>) -> String {
 /// The failure of a question that nobody can answer.
 pub(super) fn nobody() -> Failure {
     Failure::new(FailureKind::Closed, "nobody is at the terminal to answer")
+}
+
+fn line_too_long(limit_bytes: u64) -> Failure {
+    let message = format!("a line of standard input is longer than {limit_bytes} bytes");
+    Failure::new(FailureKind::TooLarge, message)
 }
 
 /// Standard input past the buffer of the standard library.

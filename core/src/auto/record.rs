@@ -1,0 +1,300 @@
+//! The record of one rw-auto run: what has happened, and what happens next.
+//!
+//! [`Auto::next`] says what to do, [`Auto::apply`] takes what came of it and yields the lines
+//! to print. A host prints them before it does what comes next; that is how the lock is
+//! released between the right two lines.
+
+use super::arguments::Arguments;
+use super::child::{Answer, ChildOutcome};
+use super::document::Presence;
+use super::progress::Tasks;
+use super::route::{Profile, Target};
+use super::token::{NextCommand, Token};
+use crate::time::Timestamp;
+
+mod ending;
+mod transition;
+
+pub use ending::Ending;
+
+/// What a run is asked to do. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Names this run in its lock; no other run has the same.
+    pub run: String,
+    /// The argument as it was given.
+    pub argument: String,
+    /// Whose rules apply.
+    pub profile: Profile,
+    /// Where to depart from the original's weaknesses.
+    pub options: Options,
+    /// Whether this host can start children.
+    pub can_dispatch: bool,
+}
+
+/// Departures from the original, all off by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What to do when a cycle repeats the one before it.
+    pub stall: OnStall,
+    /// How long a summary counts.
+    pub summary: SummaryUse,
+}
+
+/// What to do when two cycles in a row saw the same files, started the same child and were
+/// told the same next command: the rest of the cycles will do so too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnStall {
+    /// Go on until the cycles are used up.
+    #[default]
+    GoOn,
+    /// Stop as after an invalid result.
+    Stop,
+}
+
+/// How long a summary counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SummaryUse {
+    /// In every cycle, so that profile v3 never reaches the loop.
+    #[default]
+    EveryCycle,
+    /// Until the planner has been given it.
+    Once,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Auto {
+    pub(crate) assignment: Assignment,
+    pub(crate) arguments: Arguments,
+    pub(crate) summary_left: bool,
+    pub(crate) previous: Option<CycleEnd>,
+    pub(crate) phase: Phase,
+}
+
+/// How a cycle began and ended, to tell whether the next one repeats it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CycleEnd {
+    pub(crate) fingerprint: String,
+    pub(crate) target: Target,
+    pub(crate) next: NextCommand,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Health(HealthStep),
+    Probing,
+    Taking(LockBefore),
+    Refreshing { cycle: u8 },
+    Observing { cycle: u8 },
+    Waiting(Dispatch),
+    Inspecting { dispatch: Dispatch, answer: Answer },
+    Releasing(Ending),
+    Stopped(Ending),
+}
+
+/// The two halves of the health check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthStep {
+    /// Look.
+    Check,
+    /// Repair what the check found, and look again.
+    Repair,
+}
+
+/// What must be at the lock's path when it is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockBefore {
+    /// Nothing.
+    Nothing,
+    /// The stale lock that was probed, unchanged.
+    StaleLock,
+}
+
+/// A child to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The cycle, from 1.
+    pub cycle: u8,
+    /// Which child.
+    pub target: Target,
+    /// Its argument: the summary for the planner, flags for the loop.
+    pub argument: String,
+    /// Whether the child is to make a file without which nothing can go on.
+    pub is_recovery: bool,
+    /// Names what the files looked like before.
+    pub fingerprint: String,
+}
+
+/// What should happen now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<'a> {
+    /// Check the workspace's health → [`Event::HealthChecked`].
+    CheckHealth(HealthStep),
+    /// Look at progress file and lock → [`Event::Probed`].
+    Probe,
+    /// Write our lock → [`Event::LockWritten`].
+    TakeLock(LockBefore),
+    /// Write a new stamp into our lock → [`Event::LockWritten`]. A lock that has vanished is
+    /// taken again; one of somebody else's that is held is lost.
+    RefreshLock,
+    /// Look at everything that routing depends on → [`Event::Observed`].
+    Observe,
+    /// Start a child and wait for it → [`Event::ChildFinished`].
+    Dispatch(&'a Dispatch),
+    /// Look whether there is a context now, and which feature is the latest
+    /// → [`Event::Inspected`].
+    Inspect,
+    /// Remove the lock if it is still ours → [`Event::LockReleased`].
+    ReleaseLock,
+    /// Nothing; the run is over.
+    Stop(Ending),
+}
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A health check was made.
+    HealthChecked(Health),
+    /// Progress file and lock were looked at.
+    Probed(Probe),
+    /// The lock was written, or not.
+    LockWritten(LockWritten),
+    /// The workspace was looked at.
+    Observed(Snapshot),
+    /// The child of a cycle came back.
+    ChildFinished {
+        /// The cycle that started it.
+        cycle: u8,
+        /// How it came back.
+        outcome: ChildOutcome,
+    },
+    /// The workspace was looked at after a child.
+    Inspected {
+        /// The context file.
+        context: Presence,
+        /// Path of the latest feature file.
+        latest_feature: Option<String>,
+    },
+    /// The lock was removed, or left alone because it was not ours, or would not go.
+    LockReleased,
+    /// The host is shutting down.
+    Aborted,
+}
+
+/// What a health check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// All is well, perhaps after the repair.
+    Passed,
+    /// Something is wrong.
+    Failed,
+    /// There is nothing to check with.
+    Unavailable,
+}
+
+/// What was found before anything is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// A progress file that is no text. The lock does not matter then.
+    ProgressUnreadable,
+    /// A progress file that is text or missing, and this lock.
+    Lock(LockSight),
+}
+
+/// What is at the lock's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockSight {
+    /// Nothing.
+    Absent,
+    /// A lock, last known to be held at this time; `None` where nothing tells.
+    Present(Option<Timestamp>),
+    /// Another run is alive behind it, whatever the lock says.
+    Alive,
+}
+
+/// What came of writing the lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LockWritten {
+    /// It is ours.
+    Ours,
+    /// It is somebody else's.
+    Lost,
+    /// It cannot be written. For people: why.
+    Failed(String),
+}
+
+/// What the workspace looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Somebody wants the run to pause.
+    pub paused: bool,
+    /// The context file.
+    pub context: Presence,
+    /// The task table; `None` where the progress file is not readable.
+    pub tasks: Option<Tasks>,
+    /// Some feature asks for a plan.
+    pub ready_feature: bool,
+    /// The active plan has its artifacts. Only profiles that ask for them look.
+    pub artifacts: bool,
+    /// Differs when any of the files differs.
+    pub fingerprint: String,
+}
+
+/// What a transition yields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The record after it.
+    pub auto: Auto,
+    /// Lines of the token stream, to be printed before what comes next is done.
+    pub tokens: Vec<Token>,
+    /// What people may want to know; not for the token stream.
+    pub remark: Option<String>,
+}
+
+/// An event that does not fit. It has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Auto {
+    /// A run that has done nothing yet.
+    pub fn begin(assignment: Assignment) -> Auto {
+        let arguments = Arguments::parse(&assignment.argument);
+        let phase = if assignment.profile.checks_health() {
+            Phase::Health(HealthStep::Check)
+        } else {
+            Phase::Probing
+        };
+        let summary_left = !arguments.summary.is_empty();
+        Auto { assignment, arguments, summary_left, previous: None, phase }
+    }
+
+    /// What the run was asked to do.
+    pub fn assignment(&self) -> &Assignment {
+        &self.assignment
+    }
+
+    /// What should happen now.
+    pub fn next(&self) -> Next<'_> {
+        match &self.phase {
+            Phase::Health(step) => Next::CheckHealth(*step),
+            Phase::Probing => Next::Probe,
+            Phase::Taking(before) => Next::TakeLock(*before),
+            Phase::Refreshing { .. } => Next::RefreshLock,
+            Phase::Observing { .. } => Next::Observe,
+            Phase::Waiting(dispatch) => Next::Dispatch(dispatch),
+            Phase::Inspecting { .. } => Next::Inspect,
+            Phase::Releasing(_) => Next::ReleaseLock,
+            Phase::Stopped(ending) => Next::Stop(*ending),
+        }
+    }
+}

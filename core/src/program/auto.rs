@@ -1,0 +1,31 @@
+//! The verbs of `onloop auto`.
+
+mod args;
+mod child;
+mod drive;
+mod init;
+mod rehearse;
+mod run;
+mod stepwise;
+mod workspace;
+mod world;
+
+pub use args::{AutoArgs, AutoVerb, BeginArgs, InitArgs, ResumeArgs, RouteArgs, RuleArgs, RunArgs};
+pub use init::init;
+pub use rehearse::{RehearseArgs, rehearse};
+pub use run::{route, run};
+pub use stepwise::{begin, resume};
+
+use super::{Exit, Io};
+
+/// Runs the verb that the command line names.
+pub async fn auto(io: Io, args: AutoArgs) -> Exit {
+    match args.verb {
+        None => run(io, args.run).await,
+        Some(AutoVerb::Begin(args)) => begin(io, args).await,
+        Some(AutoVerb::Resume(args)) => resume(io, args).await,
+        Some(AutoVerb::Route(args)) => route(io, args).await,
+        Some(AutoVerb::Init(args)) => init(io, args).await,
+        Some(AutoVerb::Rehearse(args)) => rehearse(io, args).await,
+    }
+}

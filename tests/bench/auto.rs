@@ -1,0 +1,67 @@
+//! What rw-auto costs beside its children: nothing that anybody would notice.
+
+use divan::{Bencher, black_box};
+use onloop_core::auto::child::Answer;
+use onloop_core::auto::feature;
+use onloop_core::auto::progress::Progress;
+use onloop_core::program::auto::{RehearseArgs, rehearse};
+use onloop_core::program::{Outcome, Program, Reply, Request, Start, Turn};
+use onloop_core::time::Timestamp;
+
+fn main() {
+    divan::main();
+}
+
+/// A scenario in which the loop is started in every one of twenty cycles.
+fn twenty_cycles() -> String {
+    let children = vec![r#"{"result":"NEXT_COMMAND=rw-loop\n","takes_s":60}"#; 20].join(",");
+    let rows: String = (1..=100).map(|n| format!("| TASK-{n} | x | pending | - |\\n")).collect();
+    format!(
+        r###"{{"id":1,"now":"2026-02-24T01:00:00Z","argument":"--max-cycles=20","tree":{{".ai/CONTEXT.md":"c",".ai/PROGRESS.md":"## Task Status\n{rows}"}},"children":[{children}]}}"###
+    )
+}
+
+/// The whole machine: twenty cycles over files in memory. A run of twenty cycles may cost
+/// 60 ms beyond its children; this is the part of it that no disk is to blame for.
+#[divan::bench]
+fn run_of_twenty_cycles(bencher: Bencher<'_, '_>) {
+    let scenario = twenty_cycles();
+    bencher.bench(|| {
+        let start = Start::example(["onloop", "auto", "rehearse"]);
+        let mut program =
+            Program::new(start, |io| rehearse(io, RehearseArgs { file: "-".to_owned() }));
+        let mut input = Some(scenario.clone().into_bytes());
+        let mut reply = None;
+        loop {
+            let outcome = match program.resume(reply.take()) {
+                Turn::Exit(exit) => break exit,
+                Turn::Request(Request::ReadInput { .. }) => {
+                    Outcome::Input(input.take().unwrap_or_default())
+                }
+                Turn::Request(_) => Outcome::Done,
+            };
+            reply = Some(Reply { at: Timestamp::EPOCH, outcome: Ok(outcome) });
+        }
+    });
+}
+
+/// Texts of a megabyte that are as unkind as we can make them.
+const UNKIND: [(&str, &str); 6] = [
+    ("rows", "| TASK-1 | x | pending | - |\n"),
+    ("comments", "<!-- x --> ` "),
+    ("unclosed", "`<!-- "),
+    ("pipes", "|\\|"),
+    ("fences", "```\n~~~\n"),
+    ("tokens", "NEXT_COMMAND=done\nFEATURE_FILE=a\u{2028}b\nFEATURE_REVIEW_REQUIRED\n"),
+];
+
+#[divan::bench(args = UNKIND.map(|(name, _)| name))]
+fn read_a_megabyte(bencher: Bencher<'_, '_>, name: &str) {
+    let (_, piece) = UNKIND.into_iter().find(|(found, _)| *found == name).expect("a name");
+    let text = piece.repeat(1024 * 1024 / piece.len());
+    bencher.bench(|| {
+        black_box(Progress::parse(&text).tasks());
+        black_box(feature::status(&text));
+        black_box(Answer::parse(&text).is_ok());
+    });
+}
