@@ -1,6 +1,7 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
 mod examples;
+mod guide;
 mod host;
 mod preflight;
 mod sim;

@@ -85,7 +85,8 @@ impl Run {
             }
         }
         self.reviews.standing = None;
-        self.status = RunStatus::Running;
+        // A rejection stands until the person who said no says yes.
+        self.go_on();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }
