@@ -2,7 +2,7 @@
 
 use super::conduct::{Conduct, Stop};
 use super::store::{Store, StoreError};
-use super::{Exit, FailureKind, Io};
+use super::{Exit, FailureKind, Io, ask};
 use crate::run::{Next, Run, RunStatus, render_summary};
 use crate::wire;
 
@@ -65,10 +65,15 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
     let state = match run.next() {
         Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
         Next::Blocked(blocker) => {
-            format!("\nBlocked at step {}: {}", blocker.step, blocker.reason)
+            // Reasons that are sentences of their own name the step themselves.
+            let step = format!("Step {}", blocker.step);
+            match blocker.reason.starts_with(&step) {
+                true => format!("\nBlocked: {}", blocker.reason),
+                false => format!("\nBlocked: {step}: {}", blocker.reason),
+            }
         }
         Next::Finished => format!("\nRun {}", run.status.word()),
-        _ => "\nPaused: a person is needed".to_owned(),
+        next => format!("\nPaused: {}", ask::reason(&next)),
     };
     io.note(format!("{state} ({})", run.id)).await;
     if exit != Exit::Done {
