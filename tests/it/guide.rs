@@ -60,8 +60,7 @@ fn fences(document: &str) -> Vec<Fence> {
         match &mut open {
             None if ticks.len() >= 3 => {
                 let words = line[ticks.len()..].split_whitespace().map(str::to_owned).collect();
-                let fence =
-                    Fence { words, lines: number + 1..number + 1, text: String::new() };
+                let fence = Fence { words, lines: number + 1..number + 1, text: String::new() };
                 open = Some((ticks, fence));
             }
             None => {}
@@ -82,7 +81,7 @@ fn fences(document: &str) -> Vec<Fence> {
 /// Executes a document; returns it with what its commands really said.
 fn execute(document: &str) -> String {
     // Time stands still, so that run ids are the same each time.
-    let workspace = Workspace::without_commit().with_env("ONLOOP_NOW", "2026-03-20T21:23:15Z");
+    let workspace = Workspace::git().with_env("ONLOOP_NOW", "2026-03-20T21:23:15Z");
     let home = workspace.path("..").canonicalize().unwrap();
     let home = home.to_str().expect("a temporary folder has a plain name");
     let mut lines: Vec<String> = document.lines().map(|line| format!("{line}\n")).collect();
