@@ -11,14 +11,16 @@ use crate::program::{
 
 /// A human-on-the-loop runtime for coding agents.
 ///
-/// Runs workflow files step by step: an agent acts, onloop verifies, retries, asks at gates,
-/// and keeps the record.
+/// Runs workflow files step by step: an agent acts, onloop verifies, retries,
+/// asks at gates and keeps the record.
 #[derive(Debug, Parser)]
 #[command(
     name = "onloop",
+    verbatim_doc_comment,
     version,
     propagate_version = false,
     disable_help_subcommand = true,
+    disable_help_flag = true,
     max_term_width = 90,
     after_help = "Examples:
   onloop new add-rate-limit --intent 'Limit requests per user'
@@ -33,6 +35,10 @@ Exit codes: 0 done, 1 failed, 2 usage or invalid file, 3 paused for a human,
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
+    // One help instead of a short and a long one: the short one has lines that do not fit.
+    /// Print help
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong)]
+    help: Option<bool>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,7 +51,7 @@ enum Verb {
   onloop run wf.md --mode none                work here, leave git alone
   onloop run wf.md --auto-approve --review claude")]
     Run(RunArgs),
-    /// Continue an interrupted, paused or blocked run; verifies before it acts again
+    /// Continue an interrupted, paused or blocked run
     Resume(ResumeArgs),
     /// Check workflow files and show what is wrong where
     Lint(LintArgs),
@@ -53,7 +59,7 @@ enum Verb {
     New(NewArgs),
     /// Print a workflow file as `hotl.workflow/v1` JSON
     Normalize(NormalizeArgs),
-    /// Show unfinished runs here and in the repository's worktrees, or one run
+    /// Show unfinished runs here and in worktrees, or one run
     Status(StatusArgs),
     /// Show all runs, finished ones too
     List(ListArgs),
@@ -177,5 +183,16 @@ mod tests {
     #[test]
     fn the_grammar_is_consistent() {
         super::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        fn check(command: &mut clap::Command) {
+            for line in command.render_long_help().to_string().lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands_mut().for_each(check);
+        }
+        check(&mut super::command());
     }
 }

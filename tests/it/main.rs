@@ -2,6 +2,10 @@
 
 mod auto;
 #[cfg(unix)]
+mod demo;
+mod examples;
+mod guide;
+#[cfg(unix)]
 mod host;
 mod preflight;
 #[cfg(unix)]

@@ -14,7 +14,7 @@ pub enum Mode {
     Branch,
     /// The checkout and branch as the host tool prepared them.
     Host,
-    /// Not at all: git is left alone.
+    /// The current folder; git is left alone.
     None,
 }
 

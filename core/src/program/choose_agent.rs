@@ -9,11 +9,18 @@ use crate::workflow::Step;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AgentArgs {
-    /// Agent that acts: claude, codex, opencode, cursor, gemini, copilot, script (the step's own
-    /// fenced block) or you
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "agent_command"))]
+    /// Agent that acts; `script` runs the step's own fenced block
+    ///
+    /// One of claude, codex, opencode, cursor, gemini, copilot, script, you.
+    ///
+    /// Left out: ONLOOP_AGENT, else `script` if every step has a script, else
+    /// the first of them that is on PATH, else `you`.
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", conflicts_with = "agent_command", verbatim_doc_comment)
+    )]
     pub agent: Option<String>,
-    /// Command line that acts, run with `sh -c`; gets the prompt on standard input
+    /// Command that acts, for `sh -c`; reads the prompt on stdin
     #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
     pub agent_command: Option<String>,
 }

@@ -1,9 +1,8 @@
 //! What a person reads when a run stops: what happened, where the report is, how to go on.
 
-use super::ask::budget_words;
 use super::conduct::{Conduct, Stop};
 use super::store::{Store, StoreError};
-use super::{Exit, FailureKind, Io};
+use super::{Exit, FailureKind, Io, ask};
 use crate::preflight::Mode;
 use crate::run::{Next, Question, Run, RunStatus, exceeded, render_summary};
 use crate::wire;
@@ -67,10 +66,16 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
     let state = match run.next() {
         Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
         Next::Blocked(blocker) => {
-            format!("\nBlocked at step {}: {}", blocker.step, blocker.reason)
+            // Reasons that are sentences of their own name the step themselves.
+            let step = format!("Step {}", blocker.step);
+            match blocker.reason.starts_with(&step) {
+                true => format!("\nBlocked: {}", blocker.reason),
+                false => format!("\nBlocked: {step}: {}", blocker.reason),
+            }
         }
         Next::Finished => format!("\nRun {}", run.status.word()),
-        _ => "\nPaused: a person is needed".to_owned(),
+        Next::Ask(question) => format!("\nPaused: {}", ask::reason(run, &question)),
+        _ => "\nPaused".to_owned(),
     };
     io.note(format!("{state} ({})", run.id)).await;
     if exit != Exit::Done {
@@ -119,7 +124,7 @@ pub(super) fn go_on(run: &Run, again: &str) -> String {
         ),
         Next::Ask(Question::Budget { .. }) => format!(
             "{}\nRaise it and continue, for example:\n  {resume} --raise {}",
-            budget_words(run),
+            ask::budget_words(run),
             exceeded(run).first().map_or("max_total_attempts=100".to_owned(), |exceeded| {
                 format!("{}=unlimited", exceeded.name)
             })

@@ -18,7 +18,7 @@ pub struct GateArgs {
     /// Who decides
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value = "human"))]
     pub mode: ModeWord,
-    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
 }

@@ -12,12 +12,10 @@ use crate::workflow::{self, FileClass};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct LintArgs {
-    /// Workflow files. Left out: the only `docs/plans/*-workflow.md`, else the only
-    /// `hotl-workflow*.md` here.
+    /// Workflow files [default: the only one in docs/plans, else here].
     #[cfg_attr(feature = "cli", arg(value_name = "FILE"))]
     pub files: Vec<String>,
-    /// How findings are printed. `human` shows the source line; `json` and `sarif` are one
-    /// document; `github` annotates pull requests; `hotl` prints what older linters print.
+    /// How findings are printed.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t = LintFormat::Human))]
     pub format: LintFormat,
     /// Mend what can be mended without guessing, then report what is left.

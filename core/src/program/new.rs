@@ -9,8 +9,7 @@ use crate::workflow::{TemplateKind, template};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct NewArgs {
-    /// Short name in lower case with hyphens, such as `add-rate-limits`. It names the file,
-    /// the branch and the run.
+    /// Name of file, branch and run, such as `add-rate-limits`.
     pub slug: String,
     /// Which kind of work the steps are laid out for.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t = TemplateKind::Feature))]

@@ -11,8 +11,7 @@ use crate::workflow;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct NormalizeArgs {
-    /// Workflow file. Left out: the only `docs/plans/*-workflow.md`, else the only
-    /// `hotl-workflow*.md` here.
+    /// Workflow file [default: the only one in docs/plans, else here].
     #[cfg_attr(feature = "cli", arg(value_name = "FILE"))]
     pub file: Option<String>,
     /// Print JSON. The only form there is; older callers pass it.

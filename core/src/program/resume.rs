@@ -22,7 +22,7 @@ pub struct ResumeArgs {
     /// Accept the verdict of a review that holds the run up
     #[cfg_attr(feature = "cli", arg(long))]
     pub accept_review: bool,
-    /// What to do with a step that was interrupted and that no check can judge
+    /// What to do with an interrupted step that no check can judge
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
     pub interrupted: Option<Interrupted>,
 }

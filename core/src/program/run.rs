@@ -23,8 +23,7 @@ use crate::workflow::{self, Plan};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct RunArgs {
-    /// Workflow file; left out: the only `docs/plans/*-workflow.md`, else the only
-    /// `hotl-workflow*.md` here
+    /// Workflow file [default: the only one in docs/plans, else here]
     pub file: Option<String>,
     /// Who acts and for how long
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -35,7 +34,7 @@ pub struct RunArgs {
     /// Branch to work on, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
     pub branch: Option<String>,
-    /// Let human gates approve themselves, unless the risk is high or the step is about security
+    /// Approve human gates, except at high risk and for security steps
     #[cfg_attr(feature = "cli", arg(long))]
     pub auto_approve: bool,
     /// Start anew although an unfinished run of this workflow exists

@@ -207,7 +207,7 @@ async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) ->
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct NextArgs {
-    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
     /// Print JSON

@@ -21,7 +21,7 @@ pub struct StepArgs {
     /// Why the step is blocked
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub reason: Option<String>,
-    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
 }

@@ -27,8 +27,9 @@ pub(super) enum Verification {
     Interrupted,
 }
 
-/// Evaluates every check of a step, machine checks first: a person is not asked about what a
-/// machine has already refused, and no check is skipped because one before it needs a person.
+/// Evaluates every check of a step up to the first that fails. A check that needs a person is
+/// only noted here: nobody is asked about what a machine then refuses, and no check is skipped
+/// because one before it needs a person.
 pub(super) async fn verify_step(
     io: &Io,
     run: &Run,

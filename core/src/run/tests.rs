@@ -188,6 +188,10 @@ fn a_human_review_pauses_and_needs_a_person() {
     assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
     apply(&mut run, &[human(1, Decision::Rejected)]);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
+    // Resuming is not changing one's mind.
+    apply(&mut run, &[Event::RunResumed]);
+    assert_eq!(run.status, RunStatus::Blocked);
+    assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
     apply(&mut run, &[human(1, Decision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
 }

@@ -11,7 +11,7 @@ pub enum TemplateKind {
     /// Something new: tests first, then the code, then everything.
     #[default]
     Feature,
-    /// Something broken: reproduce it, mend it, make sure that it stays mended.
+    /// Something broken: reproduce it, then mend it.
     Bugfix,
     /// Something that must keep working while its shape changes.
     Refactor,

@@ -85,12 +85,8 @@ impl Run {
             }
         }
         self.reviews.standing = None;
-        // Continuing is no approval: only a decision takes a rejection back.
-        let rejected = |record| blocker(record).is_some_and(|blocker| blocker.rejected);
-        self.status = match self.steps.iter().any(rejected) {
-            true => RunStatus::Blocked,
-            false => RunStatus::Running,
-        };
+        // A rejection stands until the person who said no says yes.
+        self.go_on();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Run {
 
     /// A decision that was waited for, or turned around, sets the run going again, unless
     /// something else holds it up.
-    fn go_on(&mut self) {
+    pub(super) fn go_on(&mut self) {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
         self.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };

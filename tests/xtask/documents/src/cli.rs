@@ -1,0 +1,74 @@
+//! The command line, from the grammar that every host parses with.
+
+use onloop_core::cli;
+
+/// `docs/cli.md`.
+pub(crate) fn document() -> String {
+    let mut grammar = cli::command();
+    grammar.build();
+    let mut text = String::from(
+        "# Command line\n\n\
+         Generated from `core/src/cli.rs` by `cargo xtask generate`; do not edit. `onloop VERB --help` prints the \
+         same.\n\n\
+         Results go to standard output, everything that is said to people to standard error. Colour and progress \
+         appear only on a terminal; `NO_COLOR` and `CI` are honoured. Nothing asks without a terminal.\n\n\
+         | verb | |\n| --- | --- |\n",
+    );
+    let verbs: Vec<_> = grammar.get_subcommands().cloned().collect();
+    for verb in &verbs {
+        let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+        let name = verb.get_name();
+        text.push_str(&format!("| [`{name}`](#onloop-{name}) | {} |\n", cell(&about)));
+    }
+    text.push_str("\nWhat an exit code means is in [exit codes](exit-codes.md).\n");
+    text.push_str("\n## Environment\n\n| variable | meaning |\n| --- | --- |\n");
+    for (name, meaning) in VARIABLES {
+        text.push_str(&format!("| `{name}` | {meaning} |\n"));
+    }
+    for mut verb in verbs {
+        let name = verb.get_name().to_owned();
+        let help = verb.render_long_help().to_string();
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let help = lines.join("\n");
+        text.push_str(&format!("\n## onloop {name}\n\n```text\n{}\n```\n", help.trim()));
+    }
+    text
+}
+
+/// What the program reads from its environment, besides what its libraries and the programs
+/// that it starts read.
+const VARIABLES: &[(&str, &str)] = &[
+    ("ONLOOP_AGENT", "the agent, where `--agent` and `--agent-command` are left out"),
+    ("ONLOOP_RUN_ID", "the run, where a verb for one run is not told which"),
+    ("HOTL_RUN_ID", "the same, under its older name"),
+    (
+        "ONLOOP_BROWSER_CHECKER",
+        "command line, for `sh -c`, that evaluates checks of type `browser`",
+    ),
+    ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
+    ("NO_COLOR", "no colour"),
+    ("CI", "no live status lines"),
+];
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_has_a_section_and_every_line_fits() {
+        let text = document();
+        for verb in cli::command().get_subcommands() {
+            let heading = format!("\n## onloop {}\n", verb.get_name());
+            assert!(text.contains(&heading), "{heading}");
+        }
+        let mut inside = false;
+        for line in text.lines() {
+            inside ^= line.starts_with("```");
+            assert!(!inside || line.chars().count() <= 80, "{line}");
+        }
+    }
+}
