@@ -250,6 +250,7 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Worktrees(_)) => plain("worktrees"),
         Ok(Outcome::Commit(_)) => plain("commit"),
         Ok(Outcome::Answer(_)) => plain("answer"),
+        Ok(Outcome::Input(_)) => plain("input"),
     }
 }
 
