@@ -3,7 +3,7 @@
 mod host;
 mod preflight;
 #[cfg(unix)]
-mod run;
+pub(crate) mod run;
 #[cfg(unix)]
 mod scenario;
 mod sim;
