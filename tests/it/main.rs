@@ -9,7 +9,7 @@ mod guide;
 mod host;
 mod preflight;
 #[cfg(unix)]
-mod run;
+pub(crate) mod run;
 #[cfg(unix)]
 mod scenario;
 mod sim;

@@ -31,6 +31,8 @@ pub struct SimHost {
     now: Timestamp,
     tick_ms: u64,
     pid: u32,
+    /// A program that waits in the middle of its work while another one runs.
+    suspended: Option<u32>,
     locks: BTreeMap<String, Holder>,
     answers: VecDeque<String>,
     /// Standard input that is not read yet.
@@ -113,6 +115,7 @@ impl SimHost {
             now,
             tick_ms: 1,
             pid: 100,
+            suspended: None,
             locks: BTreeMap::new(),
             answers: VecDeque::new(),
             input: Vec::new(),
@@ -229,6 +232,18 @@ impl SimHost {
         }
         self.interrupted = false;
         self.pid += 1;
+        ended
+    }
+
+    /// Runs a command line to its end while another program of this machine is between two of
+    /// its requests; what that one has locked stays locked.
+    pub fn run_beside(&mut self, argv: &[&str]) -> Ended {
+        let first = self.pid;
+        self.suspended = Some(first);
+        self.pid += 1000;
+        let ended = self.run(argv);
+        self.pid = first;
+        self.suspended = None;
         ended
     }
 
@@ -353,6 +368,11 @@ impl SimHost {
             |who: &str| Failure::new(FailureKind::Busy, format!("`{path}` is held by {who}"));
         match self.locks.get(&at).copied() {
             Some(Holder::Pid(pid)) if pid == self.pid => return Err(busy("this program")),
+            Some(Holder::Pid(pid)) if self.suspended == Some(pid) => {
+                self.take_interrupt()?;
+                self.now = self.after(wait_ms);
+                return Err(busy("a program that waits"));
+            }
             Some(Holder::Other { until }) if until > self.now => {
                 self.take_interrupt()?;
                 let left_ms = until.millis_since(self.now);

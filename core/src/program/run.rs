@@ -96,10 +96,9 @@ impl ConductArgs {
 /// `onloop run`.
 pub async fn run(io: &Io, args: &RunArgs) -> Exit {
     match begin(io, args).await {
-        Ok(Begun::New(begun)) => {
-            let (store, how) = *begun;
+        Ok(Begun::New(store, how)) => {
             let driver = store.paths().driver_lock();
-            let exit = conduct(io, store, &how).await;
+            let exit = conduct(io, *store, &how).await;
             let _ = io.unlock(&driver).await;
             exit
         }
@@ -113,7 +112,7 @@ pub async fn run(io: &Io, args: &RunArgs) -> Exit {
 }
 
 enum Begun {
-    New(Box<(Store, Conduct)>),
+    New(Box<Store>, Conduct),
     Continue(String),
 }
 
@@ -143,7 +142,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     .await?;
     let how = how(io, &store, &args.conduct, agent, agent_timeout_ms, verify_timeout_ms);
     announce(io, &store, &how).await;
-    Ok(Begun::New(Box::new((store, how))))
+    Ok(Begun::New(Box::new(store), how))
 }
 
 /// Everything about how to conduct, for a record that is open.

@@ -2,6 +2,7 @@
 
 use super::event::{Decision, Mode};
 use super::record::*;
+use crate::limits;
 use crate::text;
 
 /// Where a summary is shown.
@@ -81,7 +82,7 @@ pub(super) fn table_cell(text: &str) -> String {
 /// The live line that says where a step stands now.
 pub fn step_line(record: &StepRecord) -> String {
     let number = record.step.number;
-    let name = text::one_line(&record.step.name);
+    let name = shown_name(record);
     let attempts = record.attempts;
     match &record.status {
         StepStatus::Pending => format!("· Step {number}: {name}"),
@@ -127,7 +128,7 @@ pub fn step_list(run: &Run) -> String {
             StepStatus::InProgress(_) if looping => format!(
                 "→ Step {}: {} (attempt {}/{})",
                 record.step.number,
-                text::one_line(&record.step.name),
+                shown_name(record),
                 record.attempts,
                 record.attempts_allowed()
             ),
@@ -140,4 +141,9 @@ pub fn step_list(run: &Run) -> String {
         out += &format!("  {line}\n");
     }
     out
+}
+
+/// The name as a live line shows it; the record and the report have all of it.
+fn shown_name(record: &StepRecord) -> String {
+    text::ellipsis(&text::one_line(&record.step.name), limits::STEP_NAME_BYTES)
 }

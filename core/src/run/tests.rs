@@ -143,6 +143,37 @@ fn resuming_a_blocked_run_verifies_first_and_grants_new_attempts() {
 }
 
 #[test]
+fn attempts_are_counted_out_of_those_that_are_allowed() {
+    let mut run = begin(vec![Step { repeat: until(2), ..step(1) }]);
+    let start = Event::StepStarted { step: 1 };
+    apply(&mut run, &[start.clone(), failed(1), start.clone(), failed(1)]);
+    let blocked = Event::StepBlocked { step: 1, reason: "verify failed".to_owned() };
+    apply(&mut run, &[blocked, Event::RunResumed, failed(1), start]);
+    assert_eq!(step_line(&run.steps[0]), "↻ Step 1: Name 1 (attempt 3/4)");
+    assert_eq!(run.events.last().map(|e| e.text.as_str()), Some("↻ Step 1: Retrying (3/4)"));
+}
+
+#[test]
+fn resuming_a_rejected_run_is_no_approval() {
+    let gated = Step { gate: Some(Gate::Human), ..step(1) };
+    let review = Check::HumanReview { prompt: "look".to_owned() };
+    let reviewed = Step { checks: vec![review], ..step(1) };
+    let waits = CheckVerdict::NeedsHuman { prompt: "look".to_owned() };
+    for (first, result) in
+        [(gated, result(0, CheckVerdict::Passed)), (reviewed, result(0, waits))]
+    {
+        let mut run = begin(vec![first, step(2)]);
+        let verified = Event::StepVerified { step: 1, results: vec![result] };
+        apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
+        apply(&mut run, &[human(1, Decision::Rejected), Event::RunResumed]);
+        assert_eq!(run.status, RunStatus::Blocked);
+        assert!(matches!(run.next(), Next::Blocked(blocker) if blocker.rejected));
+        apply(&mut run, &[human(1, Decision::Approved)]);
+        assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+    }
+}
+
+#[test]
 fn an_interrupted_step_is_verified_before_it_is_repeated() {
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::RunResumed]);

@@ -47,13 +47,13 @@ fn heredoc_commands_are_run_whole() {
 #[test]
 fn an_empty_verify_is_an_error() {
     is_refused("verify:");
-    is_refused("verify: []");
     is_refused("verify:\n  type: shell");
     is_refused("verify:\n  type: shell\n  command:");
-    is_refused("verify:\n  - type: shell\n    command: \"\"");
     is_refused("verify: |\n  # only a comment");
-    // A scalar is taken as it is written: the command is a pair of quotes.
+    // A scalar is taken as it is written, and no shell finds such a command.
     fails("verify: \"\"");
+    fails("verify: []");
+    fails("verify:\n  - type: shell\n    command: \"\"");
 }
 
 #[test]

@@ -1,0 +1,159 @@
+//! The whole program, measured against a floor in the same run: what the machine needs for
+//! the processes and the durable writes that the work cannot do without.
+//!
+//! `cargo bench -p onloop-tests --bench program` prints ratios and differences; absolute
+//! numbers say more about the machine. Each figure is the median of several rounds in which
+//! floor and program take turns, so that a busy machine slows both.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Rounds of everything that is short.
+const ROUNDS: usize = 41;
+/// Goals; see `docs/testing.md`.
+const LINT_RATIO: f64 = 3.0;
+const STEP_OVERHEAD: Duration = Duration::from_millis(2);
+const MEMORY_KIB: u64 = 20 * 1024;
+
+fn main() {
+    // `cargo test --benches` only wants to know that it starts.
+    if !std::env::args().any(|word| word == "--bench") {
+        return;
+    }
+    lint();
+    let mut per_step = Vec::new();
+    for (steps, rounds) in [(50, 5), (500, 3), (5_000, 1)] {
+        per_step.push((steps, overhead(steps, rounds)));
+    }
+    let (first, last) = (per_step[0].1, per_step[per_step.len() - 1].1);
+    println!("growth of the overhead from 50 to 5,000 steps: {:.2}", ratio(last, first));
+    memory(500);
+}
+
+/// `onloop lint` of a file with 50 steps, in empty programs.
+fn lint() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let file = workflow(folder.path(), 50);
+    let (mut floor, mut program) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        floor.push(time(|| start(Command::new(env!("CARGO_BIN_EXE_empty-program")))));
+        program.push(time(|| start(onloop(folder.path(), &["lint", &file]))));
+    }
+    let (floor, program) = (median(floor), median(program));
+    println!(
+        "lint of 50 steps: {program:?}, an empty program: {floor:?}; ratio {:.2} (goal: at most \
+         {LINT_RATIO})",
+        ratio(program, floor)
+    );
+}
+
+/// What `onloop run` adds to each step beyond two shells and a durable write of a small file.
+fn overhead(steps: u32, rounds: usize) -> Duration {
+    let mut beyond = Vec::new();
+    let mut floors = Vec::new();
+    for _ in 0..rounds {
+        let floor = floor_of_a_step(100);
+        let folder = tempfile::tempdir().expect("there is a temporary folder");
+        let file = workflow(folder.path(), steps);
+        let run = ["run", "--mode", "none", "--no-reverify", "--agent", "script", &file];
+        let whole = time(|| start(onloop(folder.path(), &run)));
+        beyond.push((whole / steps).saturating_sub(floor));
+        floors.push(floor);
+    }
+    let (beyond, floor) = (median(beyond), median(floors));
+    println!(
+        "run of {steps} steps: {beyond:?} a step beyond a floor of {floor:?} (goal: at most \
+         {STEP_OVERHEAD:?})"
+    );
+    beyond
+}
+
+/// Two starts of a shell, one file made durable and its folder too.
+fn floor_of_a_step(count: u32) -> Duration {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let whole = time(|| {
+        for _ in 0..count {
+            for shell in ["sh", "bash"] {
+                let mut command = Command::new(shell);
+                command.args(["-c", "true"]).current_dir(folder.path());
+                start(command);
+            }
+            let (new, old) = (folder.path().join("new"), folder.path().join("old"));
+            let mut file = File::create(&new).expect("the folder is writable");
+            file.write_all(&[b'x'; 4096]).expect("there is room");
+            file.sync_all().expect("the disk works");
+            std::fs::rename(new, old).expect("the folder is writable");
+            File::open(folder.path()).and_then(|folder| folder.sync_all()).expect("the disk works");
+        }
+    });
+    whole / count
+}
+
+/// The most memory that a run of this many steps had at one time.
+fn memory(steps: u32) {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let file = workflow(folder.path(), steps);
+    let mut child = onloop(
+        folder.path(),
+        &["run", "--mode", "none", "--no-reverify", "--agent", "script", &file],
+    )
+    .spawn()
+    .expect("the program is there");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak_kib = 0;
+    // The kernel keeps the peak itself; the last look before the end is close to it.
+    while child.try_wait().expect("a child can be waited for").is_none() {
+        let status = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak_kib = kib.unwrap_or(peak_kib);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    println!("memory of a run of {steps} steps: {peak_kib} KiB (goal: at most {MEMORY_KIB} KiB)");
+}
+
+/// Writes a workflow whose scripts and checks are `true`.
+fn workflow(folder: &Path, steps: u32) -> String {
+    let mut text = String::from(
+        "---\nintent: Measure\nsuccess_criteria: It is fast\nrisk_level: low\n---\n\n## Steps\n",
+    );
+    for number in 1..=steps {
+        text += &format!(
+            "\n- [ ] **Step {number}: Do the work of step {number}**\naction: Nothing that takes \
+             time.\nloop: false\nverify: true\n```sh\ntrue\n```\n"
+        );
+    }
+    let path = folder.join("hotl-workflow-measure.md");
+    std::fs::write(&path, text).expect("the folder is writable");
+    path.into_os_string().into_string().expect("temporary folders have plain names")
+}
+
+fn onloop(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onloop-under-test"));
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn start(mut command: Command) {
+    let status = command.status().expect("the program is there");
+    assert!(status.success(), "{command:?} ended with {status}");
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn ratio(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64().max(1e-9)
+}
