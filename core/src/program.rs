@@ -5,6 +5,7 @@
 //! power, so a program stores before it acts and acts before it speaks.
 
 mod act;
+mod adopt;
 mod ask;
 pub mod auto;
 mod boxes;
@@ -24,13 +25,16 @@ mod new;
 mod normalize;
 mod preflight;
 mod prepare;
+mod rebuild;
 mod request;
 mod resume;
 mod review;
 mod run;
+mod stall;
 mod status;
 mod step;
 pub mod store;
+mod usage;
 mod verify;
 
 use std::cell::RefCell;

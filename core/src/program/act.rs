@@ -66,6 +66,7 @@ pub(super) async fn act(
             };
             let mut spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
             spec.env_set.push(("ONLOOP_PROMPT_FILE".to_owned(), file));
+            spec.env_set.push(("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt)));
             spec.stdin = Some(prompt.into_bytes());
             ended(io.process(spec).await, "agent", timeout_ms)
         }

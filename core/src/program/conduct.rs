@@ -6,7 +6,8 @@
 use super::act::{self, Turn, act};
 use super::store::{Store, StoreError};
 use super::verify::{Conditions, Verification, repeat_checks, verify_step};
-use super::{Exit, FailureKind, Io, ask, ending, review};
+use super::stall::Stall;
+use super::{Exit, FailureKind, Io, ask, ending, review, usage};
 use crate::agent::Agent;
 use crate::run::{
     Decision, Event, Mode, Next, Platform, Refusal, RunStatus, StepStatus, step_line, step_list,
@@ -63,8 +64,9 @@ impl From<Refusal> for Stop {
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(super) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
+    let mut stall = Stall::default();
     let stop = loop {
-        if let Err(stop) = take_turn(io, &mut store, how).await {
+        if let Err(stop) = take_turn(io, &mut store, how, &mut stall).await {
             break stop;
         }
     };
@@ -78,9 +80,19 @@ pub(super) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     ending::tell(io, &store, how, stop).await
 }
 
-async fn take_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Stop> {
+async fn take_turn(
+    io: &Io,
+    store: &mut Store,
+    how: &Conduct,
+    stall: &mut Stall,
+) -> Result<(), Stop> {
     match store.run().next() {
-        Next::Start { step, .. } => {
+        Next::Start { step, attempt } => {
+            if attempt > 1
+                && let Some(why) = stall.look(io, store, &how.agent, step).await
+            {
+                return Err(pause(store, &why).await.err().unwrap_or(Stop::AtRest));
+            }
             store.apply(Event::StepStarted { step })?;
             say_step(store, how, step);
         }
@@ -88,6 +100,7 @@ async fn take_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Stop
             store.commit().await?;
             let record = store.run().step(step).expect("`next` names steps that exist");
             let turn = act(io, &how.agent, store.run(), record, how.agent_timeout_ms).await;
+            report_usage(io, store, how, step).await?;
             record_turn(store, how, step, turn)?;
         }
         Next::Verify { step } => {
@@ -149,6 +162,18 @@ fn answer(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Stop> {
         say_step(store, how, step);
     }
     Ok(())
+}
+
+/// Records what the agent of the attempt says it used.
+async fn report_usage(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Stop> {
+    match &how.agent {
+        Agent::Preset(_) | Agent::CommandLine(_) => {}
+        Agent::Script | Agent::You => return Ok(()),
+    }
+    let attempts = store.run().step(step).map_or(0, |record| record.attempts);
+    let file = store.paths().usage(&format!("{step}-{attempts}"));
+    let usage = usage::read(io, &file).await;
+    Ok(store.apply(Event::UsageReported(usage))?)
 }
 
 fn record_turn(store: &mut Store, how: &Conduct, step: u32, turn: Turn) -> Result<(), Stop> {

@@ -1,13 +1,15 @@
 //! `onloop resume`: continue a run that was interrupted, paused or blocked, verify first.
 
 use super::choose_agent::choose_agent;
-use super::conduct::conduct;
+use super::conduct::{Conduct, conduct};
 use super::locate::{find_all, root_of};
 use super::run::{ConductArgs, how, is_of, timeouts};
 use super::store::{Store, StoreError};
-use super::{Exit, FailureKind, Io};
+use super::{Exit, FailureKind, Io, adopt, rebuild};
+use crate::agent::Agent;
 use crate::run::{Event, Next, Question, RunStatus, StepStatus, is_run_id};
 use crate::text;
+use crate::workflow::Budgets;
 
 /// Arguments of `onloop resume`.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,22 @@ pub struct ResumeArgs {
     /// What to do with an interrupted step that no check can judge
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
     pub interrupted: Option<Interrupted>,
+    /// Use the workflow file as it was edited, and keep finished steps
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub adopt: bool,
+    /// Change a bound of the run: max_total_attempts, max_agents,
+    /// max_cost_usd, max_elapsed_minutes; a number or `unlimited`
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=VALUE"))]
+    pub raise: Vec<String>,
+    /// Take the run from a process that cannot be shown to be dead
+    #[cfg_attr(feature = "cli", arg(long, requires = "reason"))]
+    pub take_over: bool,
+    /// Why the run is taken over; kept in the record
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub reason: Option<String>,
+    /// Put a damaged record aside and begin it anew from this file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub rebuild: Option<String>,
 }
 
 /// What to do with an interrupted step that no check can judge.
@@ -50,34 +68,35 @@ pub async fn resume(io: &Io, args: &ResumeArgs) -> Exit {
     }
 }
 
-async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::Conduct), Exit> {
+async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     let (root, id) = select(io, args.run.as_deref()).await?;
-    let mut store = open(io, &root, &id).await?;
+    let mut store = match (Store::open(io, &root, &id).await, &args.rebuild) {
+        (Ok(store), _) => store,
+        (Err(StoreError::Unreadable(why)), Some(file)) => {
+            io.note(format!("run {id}: {why}")).await;
+            rebuild::rebuild(io, &root, &id, file).await?
+        }
+        (Err(error), _) => return Err(refuse(io, &id, &error).await),
+    };
     if store.run().status.is_finished() {
         io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
             .await;
         return Err(Exit::Usage);
     }
-    let remaining: Vec<_> = store
-        .run()
-        .steps
-        .iter()
-        .filter(|record| record.status != StepStatus::Done)
-        .map(|record| record.step.clone())
-        .collect();
-    let steps = (!remaining.is_empty()).then_some(remaining.as_slice());
     let (agent_timeout_ms, verify_timeout_ms) = timeouts(io, &args.conduct).await?;
-    let agent = match steps {
-        Some(steps) => choose_agent(io, &args.conduct.agent, Some(steps)).await?,
-        // Only gates and checks are left: nobody has to act.
-        None => crate::agent::Agent::Script,
-    };
-    drive_alone(io, &store).await?;
+    let budgets = raised(io, &store, &args.raise).await?;
+    drive_alone(io, &mut store, args).await?;
+    adopt::agree(io, &mut store, args.adopt).await?;
+    let agent = choose(io, &store, args).await?;
+    if let Some(budgets) = budgets {
+        apply(io, &mut store, Event::BudgetsChanged(budgets)).await?;
+    }
     if args.accept_review && store.run().reviews.standing.is_some() {
         apply(io, &mut store, Event::VerdictAccepted).await?;
     }
     apply(io, &mut store, Event::RunResumed).await?;
-    if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, store.run().next()) {
+    let next = store.run().next();
+    if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
         let event = match choice {
             Interrupted::Redo => Event::StepStarted { step },
             Interrupted::Done => Event::StepActed { step },
@@ -95,6 +114,57 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::C
     Ok((store, how))
 }
 
+/// The agent for what is left to do.
+async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Agent, Exit> {
+    let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
+    let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
+    match remaining.is_empty() {
+        // Only gates and checks are left: nobody has to act.
+        true => Ok(Agent::Script),
+        false => choose_agent(io, &args.conduct.agent, Some(&remaining)).await,
+    }
+}
+
+/// The bounds with what `--raise` changes; `None`: nothing.
+async fn raised(io: &Io, store: &Store, raise: &[String]) -> Result<Option<Budgets>, Exit> {
+    if raise.is_empty() {
+        return Ok(None);
+    }
+    let mut budgets = store.run().terms.budgets.clone();
+    for change in raise {
+        if raise_one(&mut budgets, change).is_none() {
+            let change = text::one_line(change);
+            io.note(format!(
+                "error: --raise is `{change}`, expected max_total_attempts, max_agents, \
+                 max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
+            ))
+            .await;
+            return Err(Exit::Usage);
+        }
+    }
+    Ok(Some(budgets))
+}
+
+fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
+    let (name, value) = change.split_once('=')?;
+    let count = || match value {
+        "unlimited" => Some(None),
+        number => number.parse::<u64>().ok().map(Some),
+    };
+    match name {
+        "max_total_attempts" => budgets.total_attempts = count()?,
+        "max_agents" => budgets.agents = count()?,
+        "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
+        "max_cost_usd" if value == "unlimited" => budgets.cost_usd_micros = None,
+        "max_cost_usd" => {
+            let usd = value.parse::<f64>().ok().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
+            budgets.cost_usd_micros = Some((usd * 1e6) as u64);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
     if let Err(refusal) = store.apply(event) {
         io.note(format!("error: {refusal}")).await;
@@ -103,20 +173,36 @@ async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Becomes the only process that drives the run.
-async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
-    let Err(failure) = io.lock(&store.paths().driver_lock(), 0).await else { return Ok(()) };
-    let id = &store.run().id;
-    if failure.kind == FailureKind::Busy {
+/// Becomes the only process that drives the run. A process that cannot be shown to be dead
+/// keeps it, unless a person takes the run over: then its lock goes, and whatever it still
+/// wants to record is refused because the record has changed.
+async fn drive_alone(io: &Io, store: &mut Store, args: &ResumeArgs) -> Result<(), Exit> {
+    let lock = store.paths().driver_lock();
+    let Err(failure) = io.lock(&lock, 0).await else { return Ok(()) };
+    let id = store.run().id.clone();
+    if failure.kind != FailureKind::Busy {
+        io.note(format!("error: run {id}: {failure}")).await;
+        return Err(Exit::Refused);
+    }
+    if !args.take_over {
         io.note(format!(
             "error: another onloop works on run {id}: {failure}\n  Wait for it, or end it, then \
-             try again."
+             try again. If it cannot be there any more (another\n  machine, say), take the run \
+             over:\n    onloop resume {id} --take-over --reason 'machine lost'"
         ))
         .await;
-    } else {
-        io.note(format!("error: run {id}: {failure}")).await;
+        return Err(Exit::Refused);
     }
-    Err(Exit::Refused)
+    let taken = match io.remove(&lock).await {
+        Ok(()) => io.lock(&lock, 0).await,
+        Err(failure) => Err(failure),
+    };
+    if let Err(failure) = taken {
+        io.note(format!("error: run {id} could not be taken over: {failure}")).await;
+        return Err(Exit::Refused);
+    }
+    let reason = args.reason.clone().unwrap_or_default();
+    apply(io, store, Event::TakenOver { reason }).await
 }
 
 /// Opens a record; failures are said.
@@ -129,6 +215,9 @@ pub(super) async fn open(io: &Io, root: &str, id: &str) -> Result<Store, Exit> {
 
 async fn refuse(io: &Io, id: &str, error: &StoreError) -> Exit {
     io.note(format!("error: run {id}: {error}")).await;
+    if let StoreError::Unreadable(_) = error {
+        io.note(rebuild::advice(id)).await;
+    }
     match error {
         StoreError::Failed(failure) if failure.kind == FailureKind::Interrupted => {
             Exit::Interrupted

@@ -10,6 +10,7 @@ use crate::limits;
 use crate::run::{Event, Refusal, Run, RunStatus, render_report};
 use crate::time::Timestamp;
 use crate::wire;
+use crate::wire::run::ReadError;
 
 /// A report of a large run is rendered at most this often while the run goes on.
 const REPORT_INTERVAL_MS: u64 = 250;
@@ -82,6 +83,11 @@ impl Paths {
     /// Prompt of one attempt.
     pub fn prompt(&self, name: &str) -> String {
         format!("{}/.hotl/prompts/{}/{name}.md", self.root, self.id)
+    }
+
+    /// What the agent of one attempt says it used.
+    pub fn usage(&self, name: &str) -> String {
+        format!("{}/.hotl/usage/{}/{name}.json", self.root, self.id)
     }
 
     /// Something a person looks at.
@@ -167,7 +173,14 @@ impl Store {
             Err(failure) => return Err(failure.into()),
         };
         let run = wire::run::read(&bytes).map_err(|error| {
-            StoreError::Unreadable(format!("{}: {error}", paths.state()))
+            let why = format!("{}: {error}", paths.state());
+            match error {
+                ReadError::Damaged(_) => StoreError::Unreadable(why),
+                // Not damaged at all: another version has to be asked.
+                ReadError::Newer(_) => {
+                    StoreError::Failed(Failure::new(FailureKind::Unsupported, why))
+                }
+            }
         })?;
         let mut store = Store {
             io: io.clone(),
