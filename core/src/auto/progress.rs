@@ -102,9 +102,13 @@ impl Progress {
     }
 }
 
+/// `## Task Status`, perhaps with a colon or something in parentheses after it.
 fn is_task_heading(line: &str) -> bool {
-    lines::heading(line)
-        .is_some_and(|(level, title)| level == 2 && title.eq_ignore_ascii_case("Task Status"))
+    const TITLE: &str = "Task Status";
+    let Some((2, title)) = lines::heading(line) else { return false };
+    let Some((start, rest)) = title.split_at_checked(TITLE.len()) else { return false };
+    let rest = rest.trim_start();
+    start.eq_ignore_ascii_case(TITLE) && (rest.is_empty() || rest.starts_with([':', '(']))
 }
 
 /// Where the status stands in the table being read.
@@ -197,6 +201,23 @@ mod tests {
             ## Log\r\n| TASK-03 | c | pending | - |\r\n- TASK-01 back to `pending`\r\n";
         assert_eq!(shape(text), "TASK-01 Pending, TASK-02 Completed");
         assert_eq!(Progress::parse(text).tasks(), Tasks::Active);
+    }
+
+    #[test]
+    fn the_heading_may_carry_a_remark() {
+        let log = "\n## Log\n| TASK-2 | y | pending |\n";
+        for (heading, expected) in [
+            ("## Task Status", "TASK-1 Completed"),
+            ("## task status ##", "TASK-1 Completed"),
+            ("## Task Status:", "TASK-1 Completed"),
+            ("## Task Status (phase 2)", "TASK-1 Completed"),
+            ("## Task Statuses", "TASK-1 Completed, TASK-2 Pending"),
+            ("### Task Status", "TASK-1 Completed, TASK-2 Pending"),
+            ("## Tâsk Status", "TASK-1 Completed, TASK-2 Pending"),
+        ] {
+            let text = format!("{heading}\n| TASK-1 | x | completed |\n{log}");
+            assert_eq!(shape(&text), expected, "{heading}");
+        }
     }
 
     #[test]
