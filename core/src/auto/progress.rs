@@ -224,10 +224,10 @@ fn cells(line: &str) -> Option<Vec<Range<usize>>> {
     let end = line.trim_end().len();
     line[indent..].strip_prefix('|')?;
     let mut cells = Vec::new();
-    let mut start = indent + 1;
+    let first = indent + 1;
+    let mut start = first;
     let mut escaped = false;
-    for at in start..end {
-        let byte = line.as_bytes()[at];
+    for (at, &byte) in line.as_bytes().iter().enumerate().take(end).skip(first) {
         if byte == b'|' && !escaped {
             cells.push(trimmed(line, start..at));
             start = at + 1;
