@@ -65,12 +65,9 @@ impl Arguments {
                 if let Some(cycles) = cycles(value) {
                     arguments.max_cycles = cycles;
                 }
-            } else if word.text == "--max-cycles" {
-                let value = words.peek().filter(|next| !next.quoted);
-                if let Some(cycles) = value.and_then(|next| cycles(&next.text)) {
-                    arguments.max_cycles = cycles;
-                    words.next();
-                }
+            } else if let Some(cycles) = detached_cycles(&word, words.peek()) {
+                arguments.max_cycles = cycles;
+                words.next();
             } else {
                 summary.push(word);
             }
@@ -116,6 +113,13 @@ fn words(text: &str) -> Vec<Word> {
     }
     words.extend(word);
     words
+}
+
+/// The number after a `--max-cycles` that has none of its own. Where no number follows, both
+/// words are text.
+fn detached_cycles(word: &Word, next: Option<&Word>) -> Option<NonZeroU8> {
+    let next = next.filter(|next| !next.quoted && word.text == "--max-cycles")?;
+    cycles(&next.text)
 }
 
 /// A whole number with an optional sign, brought into the bounds however long it is.
@@ -174,8 +178,9 @@ mod tests {
         ("--max-cycles=2 --max-cycles=4", "", "", 4),
         ("--max-cycles=2 --max-cycles=x", "", "", 2),
         ("--max-cycles 5 words", "words", "", 5),
-        ("--max-cycles five", "five", "", 8),
-        ("--max-cycles \"5\"", "5", "", 8),
+        ("--max-cycles five", "--max-cycles five", "", 8),
+        ("--max-cycles \"5\"", "--max-cycles 5", "", 8),
+        ("--max-cycles --max-cycles 5", "", "", 5),
         ("--max-cycles", "", "", 8),
         ("--MAX-CYCLES=3 x", "--MAX-CYCLES=3 x", "", 8),
     ];

@@ -14,14 +14,21 @@ pub fn raw(text: &str) -> impl Iterator<Item = &str> {
 /// and with HTML comments taken out. Fences and comments are found in one pass, so that
 /// neither can open inside the other.
 pub fn visible(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let text = without_mark(text);
-    let last_close = memmem::rfind(text.as_bytes(), b"-->").unwrap_or(0);
+    located(text).map(|(_, line)| line)
+}
+
+/// The [`visible`] lines, each with the byte of `text` at which it starts. A line that is
+/// borrowed stands there exactly like that; of an owned one, comments were taken out.
+pub fn located(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let body = without_mark(text);
+    let mark = text.len() - body.len();
+    let last_close = memmem::rfind(body.as_bytes(), b"-->").unwrap_or(0);
     let mut state = State::Open;
     let mut offset = 0;
-    text.split(['\n', '\r']).filter_map(move |line| {
+    body.split(['\n', '\r']).filter_map(move |line| {
         let start = offset;
         offset += line.len() + 1;
-        state.take(line, start, last_close)
+        state.take(line, start, last_close).map(|line| (mark + start, line))
     })
 }
 

@@ -108,7 +108,7 @@ fn parse_time(text: &str) -> Option<Timestamp> {
         return epoch(text.parse().ok()?);
     }
     // Without a time of day it is a date, which is too coarse for a lock.
-    if !text.contains(':') || text.len() > 64 {
+    if !text.contains(['T', 't', ' ']) || text.len() > 64 {
         return None;
     }
     let zoned = text.parse::<jiff::Timestamp>().ok();
@@ -166,6 +166,7 @@ mod tests {
             "2026-02-24T00:57:00Z\n",
             "\u{feff}2026-02-24T00:57:00Z\r\n",
             "2026-02-24 00:57:00",
+            "20260224T005700Z",
             "2026-02-24T09:57:00+09:00",
             "2026-02-24T00:57:00Z pid 4711",
             "1771894620",

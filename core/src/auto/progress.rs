@@ -1,8 +1,10 @@
 //! The task table of `.ai/PROGRESS.md`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::lines;
+use super::token::OneLine;
 
 /// What a progress file says about its tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +61,17 @@ impl TaskStatus {
         }
     }
 
+    /// The status as it is written.
+    pub fn as_str(&self) -> &str {
+        match self {
+            TaskStatus::Pending => "pending",
+            TaskStatus::InProgress => "in-progress",
+            TaskStatus::Completed => "completed",
+            TaskStatus::Blocked => "blocked",
+            TaskStatus::Other(word) => word,
+        }
+    }
+
     /// Whether somebody still has to work on the task.
     pub fn is_active(&self) -> bool {
         match self {
@@ -72,22 +85,12 @@ impl Progress {
     /// Reads a progress file. Rows count below a `## Task Status` heading, up to the next
     /// heading of level 1 or 2; in a file without that heading they count everywhere.
     pub fn parse(text: &str) -> Progress {
-        let page: Vec<Cow<'_, str>> = lines::visible(text).collect();
-        let has_section = page.iter().any(|line| is_task_heading(line));
-        let mut in_scope = !has_section;
-        let mut table = Table::default();
-        let mut rows = Vec::new();
-        for line in &page {
-            if let Some((level, _)) = lines::heading(line) {
-                if has_section && level <= 2 {
-                    in_scope = is_task_heading(line);
-                }
-                table = Table::default();
-            } else if in_scope {
-                rows.extend(table.read(line));
-            }
-        }
-        Progress { rows }
+        let rows = rows(text).into_iter().map(|(_, line, row)| TaskRow {
+            id: task_id(&line[row.id]).unwrap_or_default().to_owned(),
+            title: row.title.map_or(String::new(), |title| line[title].to_owned()),
+            status: TaskStatus::parse(row.status.map_or("", |status| &line[status])),
+        });
+        Progress { rows: rows.collect() }
     }
 
     /// What the table means for routing.
@@ -102,56 +105,150 @@ impl Progress {
     }
 }
 
-fn is_task_heading(line: &str) -> bool {
-    lines::heading(line)
-        .is_some_and(|(level, title)| level == 2 && title.eq_ignore_ascii_case("Task Status"))
+/// `text` with another status, and perhaps another commit, in every row of task `id`. Not a
+/// byte of anything else changes. `None`: no row of that task can be edited, because there is
+/// none, it has no cell for a status, or a comment stands inside it.
+pub fn with_status(
+    text: &str,
+    id: &str,
+    status: &TaskStatus,
+    commit: Option<&str>,
+) -> Option<String> {
+    let commit = commit.map(|commit| OneLine::from(commit).as_str().replace('|', "\\|"));
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut copied = 0;
+    for (start, line, row) in rows(text) {
+        if task_id(&line[row.id.clone()]) != Some(id) || matches!(line, Cow::Owned(_)) {
+            continue;
+        }
+        let Some(status_cell) = row.status else { continue };
+        let mut edits = vec![(status_cell, status.as_str())];
+        edits.extend(row.commit.zip(commit.as_deref()));
+        edits.sort_by_key(|(range, _)| range.start);
+        for (range, word) in edits {
+            out.push_str(&text[copied..start + range.start]);
+            // An empty cell gets room around its first word.
+            let is_narrow = range.is_empty() && !line[..range.start].ends_with(' ');
+            out.push_str(if is_narrow { " " } else { "" });
+            out.push_str(word);
+            let is_narrow = range.is_empty() && !line[range.end..].starts_with(' ');
+            out.push_str(if is_narrow { " " } else { "" });
+            copied = start + range.end;
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.push_str(&text[copied..]);
+    Some(out)
 }
 
-/// Where the status stands in the table being read.
+/// Every task row in scope: where its line starts, the line, and its cells.
+fn rows(text: &str) -> Vec<(usize, Cow<'_, str>, Row)> {
+    let page: Vec<(usize, Cow<'_, str>)> = lines::located(text).collect();
+    let has_section = page.iter().any(|(_, line)| is_task_heading(line));
+    let mut in_scope = !has_section;
+    let mut table = Table::default();
+    let mut rows = Vec::new();
+    for (start, line) in page {
+        if let Some((level, _)) = lines::heading(&line) {
+            if has_section && level <= 2 {
+                in_scope = is_task_heading(&line);
+            }
+            table = Table::default();
+        } else if in_scope && let Some(row) = table.read(&line) {
+            rows.push((start, line, row));
+        }
+    }
+    rows
+}
+
+/// `## Task Status`, perhaps with a colon or something in parentheses after it.
+fn is_task_heading(line: &str) -> bool {
+    const TITLE: &str = "Task Status";
+    let Some((2, title)) = lines::heading(line) else { return false };
+    let Some((start, rest)) = title.split_at_checked(TITLE.len()) else { return false };
+    let rest = rest.trim_start();
+    start.eq_ignore_ascii_case(TITLE) && (rest.is_empty() || rest.starts_with([':', '(']))
+}
+
+/// Where the cells of a task row stand in its line, without the blanks around them.
+struct Row {
+    id: Range<usize>,
+    title: Option<Range<usize>>,
+    status: Option<Range<usize>>,
+    commit: Option<Range<usize>>,
+}
+
+/// What the header of the table being read says.
 #[derive(Default)]
 struct Table {
     /// Column of the cell headed `Status`; the third where no header says otherwise.
-    status_column: Option<usize>,
+    status: Option<usize>,
+    /// Column of the cell headed `Commit`; the fourth where no header says otherwise.
+    commit: Option<usize>,
 }
 
 impl Table {
-    fn read(&mut self, line: &str) -> Option<TaskRow> {
+    fn read(&mut self, line: &str) -> Option<Row> {
         const TITLE: usize = 1;
         const STATUS: usize = 2;
+        const COMMIT: usize = 3;
         let cells = cells(line)?;
-        if let Some(id) = task_id(cells[0]) {
-            let cell = |column: usize| cells.get(column).copied().unwrap_or("");
-            return Some(TaskRow {
-                id: id.to_owned(),
-                title: cell(TITLE).to_owned(),
-                status: TaskStatus::parse(cell(self.status_column.unwrap_or(STATUS))),
+        if task_id(&line[cells[0].clone()]).is_some() {
+            let cell = |column: usize| cells.get(column).cloned();
+            return Some(Row {
+                id: cells[0].clone(),
+                title: cell(TITLE),
+                status: cell(self.status.unwrap_or(STATUS)),
+                commit: cell(self.commit.unwrap_or(COMMIT)),
             });
         }
-        let is_status = |cell: &&str| lines::undecorated(cell).eq_ignore_ascii_case("Status");
-        if let Some(column) = cells.iter().position(is_status) {
-            self.status_column = Some(column);
+        let headed = |name: &str| {
+            let is_it = |cell: &Range<usize>| {
+                lines::undecorated(&line[cell.clone()]).eq_ignore_ascii_case(name)
+            };
+            cells.iter().position(is_it)
+        };
+        if let Some(status) = headed("Status") {
+            *self = Table { status: Some(status), commit: headed("Commit") };
         }
         None
     }
 }
 
-/// The trimmed cells of a table line; an escaped pipe does not separate.
-fn cells(line: &str) -> Option<Vec<&str>> {
-    let row = line.trim().strip_prefix('|')?;
+/// Where the trimmed cells of a table line stand; an escaped pipe does not separate. There
+/// is at least one.
+fn cells(line: &str) -> Option<Vec<Range<usize>>> {
+    let indent = line.len() - line.trim_start().len();
+    let end = line.trim_end().len();
+    line[indent..].strip_prefix('|')?;
     let mut cells = Vec::new();
-    let mut start = 0;
+    let first = indent + 1;
+    let mut start = first;
     let mut escaped = false;
-    for (at, byte) in row.bytes().enumerate() {
+    for (at, &byte) in line.as_bytes().iter().enumerate().take(end).skip(first) {
         if byte == b'|' && !escaped {
-            cells.push(row[start..at].trim());
+            cells.push(trimmed(line, start..at));
             start = at + 1;
         }
         escaped = byte == b'\\' && !escaped;
     }
-    if start < row.len() || cells.is_empty() {
-        cells.push(row[start..].trim());
+    if start < end || cells.is_empty() {
+        cells.push(trimmed(line, start..end));
     }
     Some(cells)
+}
+
+/// `range` without the blanks at its ends; a blank one shrinks to its middle.
+fn trimmed(line: &str, range: Range<usize>) -> Range<usize> {
+    let cell = &line[range.clone()];
+    let lead = cell.len() - cell.trim_start().len();
+    if lead == cell.len() {
+        let first = cell.chars().next().map_or(0, char::len_utf8);
+        return range.start + first..range.start + first;
+    }
+    range.start + lead..range.start + cell.trim_end().len()
 }
 
 /// The task id in a first cell, whatever link, code or emphasis is around it.
@@ -197,6 +294,23 @@ mod tests {
             ## Log\r\n| TASK-03 | c | pending | - |\r\n- TASK-01 back to `pending`\r\n";
         assert_eq!(shape(text), "TASK-01 Pending, TASK-02 Completed");
         assert_eq!(Progress::parse(text).tasks(), Tasks::Active);
+    }
+
+    #[test]
+    fn the_heading_may_carry_a_remark() {
+        let log = "\n## Log\n| TASK-2 | y | pending |\n";
+        for (heading, expected) in [
+            ("## Task Status", "TASK-1 Completed"),
+            ("## task status ##", "TASK-1 Completed"),
+            ("## Task Status:", "TASK-1 Completed"),
+            ("## Task Status (phase 2)", "TASK-1 Completed"),
+            ("## Task Statuses", "TASK-1 Completed, TASK-2 Pending"),
+            ("### Task Status", "TASK-1 Completed, TASK-2 Pending"),
+            ("## Tâsk Status", "TASK-1 Completed, TASK-2 Pending"),
+        ] {
+            let text = format!("{heading}\n| TASK-1 | x | completed |\n{log}");
+            assert_eq!(shape(&text), expected, "{heading}");
+        }
     }
 
     #[test]
@@ -246,5 +360,42 @@ mod tests {
         assert_eq!(shape(text), "TASK-3 Pending, TASK-3 Completed");
         assert_eq!(Progress::parse(text).tasks(), Tasks::Active);
         assert_eq!(Progress::parse("## Task Status\n").tasks(), Tasks::None);
+    }
+
+    #[test]
+    fn a_status_changes_and_nothing_else_does() {
+        let completed =
+            |text: &str| with_status(text, "TASK-01", &TaskStatus::Completed, Some("a1b2c3d"));
+        for (before, after) in [
+            (
+                "\u{feff}## Task Status\r\n| TASK-01 | x | pending | - |\r\n## Log\r\n| TASK-01 | x | pending | - |\r\n",
+                "\u{feff}## Task Status\r\n| TASK-01 | x | completed | a1b2c3d |\r\n## Log\r\n| TASK-01 | x | pending | - |\r\n",
+            ),
+            ("|TASK-01|x|pending||", "|TASK-01|x|completed| a1b2c3d |"),
+            ("| TASK-01 | x | pending | |", "| TASK-01 | x | completed | a1b2c3d |"),
+            ("| **TASK-01** | a \\| b | `pending` |", "| **TASK-01** | a \\| b | completed |"),
+            (
+                "| Task | Commit | Status |\n|-|-|-|\n| TASK-01 | - | pending |\n| TASK-02 | - | pending |\n",
+                "| Task | Commit | Status |\n|-|-|-|\n| TASK-01 | a1b2c3d | completed |\n| TASK-02 | - | pending |\n",
+            ),
+            (
+                "| TASK-01 | x | pending | - |\n| TASK-01 | x | blocked | - |",
+                "| TASK-01 | x | completed | a1b2c3d |\n| TASK-01 | x | completed | a1b2c3d |",
+            ),
+        ] {
+            assert_eq!(completed(before).as_deref(), Some(after), "{before:?}");
+        }
+        for untouched in [
+            "",
+            "| TASK-02 | x | pending | - |",
+            "```\n| TASK-01 | x | pending | - |\n```",
+            "| TASK-01 | x | pending <!-- n --> | - |",
+            "| TASK-01 | x |",
+        ] {
+            assert_eq!(completed(untouched), None, "{untouched:?}");
+        }
+        let forged =
+            with_status("| TASK-01 | x | y | z |", "TASK-01", &TaskStatus::Blocked, Some("a|\nb"));
+        assert_eq!(forged.as_deref(), Some("| TASK-01 | x | blocked | a\\| b |"));
     }
 }

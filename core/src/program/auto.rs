@@ -10,6 +10,8 @@ mod stepwise;
 mod workspace;
 mod world;
 
+#[cfg(feature = "cli")]
+pub use args::with_argument_last;
 pub use args::{AutoArgs, AutoVerb, BeginArgs, InitArgs, ResumeArgs, RouteArgs, RuleArgs, RunArgs};
 pub use init::init;
 pub use rehearse::{RehearseArgs, rehearse};

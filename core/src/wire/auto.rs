@@ -70,9 +70,9 @@ pub struct Scenario {
     pub profile: ProfileName,
     /// Time at the start, RFC 3339.
     pub now: String,
-    /// The argument as it is given.
+    /// The argument as it is given; null is none.
     #[serde(default)]
-    pub argument: String,
+    pub argument: Option<String>,
     /// What the host can do.
     #[serde(default)]
     pub env: EnvironmentDocument,
@@ -209,8 +209,9 @@ pub fn health(word: &str) -> Health {
 /// How a made-up child comes back.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ChildDocument {
+    /// A text. Whatever else a host may call a result has no lines to read.
     #[serde(default)]
-    result: Option<String>,
+    result: Value,
     #[serde(default)]
     error: Option<ChildError>,
     /// What it changes before it answers; null removes.
@@ -238,7 +239,7 @@ impl ChildDocument {
     /// How it comes back. One that answers nothing answers with an empty text.
     pub fn outcome(self) -> ChildOutcome {
         match self.error {
-            None => ChildOutcome::Answered(self.result.unwrap_or_default()),
+            None => ChildOutcome::Answered(self.result.as_str().unwrap_or_default().to_owned()),
             Some(ChildError::Threw) => ChildOutcome::Failed("the call threw".to_owned()),
             Some(ChildError::Timeout) => ChildOutcome::TimedOut,
             Some(ChildError::Cancelled) => ChildOutcome::Cancelled,

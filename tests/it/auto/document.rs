@@ -4,22 +4,23 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use onloop_core::auto::prompts::AGENTS;
-use onloop_core::program::auto::{AutoArgs, AutoVerb, auto};
+use onloop_core::program::auto::{AutoArgs, AutoVerb, auto, with_argument_last};
 
 use super::machine::{Machine, shell};
 
 const PAGE: &str = include_str!("../../../docs/auto.md");
 
-/// The grammar of `onloop auto` by itself.
+/// A command line with no other verb.
 #[derive(Debug, Parser)]
-struct Line {
-    #[command(flatten)]
-    args: AutoArgs,
+enum Line {
+    Auto(AutoArgs),
 }
 
 fn parsed(words: &[&str]) -> Result<AutoArgs, clap::Error> {
-    let words = std::iter::once("onloop auto").chain(words.iter().copied());
-    Line::try_parse_from(words).map(|line| line.args)
+    let argv: Vec<String> =
+        ["onloop", "auto"].iter().chain(words).map(|&word| word.to_owned()).collect();
+    let Line::Auto(args) = Line::try_parse_from(with_argument_last(&argv))?;
+    Ok(args)
 }
 
 /// The fenced blocks of a page: what stands after the fence, and the content.
@@ -123,17 +124,23 @@ fn every_ending_is_documented_with_its_number() {
 fn the_grammar_is_the_documented_one() {
     for (words, argument) in [
         (&["add", "a", "greeting", "--agent", "claude"][..], "add a greeting"),
-        (&["--hitl", "--max-cycles", "3", "add", "x"], "--hitl --max-cycles=3 add x"),
-        (&["add", "x", "--auto", "--profile", "v3"], "--auto add x"),
+        (&["--hitl", "--max-cycles", "3", "add", "x"], "--hitl --max-cycles 3 add x"),
+        (&["--agent-command=a b", "add", "x", "--auto", "--profile", "v3"], "add x --auto"),
         (&["add --json to stats"], "add --json to stats"),
-        (&["--", "--hitl --auto add x"], "--hitl --auto add x"),
+        (&["add", "--json", "to", "stats", "--stop-on-stall"], "add --json to stats"),
+        (&["--hitl --auto add x", "--profile=v2"], "--hitl --auto add x"),
+        (&["--", "--agent", "of", "change"], "--agent of change"),
         (&["--max-cycles=-3"], "--max-cycles=-3"),
+        (&["add", "route"], "add route"),
         (&[], ""),
     ] {
         let args = parsed(words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
         assert!(args.verb.is_none(), "{words:?}");
         assert_eq!(args.run.argument_text(), argument, "{words:?}");
     }
+    let args = parsed(&["x", "--profile", "v3", "--agent-command", "a b"]).expect("options");
+    assert_eq!(args.run.rules.profile.as_deref(), Some("v3"));
+    assert_eq!(args.run.agent_command.as_deref(), Some("a b"));
     match parsed(&["begin", "--hitl add x", "--profile", "v2"]).expect("begin").verb {
         Some(AutoVerb::Begin(args)) => {
             assert_eq!(args.argument, "--hitl add x");
@@ -145,7 +152,7 @@ fn the_grammar_is_the_documented_one() {
         &["--agent", "a", "--agent-command", "b"][..],
         &["resume", "file", "--failed", "threw"],
         &["--health-repair-command", "x"],
-        &["add", "--json"],
+        &["--profile"],
     ] {
         assert!(parsed(wrong).is_err(), "{wrong:?}");
     }

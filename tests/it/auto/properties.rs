@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use onloop_core::auto::child::{Answer, ChildOutcome};
 use onloop_core::auto::document::{Document, Presence};
-use onloop_core::auto::progress::{Progress, Tasks};
+use onloop_core::auto::progress::{Progress, TaskStatus, Tasks, with_status};
 use onloop_core::auto::record::{
     Assignment, Auto, Event, Health, LockSight, LockWritten, Next, OnStall, Options, Probe,
     Snapshot, SummaryUse,
@@ -218,6 +218,51 @@ proptest! {
             }
         }
         let _ = Document::from_bytes(bytes).presence();
+    }
+
+    /// Whatever a table looks like: after a change the task has its new status in every row,
+    /// every other row has its old one, and what was there is still there.
+    #[test]
+    fn a_changed_status_is_read_back(
+        lines in prop::collection::vec(
+            prop_oneof![
+                "\\|( ?TASK-[12] ?\\|)( ?[a-z]{0,4} ?\\|){0,4}",
+                Just("| Task | Commit | Status |".to_owned()),
+                Just("## Task Status".to_owned()),
+                Just("## Log".to_owned()),
+                Just("```".to_owned()),
+                "\\PC{0,10}",
+            ],
+            0..12,
+        ),
+        end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+    ) {
+        let text = lines.join(end);
+        let before = Progress::parse(&text).rows;
+        match with_status(&text, "TASK-1", &TaskStatus::Completed, None) {
+            None => {
+                // There is no such row, or it has no cell for a status.
+                let has_status = |status: &TaskStatus| *status != TaskStatus::Other(String::new());
+                let editable = before.iter().any(|row| row.id == "TASK-1" && has_status(&row.status));
+                prop_assert!(!editable || text.contains("<!--"));
+            }
+            Some(changed) => {
+                let after = Progress::parse(&changed).rows;
+                prop_assert_eq!(before.len(), after.len());
+                for (before, after) in before.iter().zip(&after) {
+                    prop_assert_eq!(&before.id, &after.id);
+                    match before.id.as_str() {
+                        "TASK-1" if after.status == TaskStatus::Completed => {}
+                        "TASK-1" => {
+                            prop_assert_eq!(&before.status, &TaskStatus::Other(String::new()));
+                            prop_assert_eq!(&after.status, &before.status);
+                        }
+                        _ => prop_assert_eq!(&before.status, &after.status),
+                    }
+                }
+                prop_assert_eq!(text.split(end).count(), changed.split(end).count());
+            }
+        }
     }
 
     /// Whole runs over random workspaces, through the verb itself.

@@ -141,6 +141,54 @@ pub struct InitArgs {
     pub dry_run: bool,
 }
 
+/// The command line of `onloop auto` with everything that is no option of ours moved behind
+/// `--`, in its order: what to build may contain words that look like options, and the flags
+/// for the loop belong to it. Other command lines come back as they are.
+#[cfg(feature = "cli")]
+pub fn with_argument_last(argv: &[String]) -> Vec<String> {
+    use clap::{Args, Subcommand};
+    let [program, verb, words @ ..] = argv else { return argv.to_vec() };
+    let is_verb = |word: &String| AutoVerb::has_subcommand(word);
+    if verb != "auto" || words.first().is_some_and(is_verb) {
+        return argv.to_vec();
+    }
+    let command = RunArgs::augment_args(clap::Command::new("auto"));
+    let part_of_argument = ["auto", "no-hitl", "hitl", "max-cycles"];
+    let option = |name: &str| {
+        let named = |arg: &&clap::Arg| arg.get_long() == Some(name);
+        command.get_arguments().find(named).filter(|_| !part_of_argument.contains(&name))
+    };
+    let mut ours = vec![program.clone(), verb.clone()];
+    let mut argument = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            argument.extend(words.by_ref().cloned());
+            break;
+        }
+        if matches!(word.as_str(), "-h" | "--help" | "-V" | "--version") {
+            ours.push(word.clone());
+            continue;
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), None),
+        };
+        match name.strip_prefix("--").and_then(option) {
+            None => argument.push(word.clone()),
+            Some(known) => {
+                ours.push(word.clone());
+                if value.is_none() && known.get_action().takes_values() {
+                    ours.extend(words.next().cloned());
+                }
+            }
+        }
+    }
+    ours.push("--".to_owned());
+    ours.append(&mut argument);
+    ours
+}
+
 impl RunArgs {
     /// The argument as one text: the flags, then the words.
     pub fn argument_text(&self) -> String {

@@ -93,7 +93,7 @@ async fn play(scenario: Scenario, options: Options) -> Result<Rehearsal, Rehears
     };
     let mut auto = Auto::begin(Assignment {
         run: "rehearsal".to_owned(),
-        argument,
+        argument: argument.unwrap_or_default(),
         profile,
         options,
         can_dispatch: env.run_subagent,
