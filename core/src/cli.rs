@@ -2,7 +2,7 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::program::auto::{AutoArgs, auto};
+use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::{
     Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
     StatusArgs, StepArgs, SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
@@ -115,7 +115,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the verb named by the command line.
 pub async fn main(io: Io) -> Exit {
-    let cli = match Cli::try_parse_from(&io.start().argv) {
+    let cli = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
         Ok(cli) => cli,
         Err(error) => return explain(&io, &error).await,
     };
