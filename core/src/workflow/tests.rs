@@ -54,6 +54,15 @@ fn checks(text: &str) -> Vec<Check> {
     .checks
 }
 
+#[test]
+fn a_command_of_comments_is_no_command() {
+    for (command, nothing) in
+        [("", true), ("# a\n\n  # b", true), ("true # a", false), ("# a\ntrue", false)]
+    {
+        assert_eq!(command::does_nothing(command), nothing, "{command}");
+    }
+}
+
 fn shell(command: &str) -> Check {
     Check::Shell(ShellCheck::new(command))
 }
