@@ -264,6 +264,13 @@ fn last_line_decides(command: &str) -> bool {
     false
 }
 
+/// A command of comments and blank lines only: every shell lets it pass, and nothing was
+/// verified.
+pub(super) fn does_nothing(command: &str) -> bool {
+    let mut lines = command.lines().map(str::trim_start);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,15 @@ fn checks(text: &str) -> Vec<Check> {
     plan(&step_file(&format!("action: do\nloop: false\nverify:{text}\n"))).steps.remove(0).checks
 }
 
+#[test]
+fn a_command_of_comments_is_no_command() {
+    for (command, nothing) in
+        [("", true), ("# a\n\n  # b", true), ("true # a", false), ("# a\ntrue", false)]
+    {
+        assert_eq!(command::does_nothing(command), nothing, "{command}");
+    }
+}
+
 fn shell(command: &str) -> Check {
     Check::Shell(ShellCheck::new(command))
 }

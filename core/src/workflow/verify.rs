@@ -350,7 +350,7 @@ impl<'c> Reader<'_, 'c> {
     fn bare_command(&mut self, value: &Value<'c>) -> Option<Check> {
         self.report_value(value);
         let text = value.trimmed();
-        if text.is_empty() {
+        if command::does_nothing(text) {
             return None;
         }
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];

@@ -61,7 +61,9 @@ impl<'c> Reader<'_, 'c> {
 
     /// The text of a field that the type requires.
     fn required(&mut self, draft: &Draft<'c>, kind: &str, name: &str) -> Option<String> {
-        let value = draft.value(name);
+        let value = draft
+            .value(name)
+            .filter(|value| name != "command" || !command::does_nothing(value.trimmed()));
         if value.is_none() {
             let parent = draft.get("assert").filter(|_| name == "kind");
             let anchor = draft.get(name).or(parent).or_else(|| draft.get("type"));
