@@ -1,1 +1,2 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
+mod permission;
