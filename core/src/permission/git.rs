@@ -26,9 +26,9 @@ fn deny(judge: &mut Judge<'_>, rule: &str, what: String) {
 
 /// Options before the sub-command.
 pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    for seen in parsed.seen.iter().filter(|seen| seen.flag.names == ["-C"]) {
+    for value in parsed.values(&["-C"]) {
         let places = &judge.context.places;
-        let folder = seen.value.as_ref().and_then(Arg::known).map(|path| places.absolute(path));
+        let folder = value.known().map(|path| places.absolute(path));
         // Any folder below the root may have been made to look like a repository, and the
         // configuration of a repository is executed.
         if folder.is_none_or(|folder| folder != places.root) {
@@ -36,8 +36,7 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         }
     }
     // An alias given on the command line is code.
-    for seen in parsed.seen.iter().filter(|seen| seen.flag.names.contains(&"-c")) {
-        let Some(value) = seen.value.as_ref() else { continue };
+    for value in parsed.values(&["-c"]) {
         if let Some((_, code)) = value.text.split_once("=!") {
             judge.guessed_code(code);
         }
@@ -103,7 +102,7 @@ pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         matches!(arg.text.as_str(), "-f" | "--force" | "--discard-changes" | "--hard")
     };
     if parsed.args.iter().any(forced) {
-        judge.classified(Class::Discards, parsed);
+        ask(judge, parsed, "throws changes away");
     }
 }
 
@@ -123,7 +122,7 @@ pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// rebase: on top of the main branch of a remote.
 pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let steps = parsed.has("--continue") || parsed.has("--abort");
+    let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
     let onto_main = match operands.as_deref() {
         Some([remote, branch]) => REMOTES.contains(remote) && MAIN_BRANCHES.contains(branch),
@@ -136,10 +135,8 @@ pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if !onto_main {
         ask(judge, parsed, "rebases onto something else than the main branch");
     }
-    for seen in parsed.seen.iter().filter(|seen| seen.flag.names.contains(&"--exec")) {
-        if let Some(code) = seen.value.clone() {
-            judge.shell_argument(&code);
-        }
+    for code in parsed.values(&["-x", "--exec"]) {
+        judge.shell_argument(code);
     }
 }
 
@@ -152,8 +149,8 @@ fn is_branch(name: &str) -> bool {
 
 /// push: where to, what over what, and whether it is forced.
 pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let lease = parsed.has("--force-with-lease");
-    let forced = parsed.has("--force") || lease;
+    let lease = parsed.has(&["--force-with-lease"]);
+    let forced = parsed.has(&["-f", "--force"]) || lease;
     let refs = parsed.operands.get(1..).unwrap_or_default();
     if let Some(remote) = parsed.operands.first()
         && !remote.known().is_some_and(|name| REMOTES.contains(&name))
@@ -161,7 +158,7 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         ask(judge, parsed, "pushes to something else than the project's remotes");
     }
     let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
-    if forced && every.iter().any(|name| parsed.has(name)) {
+    if forced && parsed.has(&every) {
         deny(judge, "force-push", "`git push` forces more than one branch".to_owned());
     }
     if forced && refs.is_empty() {
@@ -190,11 +187,7 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, force
         return deny(judge, "delete", format!("`git push {text}` deletes a branch of the remote"));
     }
     if refspec.known().is_none() {
-        ask(judge, parsed, "pushes a branch whose name is not known");
-        if plus || forced {
-            deny(judge, "force-push", format!("`git push` forces `{text}`, which is not known"));
-        }
-        return;
+        return ask(judge, parsed, "pushes a branch whose name is not known");
     }
     if forced || plus {
         return forced_refspec(judge, &text, source, target, plus);
@@ -249,8 +242,7 @@ fn issue_number(branch: &str) -> Option<&str> {
 
 /// Filters that gh runs over its answers can show the environment.
 pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    for name in ["--jq", "--template", "--format"] {
-        let Some(value) = parsed.value(name) else { continue };
+    for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
         let words = value.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
         if words.into_iter().any(|word| matches!(word, "env" | "ENV" | "$ENV")) {
             ask(judge, parsed, "gets a filter that reads the environment");
@@ -264,11 +256,10 @@ pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let numbered = parsed.operands.len() == 1
         && !number.is_empty()
         && number.bytes().all(|b| b.is_ascii_digit());
-    let edits = ["--title", "--body", "--body-file"];
+    let edits = ["-t", "--title", "-b", "--body", "-F", "--body-file"];
     let only = !parsed.seen.is_empty()
-        && parsed.seen.iter().all(|seen| edits.iter().any(|name| seen.flag.names.contains(name)));
-    let options = parsed.args.iter().filter(|arg| arg.text.starts_with('-') && arg.text.len() > 1);
-    let edit = parsed.name.ends_with(" edit") && options.count() >= parsed.seen.len();
+        && parsed.seen.iter().all(|seen| edits.contains(&seen.name));
+    let edit = parsed.name.ends_with(" edit");
     if edit && numbered && only && workflow::is_planner(judge.context) {
         return;
     }

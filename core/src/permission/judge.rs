@@ -341,13 +341,12 @@ impl<'c> Judge<'c> {
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
-        let wraps = program.operands.contains(&Role::Command);
         if let Some(check) = program.check {
             let outer = self.standard.take();
             self.standard = stdin.cloned();
             check(self, &parsed);
             self.standard = outer;
-        } else if let Some(rest) = parsed.rest.filter(|_| wraps) {
+        } else if let Some(rest) = parsed.rest {
             self.command(&args[rest..], stdin);
         }
     }

@@ -26,20 +26,22 @@ pub struct Parsed<'p> {
 pub struct Seen {
     /// Its entry.
     pub flag: &'static Flag,
+    /// Its name, written out.
+    pub name: &'static str,
     /// Its value, if it has one.
     pub value: Option<Arg>,
 }
 
 impl Parsed<'_> {
-    /// Whether the option called `name` was given.
-    pub fn has(&self, name: &str) -> bool {
-        self.seen.iter().any(|seen| seen.flag.names.contains(&name))
+    /// Whether an option by one of these names was given.
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.seen.iter().any(|seen| names.contains(&seen.name))
     }
 
-    /// The last value of the option called `name`.
-    pub fn value(&self, name: &str) -> Option<&Arg> {
-        let seen = self.seen.iter().rev().find(|seen| seen.flag.names.contains(&name));
-        seen.and_then(|seen| seen.value.as_ref())
+    /// The values of the options by one of these names.
+    pub fn values(&self, names: &[&str]) -> Vec<&Arg> {
+        let given = self.seen.iter().filter(|seen| names.contains(&seen.name));
+        given.filter_map(|seen| seen.value.as_ref()).collect()
     }
 
     /// The operands, when every one of them is certain.
@@ -126,7 +128,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         let name = arg.text.split('=').next().unwrap_or_default();
         let flag = self.parsed.program.option(name);
         let matters = |class: Class| class.decision() > Decision::Allow;
-        if flag.is_some_and(|flag| flag.makes.is_some_and(matters)) {
+        if flag.is_some_and(|(flag, _)| flag.makes.is_some_and(matters)) {
             self.judge.add(Finding::ask(
                 self.rule(),
                 format!("`{name}` stands where another word of `{}` is expected", self.parsed.name),
@@ -140,23 +142,24 @@ impl<'p> OptionReader<'_, '_, 'p> {
             None => (arg.text.as_str(), None),
         };
         match self.flag(name) {
-            Some(flag) => self.flagged(flag, name, value),
+            Some((flag, name)) => self.flagged(flag, name, value),
             None => self.unlisted(name),
         }
     }
 
     /// The entry for a long option, which most programs accept abbreviated: of several that
     /// it may mean, the worst.
-    fn flag(&self, name: &str) -> Option<&'static Flag> {
+    fn flag(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
         let program = self.parsed.program;
         program.option(name).or_else(|| {
-            let fits = |flag: &&Flag| flag.names.iter().any(|n| n.starts_with("--") && n.starts_with(name));
-            let weight = |flag: &&Flag| flag.makes.map(Class::decision);
-            program.options.iter().filter(fits).max_by_key(weight)
+            let named = program.options.iter().flat_map(|flag| {
+                flag.names.iter().filter(|full| full.starts_with(name)).map(move |full| (flag, *full))
+            });
+            named.max_by_key(|(flag, _)| flag.makes.map(Class::decision))
         })
     }
 
-    fn flagged(&mut self, flag: &'static Flag, name: &str, value: Option<Arg>) {
+    fn flagged(&mut self, flag: &'static Flag, name: &'static str, value: Option<Arg>) {
         let value = match flag.takes {
             Takes::Nothing | Takes::Attached(_) => value,
             Takes::Value(Role::Command) => {
@@ -173,7 +176,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
             let finding = Finding { decision: class.decision(), rule: self.rule(), reason };
             self.judge.add(finding);
         }
-        self.parsed.seen.push(Seen { flag, value });
+        self.parsed.seen.push(Seen { flag, name, value });
     }
 
     fn next_value(&mut self) -> Option<Arg> {
@@ -202,8 +205,8 @@ impl<'p> OptionReader<'_, '_, 'p> {
     fn short(&mut self, arg: &'p Arg) {
         let program = self.parsed.program;
         let text = arg.text.as_str();
-        if let Some(flag) = program.option(text) {
-            return self.flagged(flag, text, None);
+        if let Some((flag, name)) = program.option(text) {
+            return self.flagged(flag, name, None);
         }
         if text[1..].bytes().all(|b| b.is_ascii_digit()) {
             return;
@@ -215,16 +218,16 @@ impl<'p> OptionReader<'_, '_, 'p> {
             }
             name.truncate(1);
             name.push(letter);
-            let Some(flag) = program.option(&name) else {
+            let Some((flag, full)) = program.option(&name) else {
                 self.unlisted(&name);
                 continue;
             };
             let rest = &text[at + letter.len_utf8()..];
             match flag.takes {
-                Takes::Nothing => self.flagged(flag, &name, None),
+                Takes::Nothing => self.flagged(flag, full, None),
                 Takes::Value(_) | Takes::Attached(_) => {
                     let value = (!rest.is_empty()).then(|| part(arg, rest));
-                    return self.flagged(flag, &name, value);
+                    return self.flagged(flag, full, value);
                 }
             }
         }

@@ -247,8 +247,10 @@ impl Places {
                 format!("`{pattern}` may match files that should not be touched"),
             ));
         }
-        self.judge_text(if folder.is_empty() { "." } else { folder }, access)
-            .or_else(|| self.judge_text(&pattern.replace(['*', '?', '[', ']'], ""), access))
+        let literal = pattern.replace(['*', '?', '[', ']'], "");
+        let folder = if folder.is_empty() { "." } else { folder };
+        let literal = if literal.is_empty() { "." } else { &literal };
+        self.judge_text(folder, access).or_else(|| self.judge_text(literal, access))
     }
 
     /// [`Places::judge`] for a path that is certain.

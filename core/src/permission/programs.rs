@@ -238,9 +238,12 @@ impl Program {
         self
     }
 
-    /// The option called `name`.
-    pub fn option(&self, name: &str) -> Option<&'static Flag> {
-        self.options.iter().find(|flag| flag.names.contains(&name))
+    /// The option called `name`, with that name.
+    pub fn option(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
+        self.options.iter().find_map(|flag| {
+            let full = flag.names.iter().find(|full| **full == name)?;
+            Some((flag, *full))
+        })
     }
 }
 

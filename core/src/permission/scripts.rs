@@ -26,7 +26,7 @@ fn deny(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
 
 /// grep and rg: with a pattern in an option, the first argument is a file.
 pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let in_option = parsed.has("-e") || parsed.has("-f");
+    let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
     let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
     if (in_option || lists)
         && let Some(first) = parsed.operands.first()
@@ -40,7 +40,7 @@ pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     // These take two words, of which the table knows one.
     let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
     let mut operands = parsed.operands.clone();
-    for seen in parsed.seen.iter().filter(|seen| two.contains(&seen.flag.names[0])) {
+    for seen in parsed.seen.iter().filter(|seen| two.contains(&seen.name)) {
         let files = parsed.args.iter().any(|arg| {
             matches!(arg.text.as_str(), "--slurpfile" | "--rawfile" | "--argfile")
         });
@@ -100,8 +100,7 @@ pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// sed: scripts that run commands or read and write files.
 pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let in_options = parsed.seen.iter().filter(|seen| seen.flag.names.contains(&"-e"));
-    let mut scripts: Vec<&Arg> = in_options.filter_map(|seen| seen.value.as_ref()).collect();
+    let mut scripts = parsed.values(&["-e", "--expression"]);
     let mut files = parsed.operands.as_slice();
     if scripts.is_empty()
         && let [script, rest @ ..] = files
@@ -234,7 +233,7 @@ pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
     judge.classified(Class::Changes, parsed);
     let moves = parsed.name == "mv" || parsed.name == "rename";
-    let into_option = parsed.has("-t");
+    let into_option = parsed.has(&["-t", "--target-directory"]);
     for (at, operand) in parsed.operands.iter().enumerate() {
         let last = at + 1 == parsed.operands.len() && !into_option;
         let access = if last || moves { Access::Write } else { Access::Read };
@@ -399,7 +398,7 @@ pub(super) fn date(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
     const VARIABLES: [&str; 5] = ["V", "VERBOSE", "DEBUG", "RELEASE", "JOBS"];
-    if parsed.has("--version") {
+    if parsed.has(&["--version"]) {
         return;
     }
     let mut goals = 0;
@@ -420,6 +419,14 @@ pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
+/// ninja: targets that leave the build folder.
+pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
+    if !parsed.operands.iter().all(plain) {
+        ask(judge, parsed, "installs, or has a target that is not known");
+    }
+}
+
 fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
@@ -430,8 +437,8 @@ fn is_number(text: &str) -> bool {
 
 /// cmake: definitions that choose programs.
 pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    for seen in parsed.seen.iter().filter(|seen| seen.flag.names == ["-D"]) {
-        let known = seen.value.as_ref().and_then(Arg::known).unwrap_or_default();
+    for value in parsed.values(&["-D"]) {
+        let known = value.known().unwrap_or_default();
         let (name, value) = known.split_once('=').unwrap_or((known, ""));
         let name = name.split(':').next().unwrap_or_default();
         let plain = name == "CMAKE_BUILD_TYPE" || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
@@ -439,6 +446,10 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         if !plain || name.is_empty() || !is_word(value) {
             ask(judge, parsed, "gets a definition that may choose what it runs");
         }
+    }
+    let targets = parsed.values(&["-t", "--target"]);
+    if targets.iter().any(|target| target.text.contains("install")) {
+        ask(judge, parsed, "installs what it built");
     }
     if parsed.args.is_empty() {
         ask(judge, parsed, "has nothing to do");

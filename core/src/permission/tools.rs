@@ -61,10 +61,10 @@ const TOOLS: &[(Tool, &[&str])] = &[
     (Tool::Harmless, &["WebSearch", "websearch", "web_search", "Task", "Agent", "task",
         "TodoWrite", "TodoRead", "todowrite", "todoread", "AskUserQuestion", "question",
         "ask_followup_question", "attempt_completion", "TaskCreate", "TaskUpdate", "TaskList",
-        "TaskGet", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash", "update_plan",
+        "TaskGet", "TaskOutput", "TaskStop", "BashOutput", "update_plan",
         "manage_todo_list", "runSubagent", "ToolSearch", "EnterPlanMode", "plan_mode_respond",
         "think", "get_terminal_output", "await_terminal"]),
-    (Tool::Person, &["ExitPlanMode", "PowerShell", "powershell", "write_stdin", "SlashCommand",
+    (Tool::Person, &["ExitPlanMode", "KillShell", "KillBash", "PowerShell", "powershell", "write_stdin", "SlashCommand",
         "create_and_run_task", "run_task", "run_vscode_command", "install_extension",
         "send_to_terminal"]),
 ];

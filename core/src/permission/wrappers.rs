@@ -43,7 +43,7 @@ pub(super) fn eval(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// command and builtin: `command -v` only looks.
 pub(super) fn command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    if parsed.has("-v") {
+    if parsed.has(&["-v", "-V"]) {
         return;
     }
     rest(judge, parsed);

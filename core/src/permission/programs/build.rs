@@ -26,7 +26,8 @@ pub(super) const TABLE: &[Program] = &[
             plain(&["-v", "--verbose", "-n", "--quiet", "--version"]),
             makes_with(&["-f", "-t"], Data, Runs),
         ])
-        .only_these_options(),
+        .only_these_options()
+        .check(scripts::ninja),
     program(&["cmake"], Builds, "configures and builds")
         .options(&[
             takes(&["-S", "-B", "--build", "--open"], Write),

@@ -1,7 +1,7 @@
 //! git and gh.
 
 use super::Class::{
-    Changes, Connects, Discards, Prints, Publishes, Reads, Records, Reports, Reveals, Runs, Wraps,
+    Changes, Connects, Deletes, Discards, Prints, Publishes, Reads, Records, Reports, Reveals, Runs, Wraps,
 };
 use super::Role::{Data, Object, Read, Refused, Write};
 use super::{Flag, Program, attached, makes, makes_with, plain, program, takes};
@@ -88,7 +88,7 @@ const SUBCOMMANDS: &[Program] = &[
     program(&["rm"], Records, "removes tracked files").operands(&[Write])
         .options(&[
             plain(&["--cached", "-r", "-n", "--dry-run", "-q", "--quiet", "--ignore-unmatch"]),
-            makes(&["-f", "--force"], Discards),
+            makes(&["-f", "--force"], Deletes),
         ])
         .only_these_options(),
     program(&["fetch"], Records, "fetches from the project's remotes")
@@ -123,10 +123,10 @@ const SUBCOMMANDS: &[Program] = &[
         .only_these_options()
         .check(git::push),
     program(&["reset", "restore"], Discards, "throws changes away"),
-    program(&["clean"], Discards, "deletes untracked files"),
+    program(&["clean"], Deletes, "deletes untracked files"),
     program(&["checkout", "switch"], Changes, "changes the checked out files")
         .check(git::checkout),
-    program(&["filter-branch", "filter-repo", "update-ref", "replace"], Discards,
+    program(&["filter-branch", "filter-repo", "update-ref", "replace"], Deletes,
         "rewrites history"),
     program(&["gc", "prune", "repack", "fsck", "maintenance"], Changes, "tidies the object store"),
     program(&["merge", "pull", "cherry-pick", "revert", "am", "apply", "mv", "init", "clone",

@@ -412,6 +412,9 @@ impl Reader<'_> {
             if simple.words.is_empty() && self.assignment(&mut simple)? {
                 continue;
             }
+            if self.raw_word() == "}" {
+                self.concern("a `}` stands where it closes nothing");
+            }
             let word = self.read_word()?;
             simple.words.push(word);
         }
