@@ -56,6 +56,8 @@ pub const SHELL_REREAD_DEPTH: usize = 16;
 /// Most commands of one line that are looked at.
 pub const SHELL_COMMANDS: usize = 10_000;
 
+/// Longest line of standard input that a batch of permission calls may have.
+pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest permission configuration file.
 pub const CONFIG_BYTES: usize = 64 * 1024;
 /// Most `[` and `{` in one, those in patterns included.

@@ -26,6 +26,7 @@ mod lookalike;
 pub mod options;
 pub mod paths;
 pub mod programs;
+pub mod render;
 pub mod rules;
 mod scripts;
 pub mod shell;

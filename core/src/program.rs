@@ -5,6 +5,7 @@
 //! power, so a program stores before it acts and acts before it speaks.
 
 mod io;
+pub mod permit;
 mod request;
 
 use std::cell::RefCell;

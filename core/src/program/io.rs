@@ -193,6 +193,12 @@ impl Io {
         expect_outcome!(self.request(request).await, Outcome::Answer(answer) => answer)
     }
 
+    /// [`Request::ReadInput`].
+    pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
+        let request = Request::ReadInput { limit_bytes };
+        expect_outcome!(self.request(request).await, Outcome::Input(bytes) => bytes)
+    }
+
     /// [`Request::Sleep`].
     pub async fn sleep(&self, duration_ms: u64) -> Result<(), Failure> {
         self.done(Request::Sleep { duration_ms }).await

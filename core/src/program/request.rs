@@ -164,6 +164,13 @@ pub enum Request {
         /// The question, already fit for a terminal.
         question: String,
     },
+    /// The next whole lines of standard input → [`Outcome::Input`]: as many as there are,
+    /// up to `limit_bytes`, the last one perhaps without a line break when it is the end. A
+    /// line longer than the limit: `TooLarge`, and reading goes on behind it.
+    ReadInput {
+        /// Most bytes accepted.
+        limit_bytes: u64,
+    },
     /// Waits → [`Outcome::Done`].
     Sleep {
         /// How long.
@@ -398,6 +405,8 @@ pub enum Outcome {
     Commit(Option<String>),
     /// A person's answer, without its line break.
     Answer(String),
+    /// Lines of standard input; empty at its end.
+    Input(Vec<u8>),
 }
 
 /// What is at a path.

@@ -157,3 +157,47 @@ fn command(command: &Examined) -> Value {
 pub fn shown(word: &str) -> String {
     word.replace(crate::permission::expand::HOLE, "…")
 }
+
+/// The contents of project files that the developer trusts, by their SHA-256.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustList {
+    hashes: Vec<String>,
+}
+
+impl TrustList {
+    /// Reads a list; lines that are no hashes are left out.
+    pub fn read(bytes: &[u8]) -> TrustList {
+        let text = String::from_utf8_lossy(bytes);
+        let is_hash = |line: &&str| line.len() == 64 && line.bytes().all(|b| b.is_ascii_hexdigit());
+        TrustList { hashes: text.lines().map(str::trim).filter(is_hash).map(str::to_owned).collect() }
+    }
+
+    /// The list as a file.
+    pub fn write(&self) -> Vec<u8> {
+        self.hashes.iter().flat_map(|hash| [hash.as_bytes(), b"\n"].concat()).collect()
+    }
+
+    /// Whether exactly this content is trusted.
+    pub fn contains(&self, content: &[u8]) -> bool {
+        self.hashes.contains(&hash(content))
+    }
+
+    /// Trusts this content.
+    pub fn add(&mut self, content: &[u8]) {
+        if !self.contains(content) {
+            self.hashes.push(hash(content));
+        }
+    }
+
+    /// Does not trust this content any more.
+    pub fn remove(&mut self, content: &[u8]) {
+        let hash = hash(content);
+        self.hashes.retain(|known| *known != hash);
+    }
+}
+
+fn hash(content: &[u8]) -> String {
+    use sha2::Digest;
+    let digest = sha2::Sha256::digest(content);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
