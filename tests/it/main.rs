@@ -1,2 +1,3 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 mod permission;
+mod permission_properties;

@@ -8,6 +8,7 @@ use onloop_core::wire::permission::BatchLine;
 use serde_json::Value;
 
 const SAMPLES: &str = include_str!("../vectors/permissions.jsonl");
+const OWN: &str = include_str!("../vectors/permissions-own.jsonl");
 
 /// One vector with our answer.
 struct Answered {
@@ -99,6 +100,12 @@ fn report(answered: &[Answered]) -> Vec<String> {
 #[test]
 fn strict_samples_are_answered_as_expected() {
     let misses = report(&answered(SAMPLES));
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn our_own_cases_are_answered_as_expected() {
+    let misses = report(&answered(OWN));
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 

@@ -468,7 +468,7 @@ pub(super) fn file_name(path: &str) -> &str {
 }
 
 /// Folders whose programs are the ones that their names say.
-fn in_system_folder(path: &str) -> bool {
+pub(super) fn in_system_folder(path: &str) -> bool {
     const FOLDERS: [&str; 7] = [
         "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin",
         "/run/current-system/sw/bin",

@@ -317,7 +317,7 @@ fn odd(path: &str, access: Access) -> Option<Finding> {
         return Some(Finding::ask("path:empty", "it names an empty path"));
     }
     let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
-    let short = name.bytes().zip(name.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
+    let short = path.bytes().zip(path.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
     if windows || short || path.chars().any(char::is_control) {
         return Some(Finding::ask("path:odd", "it names a path in an unusual spelling"));
     }

@@ -8,7 +8,7 @@
 use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
-use super::judge::file_name;
+use super::judge::{file_name, in_system_folder};
 use super::paths::TemporaryPolicy;
 use super::verdict::{Decision, Finding};
 use crate::limits;
@@ -210,8 +210,12 @@ impl Rules {
             plain.push_str(word);
             quoted.push_str(&text::shell_word(word));
         }
+        // A program of the same name in another folder is another program.
+        let path = args.first().map_or("", |arg| arg.text.as_str());
+        let same = !path.contains('/') || in_system_folder(path);
+        let named = if same { plain.clone() } else { format!("{path}{}", &plain[file_name(path).len()..]) };
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
-        self.matching("Bash", &[&plain, &quoted], certain.then_some(plain.as_str()))
+        self.matching("Bash", &[&plain, &quoted], certain.then_some(named.as_str()))
     }
 
     /// What the rules say about the target of a tool. `targets` are all its spellings; an

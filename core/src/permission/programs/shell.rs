@@ -14,7 +14,8 @@ pub(super) const TABLE: &[Program] = &[
         "disown", "times", "dirs", "suspend"], Prints, "steers the script"),
     program(&["test", "["], Reads, "checks files and values").operands(&[Data])
         .check(scripts::test),
-    program(&["type"], Prints, "names programs"),
+    program(&["type"], Prints, "names programs; on another system, prints files")
+        .operands(&[Read]),
     program(&["set"], Prints, "changes how the shell runs").check(scripts::set),
     program(&["shopt"], Prints, "changes how the shell runs").check(scripts::shopt),
     program(&["export", "readonly", "declare", "typeset", "local"], Prints, "sets variables")

@@ -124,6 +124,7 @@ impl Reader<'_> {
     /// The parts of a word up to a blank or an operator; `start` is already taken.
     pub(super) fn word_parts(&mut self, start: &str) -> Step<Word> {
         let mut word = Builder::default();
+        let begin = self.position;
         if !start.is_empty() {
             word.text(start);
         }
@@ -132,6 +133,10 @@ impl Reader<'_> {
                 break;
             }
             self.word_part(byte, &mut word)?;
+        }
+        // Every caller that reads words in a loop relies on this for its end.
+        if start.is_empty() && self.position == begin {
+            return Err(self.refusal("a word is missing here"));
         }
         Ok(word.finish())
     }
