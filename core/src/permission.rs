@@ -56,7 +56,10 @@ pub struct Call {
 impl Call {
     /// A call of the shell.
     pub fn shell(line: &str) -> Call {
-        Call { tool: "Bash".to_owned(), input: json!({ "command": line }) }
+        Call {
+            tool: "Bash".to_owned(),
+            input: json!({ "command": line }),
+        }
     }
 }
 
@@ -136,9 +139,9 @@ fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
     let (worst, commands) = judge.finish();
-    let finding = worst.into_finding().unwrap_or_else(|| {
-        Finding::allow("built-in", "everything in it is known to be harmless")
-    });
+    let finding = worst
+        .into_finding()
+        .unwrap_or_else(|| Finding::allow("built-in", "everything in it is known to be harmless"));
     Ruling {
         decision: finding.decision,
         rule: finding.rule,

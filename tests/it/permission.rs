@@ -29,11 +29,19 @@ impl Answered {
         let read = BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
         let ruling = permission::explain(&read.call, &read.context);
         let runs = vector["bash_runs"].as_array().cloned().unwrap_or_default();
-        let found = |name: &str| ruling.commands.iter().any(|command| {
-            command.name.split(' ').next() == Some(name)
-                || command.words.first().is_some_and(|word| word.rsplit('/').next() == Some(name))
-        });
-        let missing = runs.iter().filter_map(Value::as_str).filter(|name| !found(name));
+        let found = |name: &str| {
+            ruling.commands.iter().any(|command| {
+                command.name.split(' ').next() == Some(name)
+                    || command
+                        .words
+                        .first()
+                        .is_some_and(|word| word.rsplit('/').next() == Some(name))
+            })
+        };
+        let missing = runs
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|name| !found(name));
         Answered {
             id: text("id"),
             group: text("group"),
@@ -55,7 +63,13 @@ impl Answered {
 
     fn line(&self) -> String {
         let input: String = self.input.chars().take(160).collect();
-        let Answered { id, group, expected, ruling, .. } = self;
+        let Answered {
+            id,
+            group,
+            expected,
+            ruling,
+            ..
+        } = self;
         format!(
             "{id} {group}: expected {expected}, got {} ({}: {}) for {input}",
             ruling.decision.as_str(),
@@ -66,7 +80,11 @@ impl Answered {
 }
 
 fn answered(vectors: &str) -> Vec<Answered> {
-    vectors.lines().filter(|line| !line.is_empty()).map(Answered::new).collect()
+    vectors
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(Answered::new)
+        .collect()
 }
 
 /// Prints a row for each group and the soft misses; returns the strict ones.
@@ -90,7 +108,10 @@ fn report(answered: &[Answered]) -> Vec<String> {
             writeln!(table, "not ideal: {}", vector.line()).expect("a string takes text");
         }
     }
-    println!("{table}\n{:<18} {:>5} {:>5} {:>5} {:>6} {:>9}", "group", "all", "met", "soft", "strict", "not ideal");
+    println!(
+        "{table}\n{:<18} {:>5} {:>5} {:>5} {:>6} {:>9}",
+        "group", "all", "met", "soft", "strict", "not ideal"
+    );
     for (group, [all, met, soft, strict, ideal]) in &groups {
         println!("{group:<18} {all:>5} {met:>5} {soft:>5} {strict:>6} {ideal:>9}");
     }
@@ -114,7 +135,12 @@ fn every_program_that_bash_starts_is_found() {
     let missed: Vec<String> = answered(SAMPLES)
         .iter()
         .filter(|vector| !vector.missing.is_empty())
-        .map(|vector| format!("{} misses {:?} in {}", vector.id, vector.missing, vector.input))
+        .map(|vector| {
+            format!(
+                "{} misses {:?} in {}",
+                vector.id, vector.missing, vector.input
+            )
+        })
         .collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

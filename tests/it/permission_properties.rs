@@ -14,12 +14,46 @@ fn command() -> impl Strategy<Value = Vec<String>> {
         "timeout", "env", "bash", "evil", "grep", "tee", "chmod", "gh", "mkdir", "sort", "jq",
     ]);
     let word = prop::sample::select(vec![
-        "status", "push", "-f", "origin", "main", "-rf", "/", "src", ".env", "-c", "id", "test",
-        "+x", "a.txt", "--force", "5", "-exec", "{}", ";", "+", "-n", "1p", "reset", "--hard",
-        "../x", "-o", "/etc/x", ".git/config", "diff", "--output=x", "-delete", "a b", "pr", "view",
+        "status",
+        "push",
+        "-f",
+        "origin",
+        "main",
+        "-rf",
+        "/",
+        "src",
+        ".env",
+        "-c",
+        "id",
+        "test",
+        "+x",
+        "a.txt",
+        "--force",
+        "5",
+        "-exec",
+        "{}",
+        ";",
+        "+",
+        "-n",
+        "1p",
+        "reset",
+        "--hard",
+        "../x",
+        "-o",
+        "/etc/x",
+        ".git/config",
+        "diff",
+        "--output=x",
+        "-delete",
+        "a b",
+        "pr",
+        "view",
     ]);
     (program, prop::collection::vec(word, 0..5)).prop_map(|(program, words)| {
-        std::iter::once(program).chain(words).map(str::to_owned).collect()
+        std::iter::once(program)
+            .chain(words)
+            .map(str::to_owned)
+            .collect()
     })
 }
 
@@ -29,21 +63,47 @@ fn spelled(word: &str, style: u8) -> String {
         0 => format!("'{word}'"),
         1 => format!("\"{word}\""),
         2 => word.chars().flat_map(|c| ['\\', c]).collect(),
-        3 => word.bytes().fold("$'".to_owned(), |all, b| format!("{all}\\x{b:02x}")) + "'",
+        3 => {
+            word.bytes()
+                .fold("$'".to_owned(), |all, b| format!("{all}\\x{b:02x}"))
+                + "'"
+        }
         _ => format!("''{}\"\"", spelled(word, 0)),
     }
 }
 
 fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| spelled(word, 0)).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| spelled(word, 0))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Places in a line where a command can hide.
 const FRAMES: [&str; 22] = [
-    "ls; %", "ls && %", "ls || %", "ls | %", "ls & %", "ls\n%", "(%)", "{ %\n}", "echo $(%)",
-    "echo \"$(%)\"", "echo `%`", "cat <(%)", "if ls; then %\nfi", "while %\ndo ls; done",
-    "for x in a; do %\ndone", "case x in x) %\n;; esac", "f() { %\n}", "! %", "x=$(%)",
-    "cat <<E\n$(%)\nE", "echo ${x:-$(%)}", "ls > >(%)",
+    "ls; %",
+    "ls && %",
+    "ls || %",
+    "ls | %",
+    "ls & %",
+    "ls\n%",
+    "(%)",
+    "{ %\n}",
+    "echo $(%)",
+    "echo \"$(%)\"",
+    "echo `%`",
+    "cat <(%)",
+    "if ls; then %\nfi",
+    "while %\ndo ls; done",
+    "for x in a; do %\ndone",
+    "case x in x) %\n;; esac",
+    "f() { %\n}",
+    "! %",
+    "x=$(%)",
+    "cat <<E\n$(%)\nE",
+    "echo ${x:-$(%)}",
+    "ls > >(%)",
 ];
 
 proptest! {
@@ -133,13 +193,29 @@ fn deep_and_long_lines_are_answered_soon() {
     // than linear, and that the stack holds.
     const SOON_MS: u128 = 5_000;
     for (name, open, close) in [
-        ("substitutions", "echo $(", ")"), ("subshells", "(", ")"), ("groups", "{ ", ";}"),
-        ("quoted", "echo \"$(", ")\""), ("parameters", "echo ${x:-", "}"), ("ifs", "if ", "; fi"),
-        ("arithmetic", "echo $((", "))"), ("half arithmetic", "$((", ")"), ("processes", "cat <(", ")"),
-        ("braces", "{a,", "}"), ("cases", "case x in x) ", ";; esac"), ("loops", "while ", "; do"),
-        ("backquotes", "echo `", "`"), ("escaped", "\\", ""), ("functions", "f() { ", "; }"),
-        ("tests", "[[ ( ", " )"), ("evals", "eval ", ""), ("envs", "env ", ""), ("here", "cat <<A ", ""),
-        ("bangs", "! ", ""), ("commands", "id;", ""), ("assignments", "A=1 ", ""), ("arrays", "a=( ", ")"),
+        ("substitutions", "echo $(", ")"),
+        ("subshells", "(", ")"),
+        ("groups", "{ ", ";}"),
+        ("quoted", "echo \"$(", ")\""),
+        ("parameters", "echo ${x:-", "}"),
+        ("ifs", "if ", "; fi"),
+        ("arithmetic", "echo $((", "))"),
+        ("half arithmetic", "$((", ")"),
+        ("processes", "cat <(", ")"),
+        ("braces", "{a,", "}"),
+        ("cases", "case x in x) ", ";; esac"),
+        ("loops", "while ", "; do"),
+        ("backquotes", "id `", "`"),
+        ("escaped", "\\", ""),
+        ("functions", "f() { ", "; }"),
+        ("tests", "[[ ( ", " )"),
+        ("evals", "eval ", ""),
+        ("envs", "env ", ""),
+        ("here", "cat <<A ", ""),
+        ("bangs", "! ", ""),
+        ("commands", "id;", ""),
+        ("assignments", "PATH=1 ", ""),
+        ("arrays", "a=( ", ")"),
     ] {
         for depth in [100, 3_000] {
             let line = format!("{}id{}", open.repeat(depth), close.repeat(depth));
@@ -149,9 +225,33 @@ fn deep_and_long_lines_are_answered_soon() {
     }
     refused_soon("one megabyte", &"git status; ".repeat(100_000), SOON_MS);
     refused_soon("eight mebibytes", &"a".repeat(8 * 1024 * 1024), SOON_MS);
-    refused_soon("a long word and a command", &format!("echo {}; id", "a".repeat(200_000)), SOON_MS);
-    refused_soon("many words", &format!("id {}", "a ".repeat(100_000)), SOON_MS);
-    refused_soon("many braces", &format!("id {}", "{a,b}".repeat(10_000)), SOON_MS);
-    refused_soon("many stars", &format!("cat .{}env", "*".repeat(10_000)), SOON_MS);
-    refused_soon("many loops", &format!("{}id $a{}", "for a in 1 2 3 4; do ".repeat(20), "; done".repeat(20)), SOON_MS);
+    refused_soon(
+        "a long word and a command",
+        &format!("echo {}; id", "a".repeat(200_000)),
+        SOON_MS,
+    );
+    refused_soon(
+        "many words",
+        &format!("id {}", "a ".repeat(100_000)),
+        SOON_MS,
+    );
+    refused_soon(
+        "many braces",
+        &format!("id {}", "{a,b}".repeat(10_000)),
+        SOON_MS,
+    );
+    refused_soon(
+        "many stars",
+        &format!("cat .{}env", "*".repeat(10_000)),
+        SOON_MS,
+    );
+    refused_soon(
+        "many loops",
+        &format!(
+            "{}id $a{}",
+            "for a in 1 2 3 4; do ".repeat(20),
+            "; done".repeat(20)
+        ),
+        SOON_MS,
+    );
 }

@@ -43,7 +43,11 @@ pub enum Shape {
 impl Arg {
     /// An argument known to the byte.
     pub fn exact(text: impl Into<String>) -> Arg {
-        Arg { text: text.into(), shape: Shape::Exact, guess: None }
+        Arg {
+            text: text.into(),
+            shape: Shape::Exact,
+            guess: None,
+        }
     }
 
     /// The text, when it is certain.
@@ -64,8 +68,19 @@ impl Arg {
 
 /// Commands that write variables named by their arguments.
 const WRITERS: [&str; 13] = [
-    "read", "mapfile", "readarray", "printf", "getopts", "declare", "typeset", "local", "export",
-    "readonly", "unset", "let", "wait",
+    "read",
+    "mapfile",
+    "readarray",
+    "printf",
+    "getopts",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "let",
+    "wait",
 ];
 
 /// The variables of a script, as far as the script itself determines them.
@@ -104,7 +119,11 @@ impl<'s> Variables<'s> {
                 let plain = assignment.form == AssignmentForm::Plain && simple.words.is_empty();
                 variable.certain_at = (plain && simple.certain).then_some(index);
             }
-            let program = simple.words.first().and_then(Word::as_literal).unwrap_or_default();
+            let program = simple
+                .words
+                .first()
+                .and_then(Word::as_literal)
+                .unwrap_or_default();
             if !WRITERS.contains(&program) {
                 continue;
             }
@@ -121,7 +140,12 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
-        Variables { script, cwd, home, known }
+        Variables {
+            script,
+            cwd,
+            home,
+            known,
+        }
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -132,7 +156,9 @@ impl<'s> Variables<'s> {
             None => match name {
                 "HOME" => Value::Known(self.home.to_owned()),
                 "PWD" => Value::Known(self.cwd.to_owned()),
-                "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },
+                "IFS" => Value::Unknown {
+                    guess: Some(" ".to_owned()),
+                },
                 _ => Value::Unknown { guess: None },
             },
             Some(variable) => {
@@ -140,7 +166,9 @@ impl<'s> Variables<'s> {
                 let value = variable.value.and_then(Word::as_literal);
                 match value {
                     Some(text) if certain => Value::Known(text.to_owned()),
-                    other => Value::Unknown { guess: other.map(str::to_owned) },
+                    other => Value::Unknown {
+                        guess: other.map(str::to_owned),
+                    },
                 }
             }
         }
@@ -171,7 +199,9 @@ impl<'s> Variables<'s> {
             .iter()
             .map(|bindings| {
                 let words = simple.words.iter();
-                words.flat_map(|word| self.word(word, index, bindings)).collect()
+                words
+                    .flat_map(|word| self.word(word, index, bindings))
+                    .collect()
             })
             .collect()
     }
@@ -185,8 +215,15 @@ impl<'s> Variables<'s> {
             scope = current.parent;
             match &current.kind {
                 ScopeKind::Function => break,
-                ScopeKind::For { variable, values: Some(values) } => {
-                    if self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1) {
+                ScopeKind::For {
+                    variable,
+                    values: Some(values),
+                } => {
+                    if self
+                        .known
+                        .get(variable.as_str())
+                        .is_some_and(|v| v.writes > 1)
+                    {
                         continue;
                     }
                     let mut args = Vec::new();
@@ -215,7 +252,10 @@ impl<'s> Variables<'s> {
                 let Some(words) = braces(pieces, EXPANSIONS) else {
                     return vec![self.pieces(pieces, index, bindings).into_splitting()];
                 };
-                words.iter().map(|word| self.pieces(word, index, bindings)).collect()
+                words
+                    .iter()
+                    .map(|word| self.pieces(word, index, bindings))
+                    .collect()
             }
         }
     }
@@ -226,7 +266,11 @@ impl<'s> Variables<'s> {
         let mut args = self.word(word, index, &[]);
         match args.len() {
             1 => args.remove(0),
-            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None },
+            _ => Arg {
+                text: HOLE.to_string(),
+                shape: Shape::Splits,
+                guess: None,
+            },
         }
     }
 
@@ -249,8 +293,8 @@ impl<'s> Variables<'s> {
                 },
                 Piece::Variable { name, quoted } => match self.value(name, index, bindings) {
                     Value::Known(text) => {
-                        let splits = text.is_empty()
-                            || text.contains([' ', '\t', '\n', '*', '?', '[']);
+                        let splits =
+                            text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[']);
                         out.splits |= splits && !quoted;
                         out.push(&text);
                     }
@@ -268,7 +312,10 @@ impl<'s> Variables<'s> {
 
 impl Arg {
     fn into_splitting(self) -> Arg {
-        Arg { shape: Shape::Splits, ..self }
+        Arg {
+            shape: Shape::Splits,
+            ..self
+        }
     }
 }
 
@@ -304,18 +351,31 @@ impl Joined {
             (false, false, false) => Shape::Exact,
         };
         let guess = (self.holes && self.guess != self.text).then_some(self.guess);
-        Arg { text: self.text, shape, guess }
+        Arg {
+            text: self.text,
+            shape,
+            guess,
+        }
     }
 }
 
 /// The words that the braces in `pieces` make; `None` when there are more than `limit`.
 fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
-    let groups = pieces.iter().filter(|piece| **piece == Piece::BraceOpen).count();
+    let groups = pieces
+        .iter()
+        .filter(|piece| **piece == Piece::BraceOpen)
+        .count();
     if groups > BRACE_GROUPS {
         return None;
     }
-    let Some((open, close)) = first_group(pieces) else { return Some(vec![pieces.to_vec()]) };
-    let (head, inner, tail) = (&pieces[..open], &pieces[open + 1..close], &pieces[close + 1..]);
+    let Some((open, close)) = first_group(pieces) else {
+        return Some(vec![pieces.to_vec()]);
+    };
+    let (head, inner, tail) = (
+        &pieces[..open],
+        &pieces[open + 1..close],
+        &pieces[close + 1..],
+    );
     let mut words = Vec::new();
     for choice in choices(inner)? {
         let mut word = head.to_vec();
@@ -331,7 +391,11 @@ fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
 
 /// The first brace group that expands: it has a comma or a range.
 fn first_group(pieces: &[Piece]) -> Option<(usize, usize)> {
-    for (open, _) in pieces.iter().enumerate().filter(|(_, p)| **p == Piece::BraceOpen) {
+    for (open, _) in pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, p)| **p == Piece::BraceOpen)
+    {
         let mut depth = 0;
         let mut expands = false;
         for (at, piece) in pieces.iter().enumerate().skip(open + 1) {

@@ -1,5 +1,6 @@
 //! Walks over the commands of a line and collects what speaks against them.
 
+use super::Context;
 use super::environment;
 use super::expand::{Arg, HOLE, Shape, Variables};
 use super::options::{self, Parsed};
@@ -9,7 +10,6 @@ use super::scripts;
 use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, Script, Word};
 use super::verdict::{Decision, Finding, Worst};
 use super::workflow;
-use super::Context;
 use crate::limits;
 
 /// Collects findings about one call.
@@ -74,7 +74,10 @@ impl<'c> Judge<'c> {
     /// Reads `text` as shell code and judges every command in it.
     pub fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
-            return self.add(Finding::ask("shell:depth", "commands are nested too deeply"));
+            return self.add(Finding::ask(
+                "shell:depth",
+                "commands are nested too deeply",
+            ));
         }
         self.depth += 1;
         let script = shell::read(text);
@@ -114,7 +117,11 @@ impl<'c> Judge<'c> {
         let variables = Variables::new(script, &places.cwd, places.home());
         let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
-            for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {
+            for function in script
+                .functions
+                .iter()
+                .filter(|f| f.defined_at <= index && f.certain)
+            {
                 if !self.functions.contains(&function.name) {
                     self.functions.push(function.name.clone());
                 }
@@ -133,7 +140,8 @@ impl<'c> Judge<'c> {
             if simple.words.is_empty() {
                 continue;
             }
-            let stdin = self.standard_input(script, simple.redirections.as_slice(), &variables, index);
+            let stdin =
+                self.standard_input(script, simple.redirections.as_slice(), &variables, index);
             for args in variables.commands(index) {
                 self.command(&args, stdin.as_ref());
             }
@@ -189,7 +197,9 @@ impl<'c> Judge<'c> {
 
     /// Whether `target` is the state file of the session that makes this call.
     pub fn own_state(&self, target: &Arg) -> bool {
-        target.known().is_some_and(|path| self.context.places.place(path) == Place::OwnState)
+        target
+            .known()
+            .is_some_and(|path| self.context.places.place(path) == Place::OwnState)
     }
 
     /// The text that a command gets on its standard input, when the line contains it.
@@ -200,14 +210,18 @@ impl<'c> Judge<'c> {
         variables: &Variables<'_>,
         index: usize,
     ) -> Option<Arg> {
-        let word: &Word = redirections.iter().rev().find_map(|redirection| match redirection.kind {
-            RedirectionKind::Text => Some(&redirection.target),
-            RedirectionKind::Document(slot) => script.documents.get(slot),
-            RedirectionKind::Read
-            | RedirectionKind::Write
-            | RedirectionKind::ReadWrite
-            | RedirectionKind::Duplicate => None,
-        })?;
+        let word: &Word =
+            redirections
+                .iter()
+                .rev()
+                .find_map(|redirection| match redirection.kind {
+                    RedirectionKind::Text => Some(&redirection.target),
+                    RedirectionKind::Document(slot) => script.documents.get(slot),
+                    RedirectionKind::Read
+                    | RedirectionKind::Write
+                    | RedirectionKind::ReadWrite
+                    | RedirectionKind::Duplicate => None,
+                })?;
         Some(variables.single(word, index))
     }
 
@@ -266,7 +280,10 @@ impl<'c> Judge<'c> {
 
     /// The program's name is only known when the line runs.
     fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask("shell:unknown-program", "a program's name is not known in advance"));
+        self.add(Finding::ask(
+            "shell:unknown-program",
+            "a program's name is not known in advance",
+        ));
         let mut words: Vec<Arg> = Vec::new();
         for arg in args {
             let text = arg.guessed().replace(HOLE, "");
@@ -298,13 +315,19 @@ impl<'c> Judge<'c> {
             return;
         }
         if path.contains('=') && !path.starts_with('=') {
-            return self.add(Finding::ask("shell:unknown-program", format!("`{path}` is not a program")));
+            return self.add(Finding::ask(
+                "shell:unknown-program",
+                format!("`{path}` is not a program"),
+            ));
         }
         match programs::find(name) {
             Some(program) => self.entry(program, name, &args[1..], stdin, at),
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                self.add(Finding::ask("program:unknown", format!("there is no rule for `{name}`")));
+                self.add(Finding::ask(
+                    "program:unknown",
+                    format!("there is no rule for `{name}`"),
+                ));
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -356,7 +379,11 @@ impl<'c> Judge<'c> {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             let rule = format!("program:{}", parsed.name);
-            self.add(Finding { decision: class.decision(), rule, reason });
+            self.add(Finding {
+                decision: class.decision(),
+                rule,
+                reason,
+            });
         }
     }
 
@@ -377,7 +404,11 @@ impl<'c> Judge<'c> {
         };
         let word = &parsed.args[rest];
         let known = word.known().and_then(|word| {
-            parsed.program.subcommands.iter().find(|sub| sub.names.contains(&word))
+            parsed
+                .program
+                .subcommands
+                .iter()
+                .find(|sub| sub.names.contains(&word))
         });
         match known {
             Some(sub) => {
@@ -416,10 +447,15 @@ impl<'c> Judge<'c> {
 
     fn at_file(&mut self, arg: &Arg) {
         let text = arg.text.as_str();
-        let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file));
+        let file = text
+            .strip_prefix('@')
+            .or_else(|| text.split_once("=@").map(|(_, file)| file));
         let file = file.or_else(|| text.split_once("=<").map(|(_, file)| file));
         if let Some(file) = file {
-            let file = Arg { text: file.to_owned(), ..arg.clone() };
+            let file = Arg {
+                text: file.to_owned(),
+                ..arg.clone()
+            };
             self.consider(self.context.places.judge(&file, Access::Read));
         }
     }
@@ -428,7 +464,9 @@ impl<'c> Judge<'c> {
     fn object(&mut self, arg: &Arg) {
         let places = &self.context.places;
         let text = arg.guessed().replace(HOLE, "");
-        let path = text.rsplit_once(':').map_or(text.as_str(), |(_, path)| path);
+        let path = text
+            .rsplit_once(':')
+            .map_or(text.as_str(), |(_, path)| path);
         for path in [text.as_str(), path] {
             if places.place(path) == Place::Secret {
                 return self.consider(places.judge_text(path, Access::Read));
@@ -449,7 +487,10 @@ impl<'c> Judge<'c> {
         match arg.known() {
             Some(code) => self.code(code),
             None => {
-                self.add(Finding::ask("shell:hidden", "shell code is put together when it runs"));
+                self.add(Finding::ask(
+                    "shell:hidden",
+                    "shell code is put together when it runs",
+                ));
                 self.guessed_code(&arg.guessed().replace(HOLE, " "));
             }
         }
@@ -470,8 +511,14 @@ pub(super) fn file_name(path: &str) -> &str {
 /// Folders whose programs are the ones that their names say.
 pub(super) fn in_system_folder(path: &str) -> bool {
     const FOLDERS: [&str; 7] = [
-        "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin",
+        "/bin",
+        "/usr/bin",
+        "/usr/local/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/opt/homebrew/bin",
         "/run/current-system/sw/bin",
     ];
-    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+    path.rsplit_once('/')
+        .is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }

@@ -2,7 +2,10 @@
 
 /// The first character in `line` that does not show or changes how others show.
 pub(super) fn hidden(line: &str) -> Option<char> {
-    if line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
+    if line
+        .bytes()
+        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
+    {
         return None;
     }
     let mut chars = line.chars().peekable();
@@ -32,7 +35,9 @@ pub(super) fn folded(line: &str) -> Option<String> {
     }
     let folded: String = line
         .chars()
-        .filter(|c| !is_invisible(*c) && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}'))
+        .filter(|c| {
+            !is_invisible(*c) && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}')
+        })
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
         .map(shown_as)
         .collect();

@@ -41,48 +41,184 @@ enum Tool {
 
 /// Every tool we know, with the names that hosts give it.
 const TOOLS: &[(Tool, &[&str])] = &[
-    (Tool::Shell, &["Bash", "Monitor", "Shell", "bash", "run_in_terminal", "runInTerminal",
-        "execute_command", "run_terminal_cmd", "run_shell_command"]),
-    (Tool::Program, &["shell", "local_shell", "exec_command", "container.exec"]),
-    (Tool::Read, &["Read", "LSP", "read", "read_file", "readFile", "view_image", "NotebookRead",
-        "copilot_readFile", "get_errors", "list_code_usages"]),
-    (Tool::Search, &["Grep", "Glob", "LS", "List", "grep", "glob", "list", "ls", "list_dir",
-        "listDirectory", "file_search", "grep_search", "semantic_search", "codebase_search",
-        "search_files", "list_files", "list_code_definition_names"]),
-    (Tool::Write, &["Write", "Edit", "MultiEdit", "write", "edit", "multiedit", "create_file",
-        "createFile", "replace_string_in_file", "multi_replace_string_in_file",
-        "insert_edit_into_file", "write_to_file", "replace_in_file", "edit_file",
-        "create_directory", "search_replace"]),
-    (Tool::Notebook, &["NotebookEdit", "edit_notebook_file", "create_new_jupyter_notebook"]),
+    (
+        Tool::Shell,
+        &[
+            "Bash",
+            "Monitor",
+            "Shell",
+            "bash",
+            "run_in_terminal",
+            "runInTerminal",
+            "execute_command",
+            "run_terminal_cmd",
+            "run_shell_command",
+        ],
+    ),
+    (
+        Tool::Program,
+        &["shell", "local_shell", "exec_command", "container.exec"],
+    ),
+    (
+        Tool::Read,
+        &[
+            "Read",
+            "LSP",
+            "read",
+            "read_file",
+            "readFile",
+            "view_image",
+            "NotebookRead",
+            "copilot_readFile",
+            "get_errors",
+            "list_code_usages",
+        ],
+    ),
+    (
+        Tool::Search,
+        &[
+            "Grep",
+            "Glob",
+            "LS",
+            "List",
+            "grep",
+            "glob",
+            "list",
+            "ls",
+            "list_dir",
+            "listDirectory",
+            "file_search",
+            "grep_search",
+            "semantic_search",
+            "codebase_search",
+            "search_files",
+            "list_files",
+            "list_code_definition_names",
+        ],
+    ),
+    (
+        Tool::Write,
+        &[
+            "Write",
+            "Edit",
+            "MultiEdit",
+            "write",
+            "edit",
+            "multiedit",
+            "create_file",
+            "createFile",
+            "replace_string_in_file",
+            "multi_replace_string_in_file",
+            "insert_edit_into_file",
+            "write_to_file",
+            "replace_in_file",
+            "edit_file",
+            "create_directory",
+            "search_replace",
+        ],
+    ),
+    (
+        Tool::Notebook,
+        &[
+            "NotebookEdit",
+            "edit_notebook_file",
+            "create_new_jupyter_notebook",
+        ],
+    ),
     (Tool::Patch, &["apply_patch", "patch"]),
     (Tool::Delete, &["Delete", "delete_file"]),
-    (Tool::Fetch, &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"]),
+    (
+        Tool::Fetch,
+        &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"],
+    ),
     (Tool::Skill, &["Skill", "skill"]),
-    (Tool::Harmless, &["WebSearch", "websearch", "web_search", "Task", "Agent", "task",
-        "TodoWrite", "TodoRead", "todowrite", "todoread", "AskUserQuestion", "question",
-        "ask_followup_question", "attempt_completion", "TaskCreate", "TaskUpdate", "TaskList",
-        "TaskGet", "TaskOutput", "TaskStop", "BashOutput", "update_plan",
-        "manage_todo_list", "runSubagent", "ToolSearch", "EnterPlanMode", "plan_mode_respond",
-        "think", "get_terminal_output", "await_terminal"]),
-    (Tool::Person, &["ExitPlanMode", "KillShell", "KillBash", "PowerShell", "powershell", "write_stdin", "SlashCommand",
-        "create_and_run_task", "run_task", "run_vscode_command", "install_extension",
-        "send_to_terminal"]),
+    (
+        Tool::Harmless,
+        &[
+            "WebSearch",
+            "websearch",
+            "web_search",
+            "Task",
+            "Agent",
+            "task",
+            "TodoWrite",
+            "TodoRead",
+            "todowrite",
+            "todoread",
+            "AskUserQuestion",
+            "question",
+            "ask_followup_question",
+            "attempt_completion",
+            "TaskCreate",
+            "TaskUpdate",
+            "TaskList",
+            "TaskGet",
+            "TaskOutput",
+            "TaskStop",
+            "BashOutput",
+            "update_plan",
+            "manage_todo_list",
+            "runSubagent",
+            "ToolSearch",
+            "EnterPlanMode",
+            "plan_mode_respond",
+            "think",
+            "get_terminal_output",
+            "await_terminal",
+        ],
+    ),
+    (
+        Tool::Person,
+        &[
+            "ExitPlanMode",
+            "KillShell",
+            "KillBash",
+            "PowerShell",
+            "powershell",
+            "write_stdin",
+            "SlashCommand",
+            "create_and_run_task",
+            "run_task",
+            "run_vscode_command",
+            "install_extension",
+            "send_to_terminal",
+        ],
+    ),
 ];
 
 /// Skills that file or review what the workflows produce.
 const SKILLS: [&str; 10] = [
-    "open-pr", "open-issue", "fork-dev-branch", "commit-msg", "review-standard",
-    "external-consensus", "external-synthesize", "milestone", "code-review", "pull-request",
+    "open-pr",
+    "open-issue",
+    "fork-dev-branch",
+    "commit-msg",
+    "review-standard",
+    "external-consensus",
+    "external-synthesize",
+    "milestone",
+    "code-review",
+    "pull-request",
 ];
 
 const PATH_KEYS: [&str; 10] = [
-    "file_path", "filePath", "path", "notebook_path", "notebookPath", "filename", "target_file",
-    "dirPath", "dir_path", "relative_workspace_path",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "notebookPath",
+    "filename",
+    "target_file",
+    "dirPath",
+    "dir_path",
+    "relative_workspace_path",
 ];
 
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let known = TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind);
+    let known = TOOLS
+        .iter()
+        .find(|(_, names)| names.contains(&tool))
+        .map(|(kind, _)| *kind);
     let Some(kind) = known else {
         return unknown(tool, input, judge);
     };
@@ -93,18 +229,25 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let context = judge.context;
     let places = &context.places;
     match kind {
-        Tool::Shell | Tool::Program => return shell(tool, kind, input, judge),
+        Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
         Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => {
             let paths = paths(input);
             if paths.is_empty() {
                 return judge.add(malformed(tool));
             }
-            let access = if kind == Tool::Read { Access::Read } else { Access::Write };
+            let access = if kind == Tool::Read {
+                Access::Read
+            } else {
+                Access::Write
+            };
             for path in &paths {
                 worst.consider(places.judge_text(path, access));
             }
             if kind == Tool::Notebook {
-                worst.add(Finding::ask(format!("tool:{tool}"), "a notebook is run where it is opened"));
+                worst.add(Finding::ask(
+                    format!("tool:{tool}"),
+                    "a notebook is run where it is opened",
+                ));
             }
             if kind == Tool::Delete {
                 worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
@@ -115,12 +258,29 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             for path in paths(input) {
                 worst.consider(places.judge_text(path, Access::Read));
             }
-            for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
-                let names_files = !(key == "pattern" && tool.to_lowercase().contains("grep"))
-                    && !(key == "query" && tool != "file_search");
-                let pattern = fields.get(key).and_then(Value::as_str).filter(|_| names_files);
+            for key in [
+                "glob",
+                "pattern",
+                "query",
+                "includePattern",
+                "include",
+                "filePattern",
+            ] {
+                let names_files = match key {
+                    "pattern" => !tool.to_lowercase().contains("grep"),
+                    "query" => tool == "file_search",
+                    _ => true,
+                };
+                let pattern = fields
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .filter(|_| names_files);
                 if let Some(pattern) = pattern {
-                    let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
+                    let arg = Arg {
+                        text: pattern.to_owned(),
+                        shape: Shape::Pattern,
+                        guess: None,
+                    };
                     worst.consider(places.judge(&arg, Access::Read));
                 }
             }
@@ -138,32 +298,46 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             rules(tool, &urls, worst, judge);
         }
         Tool::Skill => {
-            let name = ["skill", "command", "name"].iter().find_map(|key| fields.get(*key));
+            let name = ["skill", "command", "name"]
+                .iter()
+                .find_map(|key| fields.get(*key));
             let Some(name) = name.and_then(Value::as_str) else {
                 return judge.add(malformed(tool));
             };
             let bare = name.strip_prefix("agentize:").unwrap_or(name);
             if !SKILLS.contains(&bare) {
-                worst.add(Finding::ask(format!("tool:{tool}"), "there is no rule for this skill"));
+                worst.add(Finding::ask(
+                    format!("tool:{tool}"),
+                    "there is no rule for this skill",
+                ));
             }
             rules(tool, &[name], worst, judge);
         }
         Tool::Harmless => rules(tool, &[&dump(input)], worst, judge),
         Tool::Person => {
-            worst.add(Finding::ask(format!("tool:{tool}"), format!("`{tool}` is for a person to allow")));
+            worst.add(Finding::ask(
+                format!("tool:{tool}"),
+                format!("`{tool}` is for a person to allow"),
+            ));
             rules(tool, &[&dump(input)], worst, judge);
         }
     }
 }
 
 fn malformed(tool: &str) -> Finding {
-    Finding::ask("tool:malformed", format!("the input of `{tool}` is not as expected"))
+    Finding::ask(
+        "tool:malformed",
+        format!("the input of `{tool}` is not as expected"),
+    )
 }
 
 fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = crate::text::one_line(tool);
-    worst.add(Finding::ask("tool:unknown", format!("there is no rule for the tool `{shown}`")));
+    worst.add(Finding::ask(
+        "tool:unknown",
+        format!("there is no rule for the tool `{shown}`"),
+    ));
     rules(tool, &[&dump(input)], worst, judge);
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
@@ -175,9 +349,15 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
     let overruled = found.finding().is_none_or(|finding| {
-        ["tool:", "web", "path:home", "path:temporary", "path:automation"]
-            .iter()
-            .any(|start| finding.rule.starts_with(start))
+        [
+            "tool:",
+            "web",
+            "path:home",
+            "path:temporary",
+            "path:automation",
+        ]
+        .iter()
+        .any(|start| finding.rule.starts_with(start))
     });
     match (matched, found.decision()) {
         (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
@@ -189,7 +369,9 @@ fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
 }
 
 fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
-    let line = ["command", "cmd", "script"].iter().find_map(|key| input.get(*key));
+    let line = ["command", "cmd", "script"]
+        .iter()
+        .find_map(|key| input.get(*key));
     circumstances(tool, input, judge);
     match line {
         Some(Value::String(line)) if !line.trim().is_empty() => shell_line(line, judge),
@@ -209,22 +391,34 @@ fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
 
 /// What a shell call says about itself besides its line.
 fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let Some(fields) = input.as_object() else { return };
+    let Some(fields) = input.as_object() else {
+        return;
+    };
     for (key, value) in fields {
         let key = key.to_lowercase();
         let set = !matches!(value, Value::Null | Value::Bool(false));
         let unsafe_key = key.contains("escalat") || key.contains("dangerous");
-        if set && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty()))) {
+        if set
+            && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
+        {
             judge.add(Finding::ask(
                 format!("tool:{tool}"),
-                format!("`{tool}` is asked to run with `{}`", crate::text::one_line(&key)),
+                format!(
+                    "`{tool}` is asked to run with `{}`",
+                    crate::text::one_line(&key)
+                ),
             ));
         }
-        if matches!(key.as_str(), "cwd" | "workdir" | "working_directory" | "workingdirectory")
-            && let Some(folder) = value.as_str()
+        if matches!(
+            key.as_str(),
+            "cwd" | "workdir" | "working_directory" | "workingdirectory"
+        ) && let Some(folder) = value.as_str()
             && judge.context.places.absolute(folder) != judge.context.places.cwd
         {
-            judge.add(Finding::ask(format!("tool:{tool}"), "it runs in another folder"));
+            judge.add(Finding::ask(
+                format!("tool:{tool}"),
+                "it runs in another folder",
+            ));
         }
     }
 }
@@ -233,7 +427,10 @@ fn shell_line(line: &str, judge: &mut Judge<'_>) {
     if let Some(character) = lookalike::hidden(line) {
         judge.add(Finding::ask(
             "text:hidden",
-            format!("the line contains a character that does not show (U+{:04X})", u32::from(character)),
+            format!(
+                "the line contains a character that does not show (U+{:04X})",
+                u32::from(character)
+            ),
         ));
     }
     if line.len() <= crate::limits::SHELL_BYTES {
@@ -279,9 +476,15 @@ fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
 }
 
 fn urls(input: &Value) -> Vec<&str> {
-    match (input.get("url").and_then(Value::as_str), input.get("urls").and_then(Value::as_array)) {
+    match (
+        input.get("url").and_then(Value::as_str),
+        input.get("urls").and_then(Value::as_array),
+    ) {
         (Some(url), None) => vec![url],
-        (None, Some(urls)) => urls.iter().map(|url| url.as_str().unwrap_or_default()).collect(),
+        (None, Some(urls)) => urls
+            .iter()
+            .map(|url| url.as_str().unwrap_or_default())
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -298,15 +501,26 @@ fn dump(input: &Value) -> String {
 
 fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let keys = ["input", "patch", "command", "patchText", "patch_text"];
-    let Some(text) = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str) else {
+    let Some(text) = keys
+        .iter()
+        .find_map(|key| input.get(*key))
+        .and_then(Value::as_str)
+    else {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
     let mut targets = Vec::new();
     for line in text.lines() {
         let line = line.trim();
-        for head in ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"] {
-            let Some(path) = line.strip_prefix(head) else { continue };
+        for head in [
+            "*** Add File:",
+            "*** Update File:",
+            "*** Delete File:",
+            "*** Move to:",
+        ] {
+            let Some(path) = line.strip_prefix(head) else {
+                continue;
+            };
             let path = path.trim();
             targets.push(path);
             worst.consider(judge.context.places.judge_text(path, Access::Write));
@@ -324,5 +538,8 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 /// Whether anything can be allowed in `context` at all.
 pub(super) fn floor(context: &Context) -> Option<Finding> {
     let fault = context.rules.fault()?;
-    Some(Finding::ask("rules:fault", format!("{fault}; nothing is allowed until it is mended")))
+    Some(Finding::ask(
+        "rules:fault",
+        format!("{fault}; nothing is allowed until it is mended"),
+    ))
 }

@@ -13,7 +13,11 @@ fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
 }
 
 fn unknown_words() -> Arg {
-    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None }
+    Arg {
+        text: HOLE.to_string(),
+        shape: Shape::Splits,
+        guess: None,
+    }
 }
 
 /// The arguments as one text, each on its own when it has blanks.
@@ -29,7 +33,11 @@ fn joined(args: &[Arg]) -> Arg {
             shape = Shape::Splits;
         }
     }
-    Arg { text, shape, guess: None }
+    Arg {
+        text,
+        shape,
+        guess: None,
+    }
 }
 
 /// eval: its arguments are a line of shell.
@@ -59,8 +67,12 @@ fn rest(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// nice and its kin: `nice -5 command` is an old spelling.
 pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let Some(at) = parsed.rest else { return };
-    let number = |arg: &Arg| arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',') 
-        && arg.text.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    let number = |arg: &Arg| {
+        arg.text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b',')
+            && arg.text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+    };
     let skip = usize::from(number(&parsed.args[at]) && parsed.name != "nice");
     if at + skip < parsed.args.len() {
         judge.command(&parsed.args[at + skip..], None);
@@ -114,7 +126,9 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             }
             text if text.starts_with('-') => {
                 ask(judge, parsed, "has an option that is not known");
-                let code = text.trim_start_matches("--split-string=").trim_start_matches("-S");
+                let code = text
+                    .trim_start_matches("--split-string=")
+                    .trim_start_matches("-S");
                 judge.guessed_code(code);
                 args = rest;
             }
@@ -122,11 +136,18 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         }
     }
     while let [first, rest @ ..] = args {
-        let Some((name, value)) = first.text.split_once('=').filter(|(name, _)| !name.is_empty())
+        let Some((name, value)) = first
+            .text
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
         else {
             break;
         };
-        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None };
+        let value = Arg {
+            text: value.to_owned(),
+            shape: first.shape,
+            guess: None,
+        };
         judge.assignment(name, &value, false);
         args = rest;
     }
@@ -138,11 +159,41 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 }
 
 /// Options of xargs that take their value from the next word.
-const XARGS_VALUES: [&str; 19] = ["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "-J", "-R",
-    "--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--replace-str",
-    "--eof-str", "--max-chars", "--process-slot-var"];
-const XARGS_PLAIN: [&str; 12] = ["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose",
-    "-x", "--exit", "-p", "--interactive", "-o", "--open-tty"];
+const XARGS_VALUES: [&str; 19] = [
+    "-I",
+    "-n",
+    "-P",
+    "-L",
+    "-d",
+    "-E",
+    "-s",
+    "-a",
+    "-J",
+    "-R",
+    "--max-args",
+    "--max-procs",
+    "--max-lines",
+    "--delimiter",
+    "--arg-file",
+    "--replace-str",
+    "--eof-str",
+    "--max-chars",
+    "--process-slot-var",
+];
+const XARGS_PLAIN: [&str; 12] = [
+    "-0",
+    "--null",
+    "-r",
+    "--no-run-if-empty",
+    "-t",
+    "--verbose",
+    "-x",
+    "--exit",
+    "-p",
+    "--interactive",
+    "-o",
+    "--open-tty",
+];
 
 /// xargs: a command whose last words, or the marked ones, come from the input.
 pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
@@ -182,11 +233,16 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if args.is_empty() {
         return;
     }
-    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None };
+    let found = Arg {
+        text: HOLE.to_string(),
+        shape: Shape::Holes,
+        guess: None,
+    };
     let mut command: Vec<Arg> = match &mark {
-        Some(mark) if !mark.is_empty() => {
-            args.iter().map(|arg| scripts::replace(arg, mark, &found)).collect()
-        }
+        Some(mark) if !mark.is_empty() => args
+            .iter()
+            .map(|arg| scripts::replace(arg, mark, &found))
+            .collect(),
         _ => args.to_vec(),
     };
     if mark.is_none() {
@@ -198,15 +254,18 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// `-0r`, `-n1`, `-0n10`, `-P4`: letters without value, then perhaps one with a number.
 fn is_cluster(text: &str) -> bool {
     let letters = text[1..].trim_start_matches(['0', 'r', 't', 'x']);
-    let number = letters.strip_prefix(['n', 'P', 'L', 's']).unwrap_or(letters);
+    let number = letters
+        .strip_prefix(['n', 'P', 'L', 's'])
+        .unwrap_or(letters);
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// watch: its arguments are a line of shell.
 pub(super) fn watch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let start = parsed.operands.first().and_then(|first| {
-        parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
-    });
+    let start = parsed
+        .operands
+        .first()
+        .and_then(|first| parsed.args.iter().position(|arg| std::ptr::eq(arg, *first)));
     if let Some(start) = start {
         judge.shell_argument(&joined(&parsed.args[start..]));
     }
@@ -239,7 +298,12 @@ fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
 /// ssh: the words behind the host are a line for the other side's shell.
 pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
-    let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
+    let words: Vec<Arg> = parsed
+        .operands
+        .iter()
+        .skip(1)
+        .map(|arg| (*arg).clone())
+        .collect();
     if !words.is_empty() {
         judge.guessed_code(joined(&words).guessed());
     }
@@ -248,7 +312,10 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// docker and kubectl: the command that runs inside is looked at as well.
 pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
-    let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
+    let inside = parsed
+        .args
+        .iter()
+        .position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
         any_suffix(judge, &parsed.args[at + 1..]);
     }
@@ -266,15 +333,27 @@ pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// sh, bash and the others: code in an argument or on the standard input is judged, a file
 /// or a terminal is not.
 pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
-    let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
+    const PLAIN: [&str; 6] = [
+        "--noprofile",
+        "--norc",
+        "--posix",
+        "--login",
+        "-o",
+        "pipefail",
+    ];
+    let posix = matches!(
+        parsed.name,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh"
+    );
     let mut args = parsed.args.iter();
     let mut takes_code = false;
     let mut odd = !posix;
     let mut operand = None;
     for arg in args.by_ref() {
         let text = arg.text.as_str();
-        let letters = text.strip_prefix(['-', '+']).filter(|l| !l.starts_with('-'));
+        let letters = text
+            .strip_prefix(['-', '+'])
+            .filter(|l| !l.starts_with('-'));
         match letters {
             _ if PLAIN.contains(&text) => {}
             Some(letters) if arg.known().is_some() && !letters.is_empty() => {
@@ -295,7 +374,11 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             // `busybox rm`, and scripts: the rest may be a command.
             judge.classified(Class::Runs, parsed);
             if !posix {
-                let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
+                let at = parsed
+                    .args
+                    .iter()
+                    .position(|arg| std::ptr::eq(arg, file))
+                    .unwrap_or(0);
                 judge.guessed_command(&parsed.args[at..]);
             }
             return;

@@ -2,20 +2,63 @@
 
 /// File names that hold secrets wherever they are.
 const NAMES: [&str; 43] = [
-    ".netrc", "_netrc", ".pgpass", ".my.cnf", ".pypirc", ".git-credentials", ".htpasswd",
-    ".vault-token", ".s3cfg", ".boto", ".envrc", "credentials", "credentials.json",
-    ".credentials.json", "credentials.toml", "credentials.yml", "credentials.yaml",
-    "credentials.xml", "client_secret.json", "secrets.json", "secrets.yml", "secrets.yaml",
-    "secrets.toml", "secret.json", "secret.yml", "secret.yaml", "auth.json", "token.json",
-    "kubeconfig", ".dockercfg", ".dockerconfigjson", "shadow", "gshadow", "sudoers",
-    "master.passwd", "krb5.keytab", "master.key", "terraform.tfstate",
-    "application_default_credentials.json", ".bash_history", ".zsh_history", ".python_history",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".pypirc",
+    ".git-credentials",
+    ".htpasswd",
+    ".vault-token",
+    ".s3cfg",
+    ".boto",
+    ".envrc",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.xml",
+    "client_secret.json",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "auth.json",
+    "token.json",
+    "kubeconfig",
+    ".dockercfg",
+    ".dockerconfigjson",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "master.passwd",
+    "krb5.keytab",
+    "master.key",
+    "terraform.tfstate",
+    "application_default_credentials.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
     ".agentize.local.yaml",
 ];
 
 /// Endings of names of key material.
 const ENDINGS: [&str; 10] = [
-    ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".tfstate",
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".ovpn",
+    ".tfstate",
 ];
 
 /// Beginnings of names of key material, public halves excepted.
@@ -23,19 +66,47 @@ const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 /// Folders in which everything is secret: one component, or a path.
 const FOLDERS: [&str; 26] = [
-    ".ssh", ".gnupg", ".aws", ".azure", ".gcloud", ".config/gcloud", ".config/gh",
-    ".config/hub", ".config/git/credentials", ".kube", ".docker/config.json", ".password-store",
-    ".local/share/keyrings", "library/keychains", ".mozilla", ".config/google-chrome",
-    ".config/chromium", ".terraform.d", "secret", "secrets", "licenses", "etc/ssl/private",
-    "etc/sudoers.d", "run/secrets", ".codex/auth.json", ".tmp/telegram",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".gcloud",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/hub",
+    ".config/git/credentials",
+    ".kube",
+    ".docker/config.json",
+    ".password-store",
+    ".local/share/keyrings",
+    "library/keychains",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".terraform.d",
+    "secret",
+    "secrets",
+    "licenses",
+    "etc/ssl/private",
+    "etc/sudoers.d",
+    "run/secrets",
+    ".codex/auth.json",
+    ".tmp/telegram",
 ];
 
 /// Endings that make an environment file a template without values.
-const TEMPLATES: [&str; 5] = [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
+const TEMPLATES: [&str; 5] = [
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+];
 
 /// Entries below `/proc/<pid>` that show a process's memory, environment or files.
-const PROCESS_ENTRIES: [&str; 10] =
-    ["environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task"];
+const PROCESS_ENTRIES: [&str; 10] = [
+    "environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task",
+];
 
 /// Whether the name of an absolute, normal, lower-case path says that it is a secret.
 pub(super) fn is_secret(lower: &str) -> bool {
@@ -44,7 +115,9 @@ pub(super) fn is_secret(lower: &str) -> bool {
         || FOLDERS.iter().any(|folder| contains_path(lower, folder))
         || is_process_secret(lower)
         || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
-        || (lower.starts_with("/etc/ssh/") && name.starts_with("ssh_host") && !name.ends_with(".pub"))
+        || (lower.starts_with("/etc/ssh/")
+            && name.starts_with("ssh_host")
+            && !name.ends_with(".pub"))
         || lower == "/proc/kcore"
 }
 
@@ -58,15 +131,21 @@ fn is_secret_name(name: &str) -> bool {
         || key
         || service
         || NAMES.contains(&name)
-        || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
+        || (ENDINGS
+            .iter()
+            .any(|ending| name.len() > ending.len() && name.ends_with(ending)))
 }
 
 fn is_process_secret(lower: &str) -> bool {
-    let Some(rest) = lower.strip_prefix("/proc/") else { return false };
+    let Some(rest) = lower.strip_prefix("/proc/") else {
+        return false;
+    };
     let mut parts = rest.split('/');
     let process = parts.next().unwrap_or_default();
-    let is_process = process == "self" || process == "thread-self"
-        || process.bytes().all(|b| b.is_ascii_digit());
+    let is_process = process == "self"
+        || process == "thread-self"
+        || process.bytes().all(|b| b.is_ascii_digit())
+        || process.contains(['*', '?', '[']);
     is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
 }
 
@@ -81,23 +160,42 @@ fn contains_path(path: &str, folder: &str) -> bool {
 
 /// Names that stand for all others when a pattern is asked what it can match.
 const SAMPLES: [&str; 20] = [
-    ".env", ".env.local", ".env.production", "prod.env", "id_rsa", "id_ed25519", ".netrc",
-    ".git-credentials", "credentials", "credentials.json", ".credentials.json", "secrets.yaml",
-    "server.pem", "server.key", "shadow", "environ", ".ssh", ".aws", "auth.json",
+    ".env",
+    ".env.local",
+    ".env.production",
+    "prod.env",
+    "id_rsa",
+    "id_ed25519",
+    ".netrc",
+    ".git-credentials",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "secrets.yaml",
+    "server.pem",
+    "server.key",
+    "shadow",
+    "environ",
+    ".ssh",
+    ".aws",
+    "auth.json",
     ".agentize.local.yaml",
 ];
 
 /// Whether a file name pattern matches a secret's name. A part without any letter (`*`,
 /// `*.*`) is an ordinary folder listing and matches nothing here.
 pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
-    if is_secret(pattern) {
+    // Any folder may turn out to be the one of a process.
+    if is_secret(pattern) || pattern.split('/').any(|part| part == "environ") {
         return true;
     }
     pattern.split('/').any(|part| {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         telling
             && part.contains(['*', '?', '['])
-            && SAMPLES.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes()))
+            && SAMPLES
+                .iter()
+                .any(|sample| matches(part.as_bytes(), sample.as_bytes()))
     })
 }
 
@@ -117,7 +215,10 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 continue;
             }
             Some(b'?') => Some(1),
-            Some(b'[') => pattern[p..].iter().position(|b| *b == b']').map(|end| end + 1),
+            Some(b'[') => pattern[p..]
+                .iter()
+                .position(|b| *b == b']')
+                .map(|end| end + 1),
             Some(c) if *c == name[n] => Some(1),
             _ => None,
         };

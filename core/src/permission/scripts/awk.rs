@@ -1,8 +1,10 @@
 //! A reader of awk programs that finds what reaches beyond the input.
 
 /// Names that start programs, read other files, or show the environment.
-const NAMES: [&str; 10] = ["system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "close",
-    "fflush", "SYMTAB", "FUNCTAB"];
+const NAMES: [&str; 10] = [
+    "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "close", "fflush", "SYMTAB",
+    "FUNCTAB",
+];
 
 const UNREADABLE: &str = "gets a program that cannot be read";
 
@@ -33,7 +35,10 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let start = at;
-                while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+                while bytes
+                    .get(at)
+                    .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+                {
                     at += 1;
                 }
                 let name = &program[start..at];

@@ -2,7 +2,10 @@
 
 /// Whether every command of `script` is known and neither runs commands nor names files.
 pub(super) fn is_plain(script: &str) -> bool {
-    let mut reader = Reader { bytes: script.as_bytes(), at: 0 };
+    let mut reader = Reader {
+        bytes: script.as_bytes(),
+        at: 0,
+    };
     reader.script().is_some()
 }
 
@@ -97,7 +100,10 @@ impl Reader<'_> {
                 self.until(delimiter)?;
             }
             b'b' | b't' | b'T' | b':' => {
-                while self.peek().is_some_and(|b| !matches!(b, b';' | b'\n' | b'}')) {
+                while self
+                    .peek()
+                    .is_some_and(|b| !matches!(b, b';' | b'\n' | b'}'))
+                {
                     self.at += 1;
                 }
             }

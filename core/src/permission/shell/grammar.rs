@@ -71,7 +71,11 @@ impl Reader<'_> {
 
     fn expect_word(&mut self, word: &str, missing: &'static str) -> Step<()> {
         self.skip_lines()?;
-        if self.eat_word(word) { Ok(()) } else { Err(self.refusal(missing)) }
+        if self.eat_word(word) {
+            Ok(())
+        } else {
+            Err(self.refusal(missing))
+        }
     }
 
     fn mark(&self) -> (usize, usize) {
@@ -118,7 +122,10 @@ impl Reader<'_> {
                 self.skip_blanks();
             }
             // `time` alone measures nothing and runs nothing.
-            if self.peek().is_none_or(|b| matches!(b, b'\n' | b';' | b'&' | b'|' | b')')) {
+            if self
+                .peek()
+                .is_none_or(|b| matches!(b, b'\n' | b';' | b'&' | b'|' | b')'))
+            {
                 return Ok(());
             }
         }
@@ -199,7 +206,9 @@ impl Reader<'_> {
                 self.function(name)?;
             }
             _ => {
-                let Some((name, behind)) = self.function_head() else { return Ok(false) };
+                let Some((name, behind)) = self.function_head() else {
+                    return Ok(false);
+                };
                 self.position = behind;
                 self.function(name)?;
             }
@@ -226,12 +235,19 @@ impl Reader<'_> {
     }
 
     fn function(&mut self, name: String) -> Step<()> {
-        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b)) {
+        if !name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
+        {
             return Err(self.refusal("a function has an unusual name"));
         }
         let defined_at = self.script.commands.len();
         let certain = self.scope == 0;
-        self.script.functions.push(Function { name, defined_at, certain });
+        self.script.functions.push(Function {
+            name,
+            defined_at,
+            certain,
+        });
         self.open_scope(ScopeKind::Function);
         self.skip_lines()?;
         self.command()
@@ -373,9 +389,13 @@ impl Reader<'_> {
                 Some(_) => words.push(self.word_parts("")?),
             }
         }
-        let evaluates = |word: &Word| word.as_literal().is_some_and(|w| EVALUATING_TESTS.contains(&w));
+        let evaluates = |word: &Word| {
+            word.as_literal()
+                .is_some_and(|w| EVALUATING_TESTS.contains(&w))
+        };
         let number = |word: &Word| {
-            word.as_literal().is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
+            word.as_literal()
+                .is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
         };
         if words.iter().any(evaluates) && !words.iter().all(|w| evaluates(w) || number(w)) {
             self.concern("a comparison evaluates its operands, which may hold code");
@@ -385,7 +405,10 @@ impl Reader<'_> {
 
     /// Redirections behind a compound command, which hold for everything in it.
     fn compound_redirections(&mut self) -> Step<()> {
-        let mut simple = Simple { scope: self.scope, ..Simple::default() };
+        let mut simple = Simple {
+            scope: self.scope,
+            ..Simple::default()
+        };
         loop {
             self.skip_blanks();
             if !self.redirection(&mut simple)? {
@@ -399,7 +422,11 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Step<()> {
-        let mut simple = Simple { scope: self.scope, certain: self.scope == 0, ..Simple::default() };
+        let mut simple = Simple {
+            scope: self.scope,
+            certain: self.scope == 0,
+            ..Simple::default()
+        };
         loop {
             self.skip_blanks();
             if self.redirection(&mut simple)? {
@@ -418,7 +445,9 @@ impl Reader<'_> {
             let word = self.read_word()?;
             simple.words.push(word);
         }
-        if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirections.is_empty()
+        if simple.words.is_empty()
+            && simple.assignments.is_empty()
+            && simple.redirections.is_empty()
         {
             return Err(self.refusal("a command is missing here"));
         }
@@ -461,7 +490,10 @@ impl Reader<'_> {
         if self.eat("(") {
             form = AssignmentForm::Array;
             value = self.array()?;
-        } else if self.peek().is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>')) {
+        } else if self
+            .peek()
+            .is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>'))
+        {
             value = match self.peek() {
                 Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => value,
                 _ => self.read_word()?,
@@ -517,7 +549,8 @@ impl Reader<'_> {
         let target = match kind {
             RedirectionKind::Document(_) => Word::default(),
             _ => {
-                let process = matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
+                let process =
+                    matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
                 if self.peek().is_none_or(ends_word) && !process {
                     return Err(self.refusal("a redirection has no target"));
                 }
@@ -595,7 +628,12 @@ impl Reader<'_> {
         }
         let slot = self.script.documents.len();
         self.script.documents.push(Word::default());
-        self.pending.push(PendingDocument { delimiter, strip_tabs, literal, slot });
+        self.pending.push(PendingDocument {
+            delimiter,
+            strip_tabs,
+            literal,
+            slot,
+        });
         Ok(RedirectionKind::Document(slot))
     }
 }

@@ -1,7 +1,7 @@
 //! Words: quotes and escapes removed, expansions marked.
 
-use super::reader::{Reader, Step};
 use super::ScopeKind;
+use super::reader::{Reader, Step};
 
 /// A word as far as the text tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,10 @@ fn is_plain(byte: u8) -> bool {
 
 /// Bytes that end an unquoted word.
 pub(super) fn ends_word(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'
+    )
 }
 
 impl Reader<'_> {
@@ -198,10 +201,14 @@ impl Reader<'_> {
     fn tilde(&mut self, word: &mut Builder) {
         self.position += 1;
         let start = self.position;
-        while self.peek().is_some_and(|b| is_plain(b) && b != b'/' && b != b':') {
+        while self
+            .peek()
+            .is_some_and(|b| is_plain(b) && b != b'/' && b != b':')
+        {
             self.position += 1;
         }
-        word.pieces.push(Piece::Tilde(self.text[start..self.position].to_owned()));
+        word.pieces
+            .push(Piece::Tilde(self.text[start..self.position].to_owned()));
     }
 
     fn escape(&mut self, word: &mut Builder) -> Step<()> {
@@ -269,7 +276,9 @@ impl Reader<'_> {
             Some(b'`') => self.backquoted(true, word)?,
             _ => {
                 let rest = &self.text.as_bytes()[self.position..];
-                let end = rest.iter().position(|b| matches!(b, b'\\' | b'$' | b'`' | b'"'));
+                let end = rest
+                    .iter()
+                    .position(|b| matches!(b, b'\\' | b'$' | b'`' | b'"'));
                 let end = end.unwrap_or(rest.len()).max(1);
                 word.text(&self.text[self.position..self.position + end]);
                 self.position += end;
@@ -317,7 +326,10 @@ impl Reader<'_> {
     /// The longest variable name that starts here; may be empty.
     pub(super) fn name(&mut self) -> &str {
         let start = self.position;
-        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        while self
+            .peek()
+            .is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_')
+        {
             self.position += 1;
         }
         &self.text[start..self.position]
@@ -482,7 +494,11 @@ impl Reader<'_> {
     pub(super) fn evaluated(&mut self, text: &str) -> Step<()> {
         self.expand_text(text)?;
         let expands = text.bytes().any(|b| matches!(b, b'$' | b'`'));
-        if expands || text.bytes().any(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'[') {
+        if expands
+            || text
+                .bytes()
+                .any(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'[')
+        {
             self.concern("arithmetic evaluates what its variables hold, which may be code");
         }
         Ok(())
@@ -539,7 +555,10 @@ impl Reader<'_> {
             self.position += 1;
         }
         let text = format!("{first}{}", &self.text[start..self.position]);
-        match u32::from_str_radix(&text, radix).ok().and_then(char::from_u32) {
+        match u32::from_str_radix(&text, radix)
+            .ok()
+            .and_then(char::from_u32)
+        {
             Some(c) if c != '\0' && (c.is_ascii() || digits >= 4) => Ok(c),
             _ => Err(self.refusal("an escape in `$'…'` is not understood")),
         }
