@@ -8,8 +8,10 @@
 //! It takes one pass over the text, recursion is bounded by [`limits::SHELL_DEPTH`], and
 //! text that has to be looked at twice (backquotes, arithmetic) is paid from a budget.
 
+mod expansion;
 mod grammar;
 mod reader;
+mod redirection;
 mod word;
 
 pub use word::{Piece, Word};

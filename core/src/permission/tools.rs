@@ -215,113 +215,92 @@ const PATH_KEYS: [&str; 10] = [
 
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let known = TOOLS
-        .iter()
-        .find(|(_, names)| names.contains(&tool))
-        .map(|(kind, _)| *kind);
+    let known = TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind);
     let Some(kind) = known else {
         return unknown(tool, input, judge);
     };
-    let Some(fields) = input.as_object() else {
+    if !input.is_object() {
         return judge.add(malformed(tool));
-    };
-    let mut worst = Worst::default();
-    let context = judge.context;
-    let places = &context.places;
+    }
     match kind {
         Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
-        Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => {
-            let paths = paths(input);
-            if paths.is_empty() {
-                return judge.add(malformed(tool));
-            }
-            let access = if kind == Tool::Read {
-                Access::Read
-            } else {
-                Access::Write
-            };
-            for path in &paths {
-                worst.consider(places.judge_text(path, access));
-            }
-            if kind == Tool::Notebook {
-                worst.add(Finding::ask(
-                    format!("tool:{tool}"),
-                    "a notebook is run where it is opened",
-                ));
-            }
-            if kind == Tool::Delete {
-                worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
-            }
-            rules(tool, &paths, worst, judge);
-        }
-        Tool::Search => {
-            for path in paths(input) {
-                worst.consider(places.judge_text(path, Access::Read));
-            }
-            for key in [
-                "glob",
-                "pattern",
-                "query",
-                "includePattern",
-                "include",
-                "filePattern",
-            ] {
-                let names_files = match key {
-                    "pattern" => !tool.to_lowercase().contains("grep"),
-                    "query" => tool == "file_search",
-                    _ => true,
-                };
-                let pattern = fields
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .filter(|_| names_files);
-                if let Some(pattern) = pattern {
-                    let arg = Arg {
-                        text: pattern.to_owned(),
-                        shape: Shape::Pattern,
-                        guess: None,
-                    };
-                    worst.consider(places.judge(&arg, Access::Read));
-                }
-            }
-            rules(tool, &[&search_target(input)], worst, judge);
-        }
+        Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => file(tool, kind, input, judge),
+        Tool::Search => search(tool, input, judge),
         Tool::Patch => patch(tool, input, judge),
-        Tool::Fetch => {
-            let urls = urls(input);
-            if urls.is_empty() {
-                return judge.add(malformed(tool));
-            }
-            for url in &urls {
-                worst.consider(web::judge(url));
-            }
-            rules(tool, &urls, worst, judge);
-        }
-        Tool::Skill => {
-            let name = ["skill", "command", "name"]
-                .iter()
-                .find_map(|key| fields.get(*key));
-            let Some(name) = name.and_then(Value::as_str) else {
-                return judge.add(malformed(tool));
-            };
-            let bare = name.strip_prefix("agentize:").unwrap_or(name);
-            if !SKILLS.contains(&bare) {
-                worst.add(Finding::ask(
-                    format!("tool:{tool}"),
-                    "there is no rule for this skill",
-                ));
-            }
-            rules(tool, &[name], worst, judge);
-        }
-        Tool::Harmless => rules(tool, &[&dump(input)], worst, judge),
+        Tool::Fetch => fetch(tool, input, judge),
+        Tool::Skill => skill(tool, input, judge),
+        Tool::Harmless => rules(tool, &[&dump(input)], Worst::default(), judge),
         Tool::Person => {
-            worst.add(Finding::ask(
-                format!("tool:{tool}"),
-                format!("`{tool}` is for a person to allow"),
-            ));
+            let mut worst = Worst::default();
+            let reason = format!("`{tool}` is for a person to allow");
+            worst.add(Finding::ask(format!("tool:{tool}"), reason));
             rules(tool, &[&dump(input)], worst, judge);
         }
     }
+}
+
+fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
+    let paths = paths(input);
+    if paths.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    let access = if kind == Tool::Read { Access::Read } else { Access::Write };
+    for path in &paths {
+        worst.consider(judge.context.places.judge_text(path, access));
+    }
+    if kind == Tool::Notebook {
+        worst.add(Finding::ask(format!("tool:{tool}"), "a notebook is run where it is opened"));
+    }
+    if kind == Tool::Delete {
+        worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
+    }
+    rules(tool, &paths, worst, judge);
+}
+
+fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    for path in paths(input) {
+        worst.consider(judge.context.places.judge_text(path, Access::Read));
+    }
+    for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
+        let names_files = match key {
+            "pattern" => !tool.to_lowercase().contains("grep"),
+            "query" => tool == "file_search",
+            _ => true,
+        };
+        let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
+        if let Some(pattern) = pattern {
+            let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
+            worst.consider(judge.context.places.judge(&arg, Access::Read));
+        }
+    }
+    rules(tool, &[&search_target(input)], worst, judge);
+}
+
+fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let urls = urls(input);
+    if urls.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    for url in &urls {
+        worst.consider(web::judge(url));
+    }
+    rules(tool, &urls, worst, judge);
+}
+
+fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let name = ["skill", "command", "name"].iter().find_map(|key| input.get(*key));
+    let Some(name) = name.and_then(Value::as_str) else {
+        return judge.add(malformed(tool));
+    };
+    let mut worst = Worst::default();
+    let bare = name.strip_prefix("agentize:").unwrap_or(name);
+    if !SKILLS.contains(&bare) {
+        worst.add(Finding::ask(format!("tool:{tool}"), "there is no rule for this skill"));
+    }
+    rules(tool, &[name], worst, judge);
 }
 
 fn malformed(tool: &str) -> Finding {
