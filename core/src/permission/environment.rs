@@ -147,10 +147,10 @@ const DECIDING_ENDINGS: [&str; 25] = [
 
 /// Whether a variable of this name may decide what code runs, or where something goes.
 pub(super) fn names_code(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
     if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
         return false;
     }
+    let upper = name.to_ascii_uppercase();
     let listed = DECIDING.iter().any(|entry| match entry.strip_suffix('*') {
         Some(start) => upper.starts_with(start),
         None => upper == *entry,

@@ -218,10 +218,10 @@ impl Places {
         if secret::is_secret(&lower) {
             return Place::Secret;
         }
-        if has_component(&lower, ".git") {
+        if has_entry(&lower, &[".git"]) {
             return Place::Git;
         }
-        if let Some(inside) = below(&lower, &self.root.to_lowercase()) {
+        if let Some(inside) = below_any_case(&lower, &self.root) {
             return inside_repository(inside);
         }
         if TEMPORARY
@@ -243,7 +243,7 @@ impl Places {
     /// The part of a path below anybody's home folder.
     fn below_home<'p>(&self, lower: &'p str) -> Option<&'p str> {
         if let Some(home) = &self.user_home
-            && let Some(rest) = below(lower, &home.to_lowercase())
+            && let Some(rest) = below_any_case(lower, home)
         {
             return Some(rest);
         }
@@ -258,6 +258,9 @@ impl Places {
     }
 
     fn state(&self, absolute: &str, lower: &str) -> Option<Place> {
+        if !lower.contains("/.tmp/hooked-sessions") {
+            return has_entry(lower, &[".hotl"]).then_some(Place::State);
+        }
         if let Some(session) = &self.session {
             for home in &self.state_homes {
                 let home = home.trim_end_matches('/');
@@ -270,8 +273,7 @@ impl Places {
                 }
             }
         }
-        let named = lower.contains("/.tmp/hooked-sessions") || has_component(lower, ".hotl");
-        named.then_some(Place::State)
+        Some(Place::State)
     }
 
     /// What speaks against `access` to the path in `arg`; `None` when nothing does.
@@ -431,23 +433,41 @@ fn device(lower: &str) -> Option<Place> {
 
 /// The place of a path relative to the root of a repository.
 fn inside_repository(inside: &str) -> Place {
-    let listed = |list: &[&str]| {
-        list.iter().any(|entry| {
-            // At the root or in any folder: monorepos and worktrees have several.
-            below(inside, entry).is_some()
-                || inside.contains(&format!("/{entry}/"))
-                || inside
-                    .strip_suffix(entry)
-                    .is_some_and(|head| head.ends_with('/'))
-        })
-    };
-    if listed(&CONTROL) {
+    // At the root or in any folder: monorepos and worktrees have several.
+    if has_entry(inside, &CONTROL) {
         return Place::Control;
     }
-    if listed(&AUTOMATION) {
+    if has_entry(inside, &AUTOMATION) {
         return Place::Automation;
     }
     Place::Repository
+}
+
+/// Whether one of `entries`, each a name or several with slashes, occurs in `path` as whole
+/// components.
+fn has_entry(path: &str, entries: &[&str]) -> bool {
+    let mut rest = path;
+    loop {
+        if entries.iter().any(|entry| below(rest, entry).is_some()) {
+            return true;
+        }
+        match rest.find('/') {
+            Some(slash) => rest = &rest[slash + 1..],
+            None => return false,
+        }
+    }
+}
+
+/// [`below`] for a path in lower case and a folder in any.
+fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str> {
+    if folder.is_ascii() {
+        let start = lower.as_bytes().get(..folder.len())?;
+        return match start.eq_ignore_ascii_case(folder.as_bytes()) {
+            true => below(lower, &lower[..folder.len()]),
+            false => None,
+        };
+    }
+    below(lower, &folder.to_lowercase())
 }
 
 /// The rest of `path` below `folder`; empty for the folder itself.
@@ -459,14 +479,6 @@ pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
         "" => Some(""),
         rest => rest.strip_prefix('/'),
     }
-}
-
-fn has_component(path: &str, component: &str) -> bool {
-    path.match_indices(component).any(|(at, _)| {
-        let before = at == 0 || path.as_bytes()[at - 1] == b'/';
-        let behind = path.as_bytes().get(at + component.len());
-        before && behind.is_none_or(|b| *b == b'/')
-    })
 }
 
 /// `path` made absolute against `cwd`, without `.`, `..` and doubled slashes.

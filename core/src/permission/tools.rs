@@ -215,7 +215,10 @@ const PATH_KEYS: [&str; 10] = [
 
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let known = TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind);
+    let known = TOOLS
+        .iter()
+        .find(|(_, names)| names.contains(&tool))
+        .map(|(kind, _)| *kind);
     let Some(kind) = known else {
         return unknown(tool, input, judge);
     };
@@ -245,12 +248,19 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         return judge.add(malformed(tool));
     }
     let mut worst = Worst::default();
-    let access = if kind == Tool::Read { Access::Read } else { Access::Write };
+    let access = if kind == Tool::Read {
+        Access::Read
+    } else {
+        Access::Write
+    };
     for path in &paths {
         worst.consider(judge.context.places.judge_text(path, access));
     }
     if kind == Tool::Notebook {
-        worst.add(Finding::ask(format!("tool:{tool}"), "a notebook is run where it is opened"));
+        worst.add(Finding::ask(
+            format!("tool:{tool}"),
+            "a notebook is run where it is opened",
+        ));
     }
     if kind == Tool::Delete {
         worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
@@ -263,15 +273,29 @@ fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     for path in paths(input) {
         worst.consider(judge.context.places.judge_text(path, Access::Read));
     }
-    for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
+    for key in [
+        "glob",
+        "pattern",
+        "query",
+        "includePattern",
+        "include",
+        "filePattern",
+    ] {
         let names_files = match key {
             "pattern" => !tool.to_lowercase().contains("grep"),
             "query" => tool == "file_search",
             _ => true,
         };
-        let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
+        let pattern = input
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|_| names_files);
         if let Some(pattern) = pattern {
-            let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
+            let arg = Arg {
+                text: pattern.to_owned(),
+                shape: Shape::Pattern,
+                guess: None,
+            };
             worst.consider(judge.context.places.judge(&arg, Access::Read));
         }
     }
@@ -291,14 +315,19 @@ fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 }
 
 fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let name = ["skill", "command", "name"].iter().find_map(|key| input.get(*key));
+    let name = ["skill", "command", "name"]
+        .iter()
+        .find_map(|key| input.get(*key));
     let Some(name) = name.and_then(Value::as_str) else {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
     if !SKILLS.contains(&bare) {
-        worst.add(Finding::ask(format!("tool:{tool}"), "there is no rule for this skill"));
+        worst.add(Finding::ask(
+            format!("tool:{tool}"),
+            "there is no rule for this skill",
+        ));
     }
     rules(tool, &[name], worst, judge);
 }

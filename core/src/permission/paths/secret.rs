@@ -112,7 +112,7 @@ const PROCESS_ENTRIES: [&str; 10] = [
 pub(super) fn is_secret(lower: &str) -> bool {
     let name = lower.rsplit('/').next().unwrap_or(lower);
     is_secret_name(name)
-        || FOLDERS.iter().any(|folder| contains_path(lower, folder))
+        || super::has_entry(lower, &FOLDERS)
         || is_process_secret(lower)
         || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
         || (lower.starts_with("/etc/ssh/")
@@ -147,15 +147,6 @@ fn is_process_secret(lower: &str) -> bool {
         || process.bytes().all(|b| b.is_ascii_digit())
         || process.contains(['*', '?', '[']);
     is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
-}
-
-/// Whether `folder` occurs in `path` as whole components.
-fn contains_path(path: &str, folder: &str) -> bool {
-    path.match_indices(folder).any(|(at, _)| {
-        let before = at == 0 || path.as_bytes()[at - 1] == b'/';
-        let behind = path.as_bytes().get(at + folder.len());
-        before && behind.is_none_or(|b| *b == b'/')
-    })
 }
 
 /// Names that stand for all others when a pattern is asked what it can match.
