@@ -145,6 +145,9 @@ const DECIDING_ENDINGS: [&str; 25] = [
     "INIT", "STARTUP", "TOKEN", "EXEC",
 ];
 
+/// Endings up to this length are looked for behind an underscore only.
+const SHORT_ENDING_BYTES: usize = 3;
+
 /// Whether a variable of this name may decide what code runs, or where something goes.
 pub(super) fn names_code(name: &str) -> bool {
     if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
@@ -155,12 +158,13 @@ pub(super) fn names_code(name: &str) -> bool {
         Some(start) => upper.starts_with(start),
         None => upper == *entry,
     });
+    // Short endings need a border: `SRC` is no `RC`.
     let ending = |end: &str| {
-        upper
-            .strip_suffix(end)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+        upper.strip_suffix(end).is_some_and(|rest| {
+            rest.is_empty() || rest.ends_with('_') || end.len() > SHORT_ENDING_BYTES
+        })
     };
-    listed || DECIDING_ENDINGS.iter().any(|end| ending(end)) || upper.ends_with("PATH")
+    listed || DECIDING_ENDINGS.iter().any(|end| ending(end))
 }
 
 fn is_git_identity(name: &str) -> bool {

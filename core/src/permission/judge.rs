@@ -7,7 +7,7 @@ use super::options::{self, Parsed};
 use super::paths::{Access, Place};
 use super::programs::{self, Class, Program, Role};
 use super::scripts;
-use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, Script, Word};
+use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
 use super::verdict::{Decision, Finding, Worst};
 use super::workflow;
 use crate::limits;
@@ -112,6 +112,19 @@ impl<'c> Judge<'c> {
         if let Some(refusal) = &script.refusal {
             let reason = format!("the command cannot be read: {}", refusal.reason);
             self.add(Finding::ask("shell:unreadable", reason));
+        }
+        let unknown = Arg {
+            text: HOLE.to_string(),
+            shape: Shape::Splits,
+            guess: None,
+        };
+        for scope in &script.scopes {
+            if let ScopeKind::For { variable, .. } = &scope.kind {
+                self.assignment(variable, &unknown, true);
+            }
+        }
+        for name in &script.volatile {
+            self.assignment(name, &unknown, true);
         }
         let places = &self.context.places;
         let variables = Variables::new(script, &places.cwd, places.home());
@@ -479,6 +492,16 @@ impl<'c> Judge<'c> {
         }
         if arg.shape == Shape::Pattern {
             self.consider(places.judge(arg, Access::Read));
+        }
+        let hidden_path = arg
+            .text
+            .split_once(':')
+            .is_some_and(|(_, path)| path.contains(HOLE));
+        if arg.opaque_start() || hidden_path {
+            self.add(Finding::ask(
+                "path:unknown",
+                "it shows a file that is not known",
+            ));
         }
     }
 

@@ -65,7 +65,8 @@ const ENDINGS: [&str; 10] = [
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 /// Folders in which everything is secret: one component, or a path.
-const FOLDERS: [&str; 26] = [
+const FOLDERS: [&str; 27] = [
+    "etc/passwd",
     ".ssh",
     ".gnupg",
     ".aws",

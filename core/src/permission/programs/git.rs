@@ -209,7 +209,7 @@ const SUBCOMMANDS: &[Program] = &[
             takes(&["-x", "--exclude"], Data),
         ]),
     program(&["cat-file"], Reads, "shows an object")
-        .operands(&[Data, Object])
+        .operands(&[Object])
         .options(&[
             makes(&["--textconv", "--filters"], Runs),
             plain(&["-p", "-t", "-s", "-e"]),
