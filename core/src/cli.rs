@@ -2,6 +2,7 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use crate::program::permit;
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::{
     Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
@@ -88,10 +89,26 @@ enum Verb {
     Receipt(ReceiptArgs),
     /// Route between a planner and a loop agent until the work is done
     Auto(Box<AutoArgs>),
+    /// Say whether a tool call of an agent may go ahead, and why
+    Permit {
+        /// What to do
+        #[command(subcommand)]
+        verb: PermitVerb,
+    },
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
     Man,
+}
+
+#[derive(Debug, Subcommand)]
+enum PermitVerb {
+    /// Show how a call is understood, what is decided and by which rule
+    Explain(permit::ExplainArgs),
+    /// Judge calls, one JSON object a line, from standard input
+    Batch(permit::BatchArgs),
+    /// Let the project's own file allow things, as it is now
+    Trust(permit::TrustArgs),
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +157,9 @@ pub async fn main(io: Io) -> Exit {
         Verb::Finalize(args) => finalize(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
         Verb::Auto(args) => auto(io, *args).await,
+        Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,
+        Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,
+        Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

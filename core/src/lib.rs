@@ -37,6 +37,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod limits;
 pub mod preflight;
+pub mod permission;
 pub mod program;
 pub mod run;
 pub mod text;

@@ -61,3 +61,27 @@ pub const AUTO_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 pub const SCENARIO_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// Longest line of a file of scenarios.
 pub const SCENARIO_LINE_BYTES: u64 = 16 * 1024 * 1024;
+/// Longest shell text that the permission engine reads; a longer one is never allowed.
+pub const SHELL_BYTES: usize = 256 * 1024;
+/// Deepest nesting of shell constructs (each costs a few stack frames, and a stack overflow
+/// would end a wasm instance).
+pub const SHELL_DEPTH: usize = 100;
+/// Bytes of a shell text that may be looked at more than once (backquotes, arithmetic).
+pub const SHELL_REREAD_BYTES: usize = 1024 * 1024;
+/// Deepest nesting of shell code inside arguments (`sh -c`, `eval`, `xargs`).
+pub const SHELL_REREAD_DEPTH: usize = 16;
+/// Most commands of one line that are looked at.
+pub const SHELL_COMMANDS: usize = 10_000;
+
+/// Longest line of standard input that a batch of permission calls may have.
+pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
+/// Largest permission configuration file.
+pub const CONFIG_BYTES: usize = 64 * 1024;
+/// Most `[` and `{` in one, those in patterns included.
+pub const CONFIG_OPEN_BRACKETS: usize = 512;
+/// Most permission rules in all files together.
+pub const CONFIG_RULES: usize = 1000;
+/// Steps that matching one pattern may take when it uses look-around or back-references.
+pub const PATTERN_STEPS: usize = 20_000;
+/// Memory that one compiled pattern may take.
+pub const PATTERN_BYTES: usize = 256 * 1024;

@@ -23,6 +23,7 @@ mod locate;
 pub(crate) mod memory_host;
 mod new;
 mod normalize;
+pub mod permit;
 mod preflight;
 mod prepare;
 mod rebuild;

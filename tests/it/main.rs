@@ -7,6 +7,10 @@ mod examples;
 mod guide;
 #[cfg(unix)]
 mod host;
+mod permission;
+#[cfg(unix)]
+mod permission_bash;
+mod permission_properties;
 mod preflight;
 #[cfg(unix)]
 pub(crate) mod run;

@@ -173,9 +173,11 @@ pub enum Request {
         /// The question, already fit for a terminal.
         question: String,
     },
-    /// The next whole lines of standard input → [`Outcome::Input`].
+    /// The next whole lines of standard input → [`Outcome::Input`]: as many as there are,
+    /// up to `limit_bytes`, the last one perhaps without a line break when it is the end. A
+    /// line longer than the limit: `TooLarge`, and reading goes on behind it.
     ReadInput {
-        /// Most bytes wanted at once; a longer line: `TooLarge`.
+        /// Most bytes accepted.
         limit_bytes: u64,
     },
     /// Waits → [`Outcome::Done`].
@@ -412,7 +414,7 @@ pub enum Outcome {
     Commit(Option<String>),
     /// A person's answer, without its line break.
     Answer(String),
-    /// What came from standard input; empty at its end.
+    /// Lines of standard input; empty at its end.
     Input(Vec<u8>),
 }
 

@@ -1,0 +1,154 @@
+//! May this tool call run? Allow, ask or deny, with the rule and the reason.
+//!
+//! A call is taken apart ([`shell`], [`expand`]), every command in it is looked up in a
+//! table of what programs do ([`programs`]) and every path is put in its place ([`paths`]);
+//! the rules of the user come in between ([`rules`]). The decision is the worst of
+//! everything found. What cannot be read, modelled or afforded is never allowed.
+//!
+//! ```
+//! use onloop_core::permission::{Call, Context, Decision, decide};
+//!
+//! let context = Context::new("/srv/repo");
+//! let call = Call::shell("git status && rm -rf build");
+//! let ruling = decide(&call, &context);
+//! assert_eq!(ruling.decision, Decision::Deny);
+//! assert_eq!(ruling.rule, "program:rm");
+//! ```
+//!
+//! This is not a sandbox: it reads what an agent says it will do, and code that is allowed to
+//! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
+
+mod environment;
+pub mod expand;
+mod git;
+mod judge;
+mod lookalike;
+pub mod options;
+pub mod paths;
+pub mod programs;
+pub mod render;
+pub mod rules;
+mod scripts;
+pub mod shell;
+mod tools;
+mod verdict;
+mod web;
+mod workflow;
+mod wrappers;
+
+use serde_json::{Value, json};
+
+pub use judge::{Examined, Judge};
+pub use verdict::{Decision, Finding, Worst};
+
+use paths::Places;
+use rules::{Rules, Source};
+
+/// A tool call, as a host announces it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool's name, exactly.
+    pub tool: String,
+    /// Its input, whatever it is.
+    pub input: Value,
+}
+
+impl Call {
+    /// A call of the shell.
+    pub fn shell(line: &str) -> Call {
+        Call {
+            tool: "Bash".to_owned(),
+            input: json!({ "command": line }),
+        }
+    }
+}
+
+/// A session whose calls are judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// The workflow that it runs.
+    pub workflow: String,
+}
+
+/// What a call is judged against. Everything in it was found out by the host.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Folders and links.
+    pub places: Places,
+    /// The session, if it runs a workflow.
+    pub session: Option<Session>,
+    /// The branch that is checked out; `None` outside a repository or on none.
+    pub git_branch: Option<String>,
+    /// The rules of project and user.
+    pub rules: Rules,
+}
+
+impl Context {
+    /// A context without session, branch and rules, for a repository at `root`.
+    pub fn new(root: &str) -> Context {
+        Context {
+            places: Places::new(root),
+            session: None,
+            git_branch: None,
+            rules: Rules::default(),
+        }
+    }
+
+    /// Sets the session, whose own state file may then be completed.
+    pub fn with_session(mut self, session: Option<Session>) -> Context {
+        self.places.session = session.as_ref().map(|session| session.id.clone());
+        self.session = session;
+        self
+    }
+
+    /// Adds the rules of a configuration file. Add the project's file before the user's.
+    pub fn with_rules(mut self, source: Source, yaml: &str) -> Context {
+        self.rules.add_file(source, yaml);
+        self.places.temporary = self.rules.temporary();
+        self
+    }
+}
+
+/// What the engine says about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What the host should do.
+    pub decision: Decision,
+    /// The rule that decided.
+    pub rule: String,
+    /// Why, for people; one line, fit for a terminal.
+    pub reason: String,
+    /// Every command that was found. Their words are only there after [`explain`].
+    pub commands: Vec<Examined>,
+}
+
+/// Judges `call`.
+pub fn decide(call: &Call, context: &Context) -> Ruling {
+    rule(call, context, false)
+}
+
+/// [`decide`], and keeps how every command was understood.
+pub fn explain(call: &Call, context: &Context) -> Ruling {
+    rule(call, context, true)
+}
+
+fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
+    let mut judge = Judge::new(context, traced);
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.consider(tools::floor(context));
+    let (worst, commands) = judge.finish();
+    let finding = worst
+        .into_finding()
+        .unwrap_or_else(|| Finding::allow("built-in", "everything in it is known to be harmless"));
+    Ruling {
+        decision: finding.decision,
+        rule: finding.rule,
+        reason: crate::text::one_line(&finding.reason),
+        commands,
+    }
+}
+
+#[cfg(test)]
+mod tests;

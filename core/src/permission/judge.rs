@@ -1,0 +1,547 @@
+//! Walks over the commands of a line and collects what speaks against them.
+
+use super::Context;
+use super::environment;
+use super::expand::{Arg, HOLE, Shape, Variables};
+use super::options::{self, Parsed};
+use super::paths::{Access, Place};
+use super::programs::{self, Class, Program, Role};
+use super::scripts;
+use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
+use super::verdict::{Decision, Finding, Worst};
+use super::workflow;
+use crate::limits;
+
+/// Collects findings about one call.
+pub struct Judge<'c> {
+    /// What the call is judged against.
+    pub context: &'c Context,
+    worst: Worst,
+    commands: Vec<Examined>,
+    depth: usize,
+    examined_limit: usize,
+    functions: Vec<String>,
+    /// What the command that is being checked reads, when the line contains it.
+    pub standard: Option<Arg>,
+    traced: bool,
+}
+
+/// One command as it was understood, for explanations and for tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// Its words, with [`HOLE`] for what is not known.
+    pub words: Vec<String>,
+    /// What its entry in the table says; `None` without an entry.
+    pub class: Option<Class>,
+    /// The part of its name that the table knows: `git push`.
+    pub name: String,
+    /// What the worst finding about it was.
+    pub finding: Option<Finding>,
+    /// How many wrappers and substitutions it was found in.
+    pub depth: usize,
+}
+
+impl<'c> Judge<'c> {
+    /// A judge without findings. With `traced`, the words of every command are kept.
+    pub fn new(context: &'c Context, traced: bool) -> Self {
+        Judge {
+            context,
+            worst: Worst::default(),
+            commands: Vec::new(),
+            depth: 0,
+            examined_limit: limits::SHELL_COMMANDS,
+            functions: Vec::new(),
+            standard: None,
+            traced,
+        }
+    }
+
+    /// What was found, and every command that was looked at.
+    pub fn finish(self) -> (Worst, Vec<Examined>) {
+        (self.worst, self.commands)
+    }
+
+    /// Adds a finding.
+    pub fn add(&mut self, finding: Finding) {
+        self.worst.add(finding);
+    }
+
+    /// Adds a finding if there is one.
+    pub fn consider(&mut self, finding: Option<Finding>) {
+        self.worst.consider(finding);
+    }
+
+    /// Reads `text` as shell code and judges every command in it.
+    pub fn code(&mut self, text: &str) {
+        if self.depth >= limits::SHELL_REREAD_DEPTH {
+            return self.add(Finding::ask(
+                "shell:depth",
+                "commands are nested too deeply",
+            ));
+        }
+        self.depth += 1;
+        let script = shell::read(text);
+        self.script(&script);
+        self.depth -= 1;
+    }
+
+    /// Judges `text` as shell code that may run or not: it can only forbid.
+    pub fn guessed_code(&mut self, text: &str) {
+        self.forbidding(|judge| judge.code(text));
+    }
+
+    /// Judges `args` as a command that may run or not: it can only forbid.
+    pub fn guessed_command(&mut self, args: &[Arg]) {
+        self.forbidding(|judge| judge.command(args, None));
+    }
+
+    /// Does `examine`, of which only what is forbidden counts.
+    fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.worst);
+        examine(self);
+        let inner = std::mem::replace(&mut self.worst, outer);
+        if inner.decision() == Decision::Deny {
+            self.consider(inner.into_finding());
+        }
+    }
+
+    fn script(&mut self, script: &Script) {
+        for concern in &script.concerns {
+            self.add(Finding::ask("shell:hidden", concern.reason));
+        }
+        if let Some(refusal) = &script.refusal {
+            let reason = format!("the command cannot be read: {}", refusal.reason);
+            self.add(Finding::ask("shell:unreadable", reason));
+        }
+        let unknown = Arg {
+            text: HOLE.to_string(),
+            shape: Shape::Splits,
+            guess: None,
+        };
+        for scope in &script.scopes {
+            if let ScopeKind::For { variable, .. } = &scope.kind {
+                self.assignment(variable, &unknown, true);
+            }
+        }
+        for name in &script.volatile {
+            self.assignment(name, &unknown, true);
+        }
+        let places = &self.context.places;
+        let variables = Variables::new(script, &places.cwd, places.home());
+        let outer = self.functions.len();
+        for (index, simple) in script.commands.iter().enumerate() {
+            for function in script
+                .functions
+                .iter()
+                .filter(|f| f.defined_at <= index && f.certain)
+            {
+                if !self.functions.contains(&function.name) {
+                    self.functions.push(function.name.clone());
+                }
+            }
+            for assignment in &simple.assignments {
+                let value = variables.single(&assignment.value, index);
+                let alone = simple.words.is_empty();
+                self.assignment(&assignment.name, &value, alone);
+                if assignment.form == AssignmentForm::Array {
+                    self.latent_code(&value);
+                }
+            }
+            for redirection in &simple.redirections {
+                self.redirection(script, redirection, &variables, index);
+            }
+            if simple.words.is_empty() {
+                continue;
+            }
+            let stdin =
+                self.standard_input(script, simple.redirections.as_slice(), &variables, index);
+            for args in variables.commands(index) {
+                self.command(&args, stdin.as_ref());
+            }
+        }
+        self.functions.truncate(outer);
+    }
+
+    /// An assignment in front of a command, or for the shell itself.
+    pub fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+        self.consider(environment::judge(name, value, alone));
+        self.latent_code(value);
+    }
+
+    /// A value that some later evaluation may run.
+    fn latent_code(&mut self, value: &Arg) {
+        let text = &value.text;
+        if !text.contains("$(") && !text.contains('`') && !text.contains("${") {
+            return;
+        }
+        self.add(Finding::ask(
+            "shell:hidden",
+            "a variable holds a substitution that an evaluation may run",
+        ));
+        self.guessed_code(text);
+    }
+
+    fn redirection(
+        &mut self,
+        script: &Script,
+        redirection: &Redirection,
+        variables: &Variables<'_>,
+        index: usize,
+    ) {
+        let access = match redirection.kind {
+            RedirectionKind::Text | RedirectionKind::Document(_) => return,
+            RedirectionKind::Read => Access::Read,
+            RedirectionKind::Write | RedirectionKind::ReadWrite => Access::Write,
+            RedirectionKind::Duplicate => {
+                let target = redirection.target.as_literal().unwrap_or_default();
+                let number = target.strip_suffix('-').unwrap_or(target);
+                if !target.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+                    return;
+                }
+                Access::Write
+            }
+        };
+        let target = variables.single(&redirection.target, index);
+        if self.own_state(&target) && workflow::completes_state(script, index, self.context) {
+            return;
+        }
+        self.consider(self.context.places.judge(&target, access));
+    }
+
+    /// Whether `target` is the state file of the session that makes this call.
+    pub fn own_state(&self, target: &Arg) -> bool {
+        target
+            .known()
+            .is_some_and(|path| self.context.places.place(path) == Place::OwnState)
+    }
+
+    /// The text that a command gets on its standard input, when the line contains it.
+    fn standard_input(
+        &self,
+        script: &Script,
+        redirections: &[Redirection],
+        variables: &Variables<'_>,
+        index: usize,
+    ) -> Option<Arg> {
+        let word: &Word =
+            redirections
+                .iter()
+                .rev()
+                .find_map(|redirection| match redirection.kind {
+                    RedirectionKind::Text => Some(&redirection.target),
+                    RedirectionKind::Document(slot) => script.documents.get(slot),
+                    RedirectionKind::Read
+                    | RedirectionKind::Write
+                    | RedirectionKind::ReadWrite
+                    | RedirectionKind::Duplicate => None,
+                })?;
+        Some(variables.single(word, index))
+    }
+
+    /// Judges one command with its arguments: by its entry in the table and by the user's
+    /// rules.
+    pub fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+        let Some(first) = args.first() else { return };
+        if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= self.examined_limit {
+            return self.add(Finding::ask("shell:size", "there are too many commands"));
+        }
+        self.depth += 1;
+        let at = self.commands.len();
+        self.commands.push(Examined {
+            words: Vec::new(),
+            class: None,
+            name: file_name(first.guessed()).to_owned(),
+            finding: None,
+            depth: self.depth,
+        });
+        let outer = std::mem::take(&mut self.worst);
+        if first.known().is_none() {
+            self.unknown_program(args, stdin);
+        } else {
+            self.known_program(args, stdin, at);
+        }
+        let mut own = std::mem::replace(&mut self.worst, outer);
+        own = self.apply_rules(args, own);
+        self.depth -= 1;
+        if self.traced {
+            self.commands[at].words = args.iter().map(|arg| arg.text.clone()).collect();
+            self.commands[at].finding = own.finding().cloned();
+        }
+        self.consider(own.into_finding());
+    }
+
+    /// The user's rules, over what the tables found.
+    fn apply_rules(&self, args: &[Arg], own: Worst) -> Worst {
+        let mut result = Worst::default();
+        let built_in = own.decision();
+        if built_in == Decision::Deny || self.context.rules.is_empty() {
+            return own;
+        }
+        let matched = self.context.rules.command(args);
+        match (matched, built_in) {
+            (Some(finding), _) if finding.decision > Decision::Allow => {
+                result.add(finding);
+                result.consider(own.into_finding());
+            }
+            (Some(finding), Decision::Ask) if own.finding().is_some_and(may_be_overruled) => {
+                result.add(finding);
+            }
+            _ => return own,
+        }
+        result
+    }
+
+    /// The program's name is only known when the line runs.
+    fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+        self.add(Finding::ask(
+            "shell:unknown-program",
+            "a program's name is not known in advance",
+        ));
+        let mut words: Vec<Arg> = Vec::new();
+        for arg in args {
+            let text = arg.guessed().replace(HOLE, "");
+            words.extend(text.split_ascii_whitespace().map(Arg::exact));
+        }
+        if let Some(first) = words.first() {
+            let pattern = first.text.contains(['*', '?', '[']);
+            if !pattern && !first.text.is_empty() {
+                return self.forbidding(|judge| judge.command(&words, stdin));
+            }
+            for name in programs::matching(file_name(&first.text)) {
+                let mut words = words.clone();
+                words[0] = Arg::exact(name);
+                self.forbidding(|judge| judge.command(&words, stdin));
+            }
+        }
+    }
+
+    fn known_program(&mut self, args: &[Arg], stdin: Option<&Arg>, at: usize) {
+        let path = args[0].text.as_str();
+        let name = file_name(path);
+        if path.contains('/') && !in_system_folder(path) {
+            self.consider(scripts::run_file(path, &self.context.places));
+            if programs::find(name).is_some() {
+                let mut words = args.to_vec();
+                words[0] = Arg::exact(name);
+                self.forbidding(|judge| judge.command(&words, stdin));
+            }
+            return;
+        }
+        if path.contains('=') && !path.starts_with('=') {
+            return self.add(Finding::ask(
+                "shell:unknown-program",
+                format!("`{path}` is not a program"),
+            ));
+        }
+        match programs::find(name) {
+            Some(program) => self.entry(program, name, &args[1..], stdin, at),
+            None if self.functions.iter().any(|function| function == name) => {}
+            None => {
+                self.add(Finding::ask(
+                    "program:unknown",
+                    format!("there is no rule for `{name}`"),
+                ));
+                let folded = name.to_lowercase();
+                let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
+                if folded != name && programs::find(folded).is_some() {
+                    let mut words = args.to_vec();
+                    words[0] = Arg::exact(folded);
+                    self.forbidding(|judge| judge.command(&words, stdin));
+                }
+            }
+        }
+    }
+
+    fn entry(
+        &mut self,
+        program: &'static Program,
+        name: &str,
+        args: &[Arg],
+        stdin: Option<&Arg>,
+        at: usize,
+    ) {
+        if let [only] = args
+            && only.known() == Some("--version")
+            && program.class.decision() != Decision::Deny
+        {
+            self.commands[at].class = Some(Class::Prints);
+            return;
+        }
+        let parsed = options::parse(self, program, name, args);
+        if !program.subcommands.is_empty() {
+            return self.subcommand(&parsed, stdin, at);
+        }
+        self.commands[at].class = Some(program.class);
+        name.clone_into(&mut self.commands[at].name);
+        let class = program.class;
+        if program.check.is_none() || class.decision() != Decision::Ask {
+            self.classified(class, &parsed);
+        }
+        if let Some(check) = program.check {
+            let outer = self.standard.take();
+            self.standard = stdin.cloned();
+            check(self, &parsed);
+            self.standard = outer;
+        } else if let Some(rest) = parsed.rest {
+            self.command(&args[rest..], stdin);
+        }
+    }
+
+    /// The finding that the class of a program makes by itself.
+    pub fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
+        if class.decision() > Decision::Allow {
+            let reason = format!("`{}` {}", parsed.name, class.sentence());
+            let rule = format!("program:{}", parsed.name);
+            self.add(Finding {
+                decision: class.decision(),
+                rule,
+                reason,
+            });
+        }
+    }
+
+    fn subcommand(&mut self, parsed: &Parsed<'_>, stdin: Option<&Arg>, at: usize) {
+        if let Some(check) = parsed.program.check {
+            check(self, parsed);
+        }
+        self.commands[at].class = Some(parsed.program.class);
+        let Some(rest) = parsed.rest else {
+            self.classified(parsed.program.class, parsed);
+            if !parsed.args.is_empty() {
+                return;
+            }
+            return self.add(Finding::ask(
+                format!("program:{}", parsed.name),
+                format!("`{}` has no sub-command", parsed.name),
+            ));
+        };
+        let word = &parsed.args[rest];
+        let known = word.known().and_then(|word| {
+            parsed
+                .program
+                .subcommands
+                .iter()
+                .find(|sub| sub.names.contains(&word))
+        });
+        match known {
+            Some(sub) => {
+                let name = format!("{} {}", parsed.name, word.text);
+                self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
+            }
+            None => self.add(Finding::ask(
+                format!("program:{}", parsed.name),
+                format!(
+                    "`{}` has no rule for `{}`",
+                    parsed.name,
+                    word.text.replace(HOLE, "…")
+                ),
+            )),
+        }
+    }
+
+    /// Judges an argument or an option's value by what it is.
+    pub fn role(&mut self, arg: &Arg, role: Role, name: &str) {
+        let places = &self.context.places;
+        let finding = match role {
+            Role::Data | Role::Command => None,
+            Role::List => places.judge(arg, Access::List),
+            Role::Read => places.judge(arg, Access::Read).filter(|_| arg.text != "-"),
+            Role::Write => places.judge(arg, Access::Write).filter(|_| arg.text != "-"),
+            Role::AtFile => return self.at_file(arg),
+            Role::Object => return self.object(arg),
+            Role::Shell => return self.shell_argument(arg),
+            Role::Refused => Some(Finding::ask(
+                format!("program:{name}"),
+                format!("`{name}` is not judged by its arguments"),
+            )),
+        };
+        self.consider(finding);
+    }
+
+    fn at_file(&mut self, arg: &Arg) {
+        let text = arg.text.as_str();
+        let file = text
+            .strip_prefix('@')
+            .or_else(|| text.split_once("=@").map(|(_, file)| file));
+        let file = file.or_else(|| text.split_once("=<").map(|(_, file)| file));
+        if let Some(file) = file {
+            let file = Arg {
+                text: file.to_owned(),
+                ..arg.clone()
+            };
+            self.consider(self.context.places.judge(&file, Access::Read));
+        }
+    }
+
+    /// A revision shows what it names: secrets stay secret in history.
+    fn object(&mut self, arg: &Arg) {
+        let places = &self.context.places;
+        let text = arg.guessed().replace(HOLE, "");
+        let path = text
+            .rsplit_once(':')
+            .map_or(text.as_str(), |(_, path)| path);
+        for path in [text.as_str(), path] {
+            if places.place(path) == Place::Secret {
+                return self.consider(places.judge_text(path, Access::Read));
+            }
+        }
+        if text.starts_with(['/', '~']) || text.contains("..") && text.contains('/') {
+            let outside = places.judge_text(&text, Access::Read);
+            let revision = text.contains("..") && !text.split('/').any(|part| part == "..");
+            self.consider(outside.filter(|_| !revision));
+        }
+        if arg.shape == Shape::Pattern {
+            self.consider(places.judge(arg, Access::Read));
+        }
+        let hidden_path = arg
+            .text
+            .split_once(':')
+            .is_some_and(|(_, path)| path.contains(HOLE));
+        if arg.opaque_start() || hidden_path {
+            self.add(Finding::ask(
+                "path:unknown",
+                "it shows a file that is not known",
+            ));
+        }
+    }
+
+    /// Shell code in an argument.
+    pub fn shell_argument(&mut self, arg: &Arg) {
+        match arg.known() {
+            Some(code) => self.code(code),
+            None => {
+                self.add(Finding::ask(
+                    "shell:hidden",
+                    "shell code is put together when it runs",
+                ));
+                self.guessed_code(&arg.guessed().replace(HOLE, " "));
+            }
+        }
+    }
+}
+
+/// Whether a rule of the user may say that a finding does not matter: one about what a
+/// program is, not about which file it touches or what hides in the line.
+fn may_be_overruled(finding: &Finding) -> bool {
+    finding.rule.starts_with("program:") || finding.rule.starts_with("path:temporary")
+}
+
+/// The part behind the last slash.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Folders whose programs are the ones that their names say.
+pub(super) fn in_system_folder(path: &str) -> bool {
+    const FOLDERS: [&str; 7] = [
+        "/bin",
+        "/usr/bin",
+        "/usr/local/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/opt/homebrew/bin",
+        "/run/current-system/sw/bin",
+    ];
+    path.rsplit_once('/')
+        .is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+}

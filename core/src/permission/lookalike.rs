@@ -1,0 +1,74 @@
+//! Characters that do not show, and characters that look like others.
+
+/// The first character in `line` that does not show or changes how others show.
+pub(super) fn hidden(line: &str) -> Option<char> {
+    if line
+        .bytes()
+        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
+    {
+        return None;
+    }
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        // A line end of Windows shows; a return in the middle of a line overwrites it.
+        let returns = c == '\r' && chars.peek() != Some(&'\n');
+        if returns || (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || is_invisible(c) {
+            return Some(c);
+        }
+    }
+    None
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `line` as a hurried reader sees it: without what does not show, with full-width and
+/// foreign letters as the ones they look like. `None` when that is the line itself.
+pub(super) fn folded(line: &str) -> Option<String> {
+    if line.is_ascii() && hidden(line).is_none() {
+        return None;
+    }
+    let folded: String = line
+        .chars()
+        .filter(|c| {
+            !is_invisible(*c) && !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}')
+        })
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .map(shown_as)
+        .collect();
+    (folded != line).then_some(folded)
+}
+
+fn shown_as(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        'а' | 'α' => 'a',
+        'е' | 'ε' => 'e',
+        'о' | 'ο' => 'o',
+        'р' | 'ρ' => 'p',
+        'с' => 'c',
+        'х' | 'χ' => 'x',
+        'у' => 'y',
+        'і' | 'ι' => 'i',
+        'ѕ' => 's',
+        'ј' => 'j',
+        'ԁ' => 'd',
+        'һ' => 'h',
+        'ո' => 'n',
+        'ν' => 'v',
+        'м' => 'm',
+        'г' => 'r',
+        'т' => 't',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{2215}' | '\u{2044}' => '/',
+        '\u{037e}' => ';',
+        '\u{2223}' => '|',
+        c => c,
+    }
+}

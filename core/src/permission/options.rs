@@ -1,0 +1,283 @@
+//! Reads the arguments of a program by its entry in the table: options, their values, and
+//! what is left.
+
+use super::expand::{Arg, HOLE, Shape};
+use super::judge::Judge;
+use super::programs::{Class, Flag, Others, Program, Role, Takes};
+use super::verdict::{Decision, Finding};
+
+/// The arguments of one program or sub-command.
+pub struct Parsed<'p> {
+    /// The entry.
+    pub program: &'static Program,
+    /// What it is called in rules and reasons: `git push`.
+    pub name: &'p str,
+    /// Every argument behind the name.
+    pub args: &'p [Arg],
+    /// The options that have an entry.
+    pub seen: Vec<Seen>,
+    /// What is neither an option nor an option's value.
+    pub operands: Vec<&'p Arg>,
+    /// Where a wrapped command or a sub-command starts in `args`.
+    pub rest: Option<usize>,
+}
+
+/// An option that was given.
+pub struct Seen {
+    /// Its entry.
+    pub flag: &'static Flag,
+    /// Its name, written out.
+    pub name: &'static str,
+    /// Its value, if it has one.
+    pub value: Option<Arg>,
+}
+
+impl Parsed<'_> {
+    /// Whether an option by one of these names was given.
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.seen.iter().any(|seen| names.contains(&seen.name))
+    }
+
+    /// The values of the options by one of these names.
+    pub fn values(&self, names: &[&str]) -> Vec<&Arg> {
+        let given = self.seen.iter().filter(|seen| names.contains(&seen.name));
+        given.filter_map(|seen| seen.value.as_ref()).collect()
+    }
+
+    /// The operands, when every one of them is certain.
+    pub fn known_operands(&self) -> Option<Vec<&str>> {
+        self.operands.iter().map(|arg| arg.known()).collect()
+    }
+}
+
+/// Reads `args` and tells `judge` what the options and arguments do.
+pub fn parse<'p>(
+    judge: &mut Judge<'_>,
+    program: &'static Program,
+    name: &'p str,
+    args: &'p [Arg],
+) -> Parsed<'p> {
+    let parsed = Parsed {
+        program,
+        name,
+        args,
+        seen: Vec::new(),
+        operands: Vec::new(),
+        rest: None,
+    };
+    let mut reader = OptionReader {
+        judge,
+        parsed,
+        next: 0,
+        ended: false,
+    };
+    while reader.next < args.len() && reader.parsed.rest.is_none() {
+        reader.word();
+    }
+    reader.parsed
+}
+
+struct OptionReader<'j, 'c, 'p> {
+    judge: &'j mut Judge<'c>,
+    parsed: Parsed<'p>,
+    next: usize,
+    ended: bool,
+}
+
+impl<'p> OptionReader<'_, '_, 'p> {
+    fn word(&mut self) {
+        let program = self.parsed.program;
+        let arg = &self.parsed.args[self.next];
+        self.next += 1;
+        let text = arg.text.as_str();
+        if arg.opaque_start() && !program.open && !self.ended {
+            self.judge.add(Finding::ask(
+                self.rule(),
+                format!(
+                    "`{}` gets a word that is not known and may be an option",
+                    self.parsed.name
+                ),
+            ));
+        }
+        let in_command = self.role() == Role::Command && !self.parsed.operands.is_empty();
+        let option = text.len() > 1 && text.starts_with('-') && !self.ended && !in_command;
+        if option && text == "--" {
+            self.ended = true;
+        } else if option && text.starts_with("--") {
+            self.long(arg);
+        } else if option {
+            self.short(arg);
+        } else {
+            self.operand(arg);
+        }
+    }
+
+    fn rule(&self) -> String {
+        format!("program:{}", self.parsed.name)
+    }
+
+    fn role(&self) -> Role {
+        let roles = self.parsed.program.operands;
+        let at = self
+            .parsed
+            .operands
+            .len()
+            .min(roles.len().saturating_sub(1));
+        roles.get(at).copied().unwrap_or(Role::Data)
+    }
+
+    fn operand(&mut self, arg: &'p Arg) {
+        let role = self.role();
+        if role == Role::Command || !self.parsed.program.subcommands.is_empty() {
+            self.parsed.rest = Some(self.next - 1);
+            return;
+        }
+        self.suspicious(arg);
+        self.parsed.operands.push(arg);
+        // Checks of programs whose first argument may be an option's job read it themselves.
+        self.judge.role(arg, role, self.parsed.name);
+    }
+
+    /// A word behind `--` or in place of a value that looks like an option which matters:
+    /// programs do not agree on who gets it.
+    fn suspicious(&mut self, arg: &Arg) {
+        if !arg.text.starts_with("--") {
+            return;
+        }
+        let name = arg.text.split('=').next().unwrap_or_default();
+        let flag = self.parsed.program.option(name);
+        let matters = |class: Class| class.decision() > Decision::Allow;
+        if flag.is_some_and(|(flag, _)| flag.makes.is_some_and(matters)) {
+            self.judge.add(Finding::ask(
+                self.rule(),
+                format!(
+                    "`{name}` stands where another word of `{}` is expected",
+                    self.parsed.name
+                ),
+            ));
+        }
+    }
+
+    fn long(&mut self, arg: &'p Arg) {
+        let (name, value) = match arg.text.split_once('=') {
+            Some((name, value)) => (name, Some(part(arg, value))),
+            None => (arg.text.as_str(), None),
+        };
+        match self.flag(name) {
+            Some((flag, name)) => self.flagged(flag, name, value),
+            None => self.unlisted(name),
+        }
+    }
+
+    /// The entry for a long option, which most programs accept abbreviated: of several that
+    /// it may mean, the worst.
+    fn flag(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
+        let program = self.parsed.program;
+        program.option(name).or_else(|| {
+            let named = program.options.iter().flat_map(|flag| {
+                flag.names
+                    .iter()
+                    .filter(|full| full.starts_with(name))
+                    .map(move |full| (flag, *full))
+            });
+            named.max_by_key(|(flag, _)| flag.makes.map(Class::decision))
+        })
+    }
+
+    fn flagged(&mut self, flag: &'static Flag, name: &'static str, value: Option<Arg>) {
+        let value = match flag.takes {
+            Takes::Nothing | Takes::Attached(_) => value,
+            Takes::Value(Role::Command) => {
+                self.parsed.rest = Some(self.next);
+                None
+            }
+            Takes::Value(_) => value.or_else(|| self.next_value()),
+        };
+        if let (Takes::Value(role) | Takes::Attached(role), Some(value)) = (flag.takes, &value) {
+            self.judge.role(value, role, self.parsed.name);
+        }
+        if let Some(class) = flag.makes {
+            let reason = format!("`{}` with `{name}` {}", self.parsed.name, class.sentence());
+            let finding = Finding {
+                decision: class.decision(),
+                rule: self.rule(),
+                reason,
+            };
+            self.judge.add(finding);
+        }
+        self.parsed.seen.push(Seen { flag, name, value });
+    }
+
+    fn next_value(&mut self) -> Option<Arg> {
+        let arg = self.parsed.args.get(self.next)?;
+        self.next += 1;
+        self.suspicious(arg);
+        if arg.shape == Shape::Splits && !self.parsed.program.open {
+            self.judge.add(Finding::ask(
+                self.rule(),
+                format!(
+                    "`{}` gets unquoted words that are not known",
+                    self.parsed.name
+                ),
+            ));
+        }
+        Some(arg.clone())
+    }
+
+    fn unlisted(&mut self, name: &str) {
+        match self.parsed.program.others {
+            Others::Harmless => {}
+            Others::Refused => self.judge.add(Finding::ask(
+                self.rule(),
+                format!(
+                    "`{}` has an option `{name}` that is not known",
+                    self.parsed.name
+                ),
+            )),
+        }
+    }
+
+    fn short(&mut self, arg: &'p Arg) {
+        let program = self.parsed.program;
+        let text = arg.text.as_str();
+        if let Some((flag, name)) = program.option(text) {
+            return self.flagged(flag, name, None);
+        }
+        if text[1..].bytes().all(|b| b.is_ascii_digit()) {
+            return;
+        }
+        let mut name = String::from("-");
+        for (at, letter) in text.char_indices().skip(1) {
+            if letter == HOLE {
+                return self.unlisted(text);
+            }
+            name.truncate(1);
+            name.push(letter);
+            let Some((flag, full)) = program.option(&name) else {
+                self.unlisted(&name);
+                continue;
+            };
+            let rest = &text[at + letter.len_utf8()..];
+            match flag.takes {
+                Takes::Nothing => self.flagged(flag, full, None),
+                Takes::Value(_) | Takes::Attached(_) => {
+                    let value = (!rest.is_empty()).then(|| part(arg, rest));
+                    return self.flagged(flag, full, value);
+                }
+            }
+        }
+    }
+}
+
+/// A part of an argument's text, as uncertain as the whole.
+fn part(arg: &Arg, text: &str) -> Arg {
+    let shape = match arg.shape {
+        Shape::Holes if !text.contains(HOLE) => Shape::Exact,
+        shape => shape,
+    };
+    Arg {
+        text: text.to_owned(),
+        shape,
+        guess: None,
+    }
+}

@@ -1,0 +1,518 @@
+//! One policy for every path: redirections, file tools and the arguments of programs.
+//!
+//! Paths are compared as text, after `.` and `..` are taken out, and without regard to case,
+//! because the file systems of two of three platforms have none. What symbolic links point
+//! to is a fact that the host adds; see [`Places::links`].
+
+mod secret;
+
+use std::collections::BTreeMap;
+
+use super::expand::{Arg, HOLE, Shape};
+use super::verdict::Finding;
+
+/// What is done with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Names, sizes or counts are seen, not content.
+    List,
+    /// Content is seen.
+    Read,
+    /// Content or existence changes.
+    Write,
+}
+
+/// What temporary folders are good for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TemporaryPolicy {
+    /// Writing there is for a person to allow: other programs of the machine read it.
+    #[default]
+    Ask,
+    /// Writing there is as good as in the repository.
+    Allow,
+}
+
+/// The folders that a judgement about a path depends on.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Absolute folder that relative paths start from.
+    pub cwd: String,
+    /// Absolute root of the repository.
+    pub root: String,
+    /// The user's home folder, when it is known; `~` otherwise.
+    pub user_home: Option<String>,
+    /// Folders below which `.tmp/hooked-sessions` holds session state.
+    pub state_homes: Vec<String>,
+    /// The session whose own state file may be completed.
+    pub session: Option<String>,
+    /// What writing to temporary folders needs.
+    pub temporary: TemporaryPolicy,
+    /// Symbolic links: a path as the call names it, and what it points to.
+    pub links: BTreeMap<String, String>,
+}
+
+/// What is at a path, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An ordinary file of the repository.
+    Repository,
+    /// Git's own folder: hooks and configuration in it are executed.
+    Git,
+    /// Decides what agents, hooks and this engine may do.
+    Control,
+    /// Executed by tools or servers without anybody starting it.
+    Automation,
+    /// State of sessions and runs.
+    State,
+    /// This session's own state file.
+    OwnState,
+    /// Keys, passwords, tokens.
+    Secret,
+    /// `/dev/null`, the standard streams, descriptors.
+    Stream,
+    /// Any other device, or a network pseudo-device.
+    Device,
+    /// A temporary folder.
+    Temporary,
+    /// The user's home folder, outside the repository.
+    Home,
+    /// Packages and toolchains below the home folder.
+    Packages,
+    /// Everything else.
+    Outside,
+}
+
+/// Folders that are temporary on the systems we know.
+const TEMPORARY: [&str; 5] = [
+    "/tmp",
+    "/var/tmp",
+    "/private/tmp",
+    "/private/var/tmp",
+    "/dev/shm",
+];
+
+/// Below the home folder: what package managers put there, read by every build.
+const PACKAGES: [&str; 13] = [
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup",
+    ".npm/_cacache",
+    ".cache",
+    "go/pkg",
+    ".nvm",
+    ".pyenv",
+    ".local/lib",
+    ".local/share/uv",
+    ".m2/repository",
+    ".gradle/caches",
+    ".rbenv",
+];
+
+/// Inside a repository: read by agents, hooks or this engine. A first component, or a path.
+const CONTROL: [&str; 19] = [
+    ".claude",
+    ".claude-plugin",
+    ".codex",
+    ".codex-plugin",
+    ".cursor",
+    ".cursor-plugin",
+    ".opencode",
+    ".clinerules",
+    ".agents",
+    ".gemini",
+    ".github/hooks",
+    ".agentize.yaml",
+    ".agentize.local.yaml",
+    ".mcp.json",
+    "mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    ".aider.conf.yml",
+    ".windsurf",
+];
+
+/// Inside a repository: executed by tools, servers or shells without anybody starting it.
+const AUTOMATION: [&str; 27] = [
+    ".github/workflows",
+    ".github/actions",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".travis.yml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    ".buildkite",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".husky",
+    ".githooks",
+    "lefthook.yml",
+    ".lefthook.yml",
+    ".pre-commit-config.yaml",
+    ".gitmodules",
+    ".gitconfig",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".direnv",
+];
+
+impl Places {
+    /// Places for a call from `cwd`, the root of its repository, with nothing else known.
+    pub fn new(cwd: &str) -> Places {
+        let cwd = normal(cwd, "/");
+        Places {
+            root: cwd.clone(),
+            state_homes: vec![cwd.clone()],
+            cwd,
+            user_home: None,
+            session: None,
+            temporary: TemporaryPolicy::default(),
+            links: BTreeMap::new(),
+        }
+    }
+
+    /// What `~` stands for.
+    pub fn home(&self) -> &str {
+        self.user_home.as_deref().unwrap_or("~")
+    }
+
+    /// The absolute path that `path` names: `.` and `..` taken out, `~` kept where the home
+    /// folder is not known.
+    pub fn absolute(&self, path: &str) -> String {
+        normal(path, &self.cwd)
+    }
+
+    /// What is at `path`.
+    pub fn place(&self, path: &str) -> Place {
+        let absolute = self.absolute(path);
+        let place = self.place_of(&absolute);
+        match self.links.get(&absolute).or_else(|| self.links.get(path)) {
+            None => place,
+            // A link is judged as the worse of its name and its target.
+            Some(target) => {
+                let target = self.place_of(&normal(target, &self.cwd));
+                match place {
+                    Place::Repository => target,
+                    _ if matches!(target, Place::Repository) => place,
+                    _ if matches!(place, Place::Secret | Place::Git | Place::Control) => place,
+                    _ => target,
+                }
+            }
+        }
+    }
+
+    fn place_of(&self, absolute: &str) -> Place {
+        let lower = absolute.to_lowercase();
+        if let Some(place) = device(&lower) {
+            return place;
+        }
+        if let Some(place) = self.state(absolute, &lower) {
+            return place;
+        }
+        if secret::is_secret(&lower) {
+            return Place::Secret;
+        }
+        if has_entry(&lower, &[".git"]) {
+            return Place::Git;
+        }
+        if let Some(inside) = below_any_case(&lower, &self.root) {
+            return inside_repository(inside);
+        }
+        if TEMPORARY
+            .iter()
+            .any(|folder| below(&lower, folder).is_some())
+        {
+            return Place::Temporary;
+        }
+        match self.below_home(&lower) {
+            Some(rest) if PACKAGES.iter().any(|p| below(rest, p).is_some()) => Place::Packages,
+            Some(rest) => match inside_repository(rest) {
+                Place::Control => Place::Control,
+                _ => Place::Home,
+            },
+            None => Place::Outside,
+        }
+    }
+
+    /// The part of a path below anybody's home folder.
+    fn below_home<'p>(&self, lower: &'p str) -> Option<&'p str> {
+        if let Some(home) = &self.user_home
+            && let Some(rest) = below_any_case(lower, home)
+        {
+            return Some(rest);
+        }
+        if let Some(rest) = lower.strip_prefix('~') {
+            return Some(rest.split_once('/').map_or("", |(_, rest)| rest));
+        }
+        if let Some(rest) = below(lower, "/root") {
+            return Some(rest);
+        }
+        let rest = below(lower, "/home").or_else(|| below(lower, "/users"))?;
+        Some(rest.split_once('/').map_or("", |(_, rest)| rest))
+    }
+
+    fn state(&self, absolute: &str, lower: &str) -> Option<Place> {
+        if !lower.contains("/.tmp/hooked-sessions") {
+            return has_entry(lower, &[".hotl"]).then_some(Place::State);
+        }
+        if let Some(session) = &self.session {
+            for home in &self.state_homes {
+                let home = home.trim_end_matches('/');
+                let file = format!("{home}/.tmp/hooked-sessions/{session}.json");
+                if absolute
+                    .strip_prefix(&file)
+                    .is_some_and(|rest| matches!(rest, "" | ".tmp"))
+                {
+                    return Some(Place::OwnState);
+                }
+            }
+        }
+        Some(Place::State)
+    }
+
+    /// What speaks against `access` to the path in `arg`; `None` when nothing does.
+    pub fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
+        let path = arg.text.as_str();
+        match arg.shape {
+            Shape::Exact => self.judge_text(path, access),
+            Shape::Pattern => self.judge_pattern(path, access),
+            Shape::Holes | Shape::Splits => {
+                let guessed = self.judge_text(&arg.guessed().replace(HOLE, ""), access);
+                match guessed {
+                    Some(finding) if finding.decision == super::verdict::Decision::Deny => {
+                        Some(finding)
+                    }
+                    _ if access == Access::List => None,
+                    _ => Some(Finding::ask(
+                        "path:unknown",
+                        "it names a path that is not known",
+                    )),
+                }
+            }
+        }
+    }
+
+    fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
+        if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
+            return Some(secret_finding(pattern, access));
+        }
+        // The folder before the first wildcard is certain, and `..` behind one is not.
+        let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+        let behind_parent = pattern[first..].contains("..");
+        let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
+        if access == Access::Write || behind_parent {
+            return Some(Finding::ask(
+                "path:pattern",
+                format!("`{pattern}` may match files that should not be touched"),
+            ));
+        }
+        let literal = pattern.replace(['*', '?', '[', ']'], "");
+        let folder = if folder.is_empty() { "." } else { folder };
+        let literal = if literal.is_empty() { "." } else { &literal };
+        self.judge_text(folder, access)
+            .or_else(|| self.judge_text(literal, access))
+    }
+
+    /// [`Places::judge`] for a path that is certain.
+    pub fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
+        if let Some(finding) = odd(path, access) {
+            return Some(finding);
+        }
+        let place = self.place(path);
+        let asks = |rule: &str, what: &str| Some(Finding::ask(rule, format!("`{path}` {what}")));
+        let denies = |rule: &str, what: &str| Some(Finding::deny(rule, format!("`{path}` {what}")));
+        match (place, access) {
+            (Place::Stream | Place::Repository, _) => None,
+            (Place::Packages | Place::Outside | Place::Temporary, Access::List | Access::Read) => {
+                None
+            }
+            (Place::Secret, Access::List) => asks("path:secret", "is where secrets are kept"),
+            (Place::Secret, _) => Some(secret_finding(path, access)),
+            (Place::Git, Access::List) => None,
+            (Place::Git, Access::Read) if !path.to_lowercase().ends_with("config") => None,
+            (Place::Git, Access::Read) => asks("path:git", "may hold credentials"),
+            (Place::Git, Access::Write) => denies(
+                "path:git",
+                "belongs to git, which runs hooks and configuration",
+            ),
+            (Place::Control | Place::Automation, Access::List | Access::Read) => None,
+            (Place::Control, Access::Write) => {
+                denies("path:control", "decides what agents and hooks may do")
+            }
+            (Place::Automation, Access::Write) => {
+                asks("path:automation", "is run by tools or servers on its own")
+            }
+            (Place::State | Place::OwnState, Access::List | Access::Read) => None,
+            (Place::State | Place::OwnState, Access::Write) => {
+                denies("path:state", "is state that an agent must not write")
+            }
+            (Place::Device, _) => denies("path:device", "is a device"),
+            (Place::Temporary, Access::Write) => match self.temporary {
+                TemporaryPolicy::Allow => None,
+                TemporaryPolicy::Ask => asks(
+                    "path:temporary",
+                    "is in a temporary folder, outside the repository",
+                ),
+            },
+            (Place::Home, Access::List | Access::Read) => {
+                asks("path:home", "is in a home folder, outside the repository")
+            }
+            (Place::Home | Place::Packages | Place::Outside, Access::Write) => {
+                denies("path:outside", "is outside the repository")
+            }
+        }
+    }
+}
+
+fn secret_finding(path: &str, access: Access) -> Finding {
+    let what = match access {
+        Access::List | Access::Read => "is read",
+        Access::Write => "is written",
+    };
+    Finding::deny(
+        "path:secret",
+        format!("`{path}` {what}, and its name says that it is a secret"),
+    )
+}
+
+/// Names that no file has by accident.
+fn odd(path: &str, access: Access) -> Option<Finding> {
+    let name = path
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
+    if path.is_empty() {
+        return Some(Finding::ask("path:empty", "it names an empty path"));
+    }
+    let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
+    let short = path
+        .bytes()
+        .zip(path.bytes().skip(1))
+        .any(|(a, b)| a == b'~' && b.is_ascii_digit());
+    if windows || short || path.chars().any(char::is_control) {
+        return Some(Finding::ask(
+            "path:odd",
+            "it names a path in an unusual spelling",
+        ));
+    }
+    // A file whose name is an option becomes one when a pattern matches it.
+    if access == Access::Write && name.starts_with('-') && name.len() > 1 {
+        return Some(Finding::ask(
+            "path:odd",
+            "it names a file that looks like an option",
+        ));
+    }
+    None
+}
+
+fn device(lower: &str) -> Option<Place> {
+    let rest = lower.strip_prefix("/dev/")?;
+    if rest.starts_with("shm/") {
+        return None;
+    }
+    let stream = matches!(
+        rest,
+        "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr" | "tty"
+    );
+    let descriptor = rest
+        .strip_prefix("fd/")
+        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    Some(if stream || descriptor {
+        Place::Stream
+    } else {
+        Place::Device
+    })
+}
+
+/// The place of a path relative to the root of a repository.
+fn inside_repository(inside: &str) -> Place {
+    // At the root or in any folder: monorepos and worktrees have several.
+    if has_entry(inside, &CONTROL) {
+        return Place::Control;
+    }
+    if has_entry(inside, &AUTOMATION) {
+        return Place::Automation;
+    }
+    Place::Repository
+}
+
+/// Whether one of `entries`, each a name or several with slashes, occurs in `path` as whole
+/// components.
+fn has_entry(path: &str, entries: &[&str]) -> bool {
+    let mut rest = path;
+    loop {
+        if entries.iter().any(|entry| below(rest, entry).is_some()) {
+            return true;
+        }
+        match rest.find('/') {
+            Some(slash) => rest = &rest[slash + 1..],
+            None => return false,
+        }
+    }
+}
+
+/// [`below`] for a path in lower case and a folder in any.
+fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str> {
+    if folder.is_ascii() {
+        let start = lower.as_bytes().get(..folder.len())?;
+        return match start.eq_ignore_ascii_case(folder.as_bytes()) {
+            true => below(lower, &lower[..folder.len()]),
+            false => None,
+        };
+    }
+    below(lower, &folder.to_lowercase())
+}
+
+/// The rest of `path` below `folder`; empty for the folder itself.
+pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    if folder == "/" {
+        return path.strip_prefix('/');
+    }
+    match path.strip_prefix(folder)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+/// `path` made absolute against `cwd`, without `.`, `..` and doubled slashes.
+fn normal(path: &str, cwd: &str) -> String {
+    let base = if path.starts_with(['/', '~']) {
+        ""
+    } else {
+        cwd
+    };
+    let home = path.starts_with('~') || base.starts_with('~');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                // Above `~` is a folder that we do not know.
+                match parts.len() {
+                    1 if home => parts = vec!["~", "unknown"],
+                    _ => {
+                        parts.pop();
+                    }
+                }
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if home { joined } else { format!("/{joined}") }
+}
+
+/// Whether the file name pattern `pattern` matches `name`.
+pub fn pattern_matches(pattern: &str, name: &str) -> bool {
+    secret::matches(pattern.as_bytes(), name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

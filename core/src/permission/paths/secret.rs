@@ -1,0 +1,231 @@
+//! Which files hold secrets, by their names. Everything here is lower case.
+
+/// File names that hold secrets wherever they are.
+const NAMES: [&str; 43] = [
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".pypirc",
+    ".git-credentials",
+    ".htpasswd",
+    ".vault-token",
+    ".s3cfg",
+    ".boto",
+    ".envrc",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.xml",
+    "client_secret.json",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "auth.json",
+    "token.json",
+    "kubeconfig",
+    ".dockercfg",
+    ".dockerconfigjson",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "master.passwd",
+    "krb5.keytab",
+    "master.key",
+    "terraform.tfstate",
+    "application_default_credentials.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".agentize.local.yaml",
+];
+
+/// Endings of names of key material.
+const ENDINGS: [&str; 10] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".ovpn",
+    ".tfstate",
+];
+
+/// Beginnings of names of key material, public halves excepted.
+const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+
+/// Folders in which everything is secret: one component, or a path.
+const FOLDERS: [&str; 27] = [
+    "etc/passwd",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".gcloud",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/hub",
+    ".config/git/credentials",
+    ".kube",
+    ".docker/config.json",
+    ".password-store",
+    ".local/share/keyrings",
+    "library/keychains",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".terraform.d",
+    "secret",
+    "secrets",
+    "licenses",
+    "etc/ssl/private",
+    "etc/sudoers.d",
+    "run/secrets",
+    ".codex/auth.json",
+    ".tmp/telegram",
+];
+
+/// Endings that make an environment file a template without values.
+const TEMPLATES: [&str; 5] = [
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+];
+
+/// Entries below `/proc/<pid>` that show a process's memory, environment or files.
+const PROCESS_ENTRIES: [&str; 10] = [
+    "environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task",
+];
+
+/// Whether the name of an absolute, normal, lower-case path says that it is a secret.
+pub(super) fn is_secret(lower: &str) -> bool {
+    let name = lower.rsplit('/').next().unwrap_or(lower);
+    is_secret_name(name)
+        || super::has_entry(lower, &FOLDERS)
+        || is_process_secret(lower)
+        || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
+        || (lower.starts_with("/etc/ssh/")
+            && name.starts_with("ssh_host")
+            && !name.ends_with(".pub"))
+        || lower == "/proc/kcore"
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let environment = name == ".env"
+        || (name.starts_with(".env.") && !TEMPLATES.contains(&name))
+        || (name.ends_with(".env") && name != "env");
+    let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
+    let service = name.starts_with("service-account") && name.ends_with(".json");
+    environment
+        || key
+        || service
+        || NAMES.contains(&name)
+        || (ENDINGS
+            .iter()
+            .any(|ending| name.len() > ending.len() && name.ends_with(ending)))
+}
+
+fn is_process_secret(lower: &str) -> bool {
+    let Some(rest) = lower.strip_prefix("/proc/") else {
+        return false;
+    };
+    let mut parts = rest.split('/');
+    let process = parts.next().unwrap_or_default();
+    let is_process = process == "self"
+        || process == "thread-self"
+        || process.bytes().all(|b| b.is_ascii_digit())
+        || process.contains(['*', '?', '[']);
+    is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
+}
+
+/// Names that stand for all others when a pattern is asked what it can match.
+const SAMPLES: [&str; 20] = [
+    ".env",
+    ".env.local",
+    ".env.production",
+    "prod.env",
+    "id_rsa",
+    "id_ed25519",
+    ".netrc",
+    ".git-credentials",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "secrets.yaml",
+    "server.pem",
+    "server.key",
+    "shadow",
+    "environ",
+    ".ssh",
+    ".aws",
+    "auth.json",
+    ".agentize.local.yaml",
+];
+
+/// Whether a file name pattern matches a secret's name. A part without any letter (`*`,
+/// `*.*`) is an ordinary folder listing and matches nothing here.
+pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
+    // Any folder may turn out to be the one of a process.
+    if is_secret(pattern) || pattern.split('/').any(|part| part == "environ") {
+        return true;
+    }
+    pattern.split('/').any(|part| {
+        let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
+        telling
+            && part.contains(['*', '?', '['])
+            && SAMPLES
+                .iter()
+                .any(|sample| matches(part.as_bytes(), sample.as_bytes()))
+    })
+}
+
+/// Shell pattern matching where a bracket matches any one character and a leading dot has
+/// to be written.
+pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(b'.' | b'[')) {
+        return false;
+    }
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, n));
+                p += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => pattern[p..]
+                .iter()
+                .position(|b| *b == b']')
+                .map(|end| end + 1),
+            Some(c) if *c == name[n] => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(width), _) => {
+                p += width;
+                n += 1;
+            }
+            (None, Some((after, from))) => {
+                star = Some((after, from + 1));
+                p = after;
+                n = from + 1;
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[p..].iter().all(|b| *b == b'*')
+}

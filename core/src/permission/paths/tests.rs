@@ -1,0 +1,103 @@
+use super::*;
+use crate::permission::verdict::Decision;
+
+fn decision(path: &str, access: Access) -> Decision {
+    let places = Places::new("/srv/repo");
+    places
+        .judge_text(path, access)
+        .map_or(Decision::Allow, |finding| finding.decision)
+}
+
+#[test]
+fn every_place_has_its_policy() {
+    use Decision::{Allow, Ask, Deny};
+    for (path, list, read, write) in [
+        ("src/main.rs", Allow, Allow, Allow),
+        ("/srv/repo/./a/../b", Allow, Allow, Allow),
+        ("/dev/null", Allow, Allow, Allow),
+        (".git/HEAD", Allow, Allow, Deny),
+        (".git/config", Allow, Ask, Deny),
+        ("sub/.GIT/hooks/x", Allow, Allow, Deny),
+        (".claude/settings.json", Allow, Allow, Deny),
+        (".github/workflows/ci.yml", Allow, Allow, Ask),
+        (".hotl/state/x.json", Allow, Allow, Deny),
+        (".tmp/hooked-sessions/x.json", Allow, Allow, Deny),
+        (".env", Ask, Deny, Deny),
+        ("a/.ENV.local", Ask, Deny, Deny),
+        (".env.example", Allow, Allow, Allow),
+        ("~/.ssh/id_rsa", Ask, Deny, Deny),
+        ("id_ed25519.pub", Allow, Allow, Allow),
+        ("/proc/self/environ", Ask, Deny, Deny),
+        ("/proc/cpuinfo", Allow, Allow, Deny),
+        ("/usr/share/doc/x", Allow, Allow, Deny),
+        ("/srv/repository/x", Allow, Allow, Deny),
+        ("../x", Allow, Allow, Deny),
+        ("~/notes", Ask, Ask, Deny),
+        ("/home/u/.cargo/registry/x", Allow, Allow, Deny),
+        ("~/..", Ask, Ask, Deny),
+        ("/tmp/x", Allow, Allow, Ask),
+        ("/dev/sda", Deny, Deny, Deny),
+        ("", Ask, Ask, Ask),
+        ("a\\b", Ask, Ask, Ask),
+        ("GIT~1/config", Ask, Ask, Ask),
+        ("-rf", Allow, Allow, Ask),
+    ] {
+        assert_eq!(decision(path, Access::List), list, "list {path}");
+        assert_eq!(decision(path, Access::Read), read, "read {path}");
+        assert_eq!(decision(path, Access::Write), write, "write {path}");
+    }
+}
+
+#[test]
+fn a_link_is_as_bad_as_what_it_points_to() {
+    let mut places = Places::new("/srv/repo");
+    places
+        .links
+        .insert("/srv/repo/docs".to_owned(), "/etc".to_owned());
+    places
+        .links
+        .insert("/srv/repo/.git".to_owned(), "/srv/repo/x".to_owned());
+    places
+        .links
+        .insert("/srv/repo/up".to_owned(), "../.ssh/id_rsa".to_owned());
+    assert_eq!(places.place("docs"), Place::Outside);
+    assert_eq!(places.place(".git"), Place::Git);
+    assert_eq!(places.place("up"), Place::Secret);
+}
+
+#[test]
+fn patterns_are_judged_by_what_they_can_match() {
+    let places = Places::new("/srv/repo");
+    let read = |pattern: &str| {
+        let arg = Arg {
+            text: pattern.to_owned(),
+            shape: Shape::Pattern,
+            guess: None,
+        };
+        places.judge(&arg, Access::Read).is_none()
+    };
+    for pattern in [
+        "*",
+        "*.rs",
+        "src/*",
+        "src/**/*.ts",
+        "a?b",
+        "[ab].c",
+        "/usr/include/*.h",
+    ] {
+        assert!(read(pattern), "{pattern}");
+    }
+    for pattern in [
+        ".e*",
+        ".en?",
+        "*.pem",
+        ".[e]nv",
+        "~/*",
+        "*/../../x",
+        "/proc/*/environ",
+        "*.env",
+        "id_*",
+    ] {
+        assert!(!read(pattern), "{pattern}");
+    }
+}

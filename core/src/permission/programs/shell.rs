@@ -1,0 +1,328 @@
+//! The shell's own commands, and programs that run other commands.
+
+use super::Class::{Administers, Escalates, Leaves, Prints, Reads, Reveals, Runs, Wraps};
+use super::Role::{Command, Data, List, Read, Shell};
+use super::{Program, attached, makes, makes_with, plain, program, takes};
+use crate::permission::{scripts, wrappers};
+
+pub(super) const TABLE: &[Program] = &[
+    program(&["echo"], Prints, "prints its arguments").open(),
+    program(&["printf"], Prints, "prints its arguments").check(scripts::printf),
+    program(
+        &[
+            "true", "false", ":", "exit", "return", "break", "continue", "shift", "wait", "jobs",
+            "disown", "times", "dirs", "suspend",
+        ],
+        Prints,
+        "steers the script",
+    ),
+    program(&["test", "["], Reads, "checks files and values")
+        .operands(&[Data])
+        .check(scripts::test),
+    program(
+        &["type"],
+        Prints,
+        "names programs; on another system, prints files",
+    )
+    .operands(&[Read]),
+    program(&["set"], Prints, "changes how the shell runs").check(scripts::set),
+    program(&["shopt"], Prints, "changes how the shell runs").check(scripts::shopt),
+    program(
+        &["export", "readonly", "declare", "typeset", "local"],
+        Prints,
+        "sets variables",
+    )
+    .check(scripts::declare),
+    program(&["unset", "getopts"], Prints, "changes variables").check(scripts::plain_names),
+    program(
+        &["read", "mapfile", "readarray"],
+        Prints,
+        "reads lines into variables",
+    )
+    .options(&[
+        takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
+        takes(&["-a"], Data),
+        plain(&["-r", "-e", "-s"]),
+        makes_with(&["-C", "-c"], Data, Runs),
+    ])
+    .only_these_options()
+    .check(scripts::plain_names),
+    program(&["let"], Runs, "evaluates arithmetic"),
+    program(
+        &["cd", "pushd", "popd", "chdir"],
+        Leaves,
+        "changes the working folder",
+    ),
+    program(&["eval"], Wraps, "runs its arguments as a command").check(wrappers::eval),
+    program(&["exec"], Wraps, "replaces the shell by a command")
+        .options(&[takes(&["-a"], Data), plain(&["-c", "-l"])])
+        .only_these_options()
+        .operands(&[Command]),
+    program(
+        &["command", "builtin"],
+        Wraps,
+        "runs a command without looking for functions",
+    )
+    .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
+    .only_these_options()
+    .operands(&[Command])
+    .check(wrappers::command),
+    program(&["trap"], Wraps, "runs a command later").check(wrappers::trap),
+    program(&["source", "."], Runs, "runs a file in this shell").operands(&[Read]),
+    program(&["alias"], Runs, "renames commands").check(wrappers::alias),
+    program(
+        &[
+            "unalias", "enable", "hash", "complete", "compgen", "bind", "ulimit", "umask",
+            "history", "fc", "caller", "logout", "newgrp",
+        ],
+        Runs,
+        "changes the shell",
+    ),
+    program(&["env"], Reveals, "runs a command with other variables").check(wrappers::env),
+    program(&["printenv"], Reveals, "prints variables"),
+    program(
+        &["nohup", "setsid", "unbuffer", "catchsegv"],
+        Wraps,
+        "runs a command detached",
+    )
+    .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
+    .only_these_options()
+    .operands(&[Command]),
+    program(
+        &["nice", "ionice", "chrt", "taskset"],
+        Wraps,
+        "runs a command with a priority",
+    )
+    .options(&[takes(
+        &["-n", "--adjustment", "-c", "--class", "--classdata", "-p"],
+        Data,
+    )])
+    .operands(&[Command])
+    .check(wrappers::old_style_number),
+    program(&["time", "gtime"], Wraps, "measures a command")
+        .options(&[
+            plain(&["-p", "-v", "--verbose"]),
+            takes(&["-f", "--format"], Data),
+            takes(&["-o", "--output"], super::Role::Write),
+        ])
+        .only_these_options()
+        .operands(&[Command]),
+    program(
+        &["timeout", "gtimeout"],
+        Wraps,
+        "runs a command for a limited time",
+    )
+    .options(&[
+        takes(&["-k", "--kill-after", "-s", "--signal"], Data),
+        plain(&["--foreground", "--preserve-status", "-v", "--verbose"]),
+    ])
+    .only_these_options()
+    .operands(&[Data, Command]),
+    program(&["stdbuf"], Wraps, "runs a command with other buffers")
+        .options(&[takes(
+            &["-i", "--input", "-o", "--output", "-e", "--error"],
+            Data,
+        )])
+        .only_these_options()
+        .operands(&[Command]),
+    program(&["flock"], Wraps, "runs a command under a lock")
+        .options(&[
+            takes(
+                &["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"],
+                Data,
+            ),
+            takes(&["-c", "--command"], Shell),
+            plain(&[
+                "-n",
+                "--nonblock",
+                "-x",
+                "-s",
+                "-u",
+                "-o",
+                "--close",
+                "-F",
+                "--verbose",
+            ]),
+        ])
+        .only_these_options()
+        .operands(&[super::Role::Write, Command]),
+    program(
+        &["xargs", "gxargs"],
+        Wraps,
+        "runs a command with arguments from its input",
+    )
+    .check(wrappers::xargs),
+    program(&["watch"], Wraps, "runs a command again and again")
+        .options(&[takes(&["-n", "--interval", "-q", "--equexit"], Data)])
+        .check(wrappers::watch),
+    program(&["parallel"], Runs, "runs many commands").check(wrappers::parallel),
+    program(
+        &[
+            "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "busybox",
+            "toybox", "csh", "tcsh", "elvish", "nu", "xonsh",
+        ],
+        Runs,
+        "runs shell code",
+    )
+    .check(wrappers::shell),
+    program(
+        &[
+            "sudo",
+            "doas",
+            "su",
+            "pkexec",
+            "runuser",
+            "sudoedit",
+            "gosu",
+            "su-exec",
+            "runas",
+            "machinectl",
+            "visudo",
+        ],
+        Escalates,
+        "runs a command as another user",
+    )
+    .options(&[takes(
+        &[
+            "-u", "--user", "-g", "--group", "-p", "--prompt", "-C", "-D", "-h", "-r", "-t", "-T",
+            "-U", "-R",
+        ],
+        Data,
+    )])
+    .check(wrappers::privileged),
+    program(
+        &[
+            "chroot",
+            "unshare",
+            "nsenter",
+            "firejail",
+            "bwrap",
+            "proot",
+            "fakeroot",
+            "systemd-run",
+            "capsh",
+            "setpriv",
+        ],
+        Runs,
+        "runs a command in another environment",
+    )
+    .check(wrappers::rest_is_command),
+    program(
+        &[
+            "strace",
+            "ltrace",
+            "gdb",
+            "lldb",
+            "perf",
+            "valgrind",
+            "script",
+            "expect",
+            "tmux",
+            "screen",
+            "dbus-run-session",
+            "xvfb-run",
+            "rlwrap",
+            "entr",
+            "inotifywait",
+            "nodemon",
+            "hyperfine",
+            "direnv",
+            "mise",
+            "asdf",
+            "dotenv",
+            "op-run",
+            "with-contenv",
+            "cpulimit",
+            "prlimit",
+            "chpst",
+            "softlimit",
+            "numactl",
+            "arch",
+            "linux64",
+            "setarch",
+            "ccache",
+            "distcc",
+            "sccache",
+        ],
+        Runs,
+        "runs a command",
+    )
+    .check(wrappers::rest_is_command),
+    program(
+        &[
+            "python", "python2", "python3", "pypy", "pypy3", "ipython", "node", "nodejs", "ruby",
+            "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia", "groovy", "guile", "sbcl",
+            "erl", "elixir", "iex", "irb", "ghci", "jshell", "osqueryi", "m4", "bc", "dc", "ed",
+            "ex", "vi", "vim", "nvim", "view", "emacs", "nano", "pico", "less", "more", "most",
+            "man", "info",
+        ],
+        Runs,
+        "runs code, or commands from within",
+    ),
+    program(
+        &[
+            "powershell",
+            "pwsh",
+            "powershell.exe",
+            "pwsh.exe",
+            "cmd",
+            "cmd.exe",
+            "wscript",
+            "cscript",
+            "mshta",
+            "rundll32",
+            "regsvr32",
+            "wsl",
+            "wsl.exe",
+        ],
+        Runs,
+        "runs Windows code",
+    ),
+    program(&["module", "ml"], Prints, "loads a tool chain").check(scripts::module),
+    program(&["date"], Prints, "shows the time")
+        .options(&[
+            takes(&["-d", "--date"], Data),
+            takes(&["-f", "--file"], Read),
+            takes(&["-r", "--reference"], List),
+            attached(&["-I", "--iso-8601", "--rfc-3339"]),
+            makes_with(&["-s", "--set"], Data, Administers),
+            plain(&["-u", "--utc", "--universal", "-R", "--rfc-email", "-j"]),
+        ])
+        .only_these_options()
+        .check(scripts::date),
+    program(
+        &[
+            "sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale",
+        ],
+        Prints,
+        "computes and prints",
+    ),
+    program(
+        &[
+            "id",
+            "whoami",
+            "groups",
+            "hostname",
+            "who",
+            "w",
+            "last",
+            "users",
+            "uptime",
+            "free",
+            "lsof",
+            "ps",
+            "top",
+            "htop",
+            "pgrep",
+            "lscpu",
+            "lsblk",
+            "dmesg",
+            "vmstat",
+            "netstat",
+            "ss",
+            "journalctl",
+        ],
+        Reveals,
+        "describes the machine",
+    ),
+];

@@ -1,0 +1,353 @@
+//! Rules that people write, in `.agentize.yaml` and `.agentize.local.yaml`.
+//!
+//! A rule is a regular expression that is searched in the words of one command, as the
+//! program would get them, or in the target of another tool. An error in a file never makes
+//! a call milder: a deny rule that cannot be used asks, an allow rule that cannot be used is
+//! left out, and a file that cannot be read allows nothing at all.
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use super::expand::{Arg, HOLE};
+use super::judge::{file_name, in_system_folder};
+use super::paths::TemporaryPolicy;
+use super::verdict::{Decision, Finding};
+use crate::limits;
+use crate::text;
+
+/// The file that a rule stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `.agentize.yaml`, which everybody who can commit can change, and whether the
+    /// developer trusts its present content.
+    Project {
+        /// Whether its allow rules count.
+        trusted: bool,
+    },
+    /// `.agentize.local.yaml`, the developer's own.
+    Local,
+}
+
+impl Source {
+    fn name(self) -> &'static str {
+        match self {
+            Source::Project { .. } => "project",
+            Source::Local => "local",
+        }
+    }
+}
+
+/// All rules that hold for a call.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    faults: Vec<String>,
+    notes: Vec<String>,
+    temporary: TemporaryPolicy,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    name: String,
+    decision: Decision,
+    tool: String,
+    pattern: Pattern,
+}
+
+#[derive(Clone, Debug)]
+enum Pattern {
+    Search(Box<Regex>),
+    /// Cannot be compiled; matches everything of its tool and asks.
+    Unusable(String),
+}
+
+impl Rules {
+    /// Adds the rules of one file. Files are added in the order of their precedence.
+    pub fn add_file(&mut self, source: Source, yaml: &str) {
+        if let Err(fault) = self.read_file(source, yaml) {
+            self.faults
+                .push(format!("the {} configuration {fault}", source.name()));
+        }
+    }
+
+    fn read_file(&mut self, source: Source, yaml: &str) -> Result<(), String> {
+        let yaml = yaml.strip_prefix('\u{feff}').unwrap_or(yaml);
+        let brackets = yaml.bytes().filter(|b| matches!(b, b'[' | b'{')).count();
+        // Brackets in patterns count too, so this is wider than for frontmatter; the YAML
+        // reader is quadratic in nesting, which this bounds.
+        if yaml.len() > limits::CONFIG_BYTES || brackets > limits::CONFIG_OPEN_BRACKETS {
+            return Err("is too large to be read".to_owned());
+        }
+        let value: serde_yaml::Value =
+            serde_yaml::from_str(yaml).map_err(|error| format!("is not YAML: {error}"))?;
+        let top = match &value {
+            serde_yaml::Value::Null => return Ok(()),
+            serde_yaml::Value::Mapping(top) => top,
+            _ => return Err("is not a mapping".to_owned()),
+        };
+        let permissions = match top.get("permissions") {
+            None | Some(serde_yaml::Value::Null) => return Ok(()),
+            Some(serde_yaml::Value::Mapping(permissions)) => permissions,
+            Some(_) => return Err("has `permissions` that is not a mapping".to_owned()),
+        };
+        let mut result = Ok(());
+        for (key, value) in permissions {
+            let key = key.as_str().unwrap_or_default();
+            let read = match key {
+                "deny" => self.read_list(source, Decision::Deny, key, value),
+                "ask" => self.read_list(source, Decision::Ask, key, value),
+                "allow" => self.read_list(source, Decision::Allow, key, value),
+                "temporary" => self.read_temporary(source, value),
+                _ => {
+                    self.notes.push(format!(
+                        "`permissions.{}` is not known",
+                        text::one_line(key)
+                    ));
+                    Ok(())
+                }
+            };
+            result = result.and(read);
+        }
+        result
+    }
+
+    fn read_temporary(&mut self, source: Source, value: &serde_yaml::Value) -> Result<(), String> {
+        let may = matches!(source, Source::Local | Source::Project { trusted: true });
+        match value.as_str() {
+            Some("allow") if may => self.temporary = TemporaryPolicy::Allow,
+            Some("allow" | "ask") => {}
+            _ => {
+                return Err(
+                    "has `permissions.temporary` that is neither `allow` nor `ask`".to_owned(),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn read_list(
+        &mut self,
+        source: Source,
+        decision: Decision,
+        key: &str,
+        value: &serde_yaml::Value,
+    ) -> Result<(), String> {
+        let items = match value {
+            serde_yaml::Value::Null => return Ok(()),
+            serde_yaml::Value::Sequence(items) => items,
+            _ => return Err(format!("has `permissions.{key}` that is not a list")),
+        };
+        let mut result = Ok(());
+        for (index, item) in items.iter().enumerate() {
+            let name = format!("rules:{}:{key}[{index}]", source.name());
+            let (pattern, tool) = match item {
+                serde_yaml::Value::String(pattern) => (Some(pattern.as_str()), "Bash"),
+                serde_yaml::Value::Mapping(map) => {
+                    let tool = map
+                        .get("tool")
+                        .map_or(Some("Bash"), serde_yaml::Value::as_str);
+                    (
+                        map.get("pattern").and_then(serde_yaml::Value::as_str),
+                        tool.unwrap_or(""),
+                    )
+                }
+                _ => (None, ""),
+            };
+            match pattern {
+                Some(pattern) if !tool.is_empty() => {
+                    self.add(source, name, decision, tool, pattern)
+                }
+                _ if decision == Decision::Allow => {
+                    self.notes.push(format!(
+                        "`{name}` is neither a pattern nor a pattern with a tool"
+                    ));
+                }
+                _ => result = Err(format!("has an entry {key}[{index}] that is not a rule")),
+            }
+        }
+        result
+    }
+
+    fn add(&mut self, source: Source, name: String, decision: Decision, tool: &str, pattern: &str) {
+        if decision == Decision::Allow && source == (Source::Project { trusted: false }) {
+            self.notes
+                .push(format!("`{name}` waits for `onloop permit trust`"));
+            return;
+        }
+        if self.rules.len() >= limits::CONFIG_RULES {
+            self.faults.push(format!(
+                "the {} configuration has too many rules",
+                source.name()
+            ));
+            return;
+        }
+        let compiled = RegexBuilder::new(pattern)
+            .backtrack_limit(limits::PATTERN_STEPS)
+            .delegate_size_limit(limits::PATTERN_BYTES)
+            .build();
+        let pattern = match compiled {
+            Ok(regex) => Pattern::Search(Box::new(regex)),
+            Err(error) => {
+                self.notes.push(format!("`{name}` cannot be used: {error}"));
+                if decision == Decision::Allow {
+                    return;
+                }
+                Pattern::Unusable(error.to_string())
+            }
+        };
+        self.rules.push(Rule {
+            name,
+            decision,
+            tool: tool.to_owned(),
+            pattern,
+        });
+    }
+
+    /// Whether there is nothing to match.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Why nothing may be allowed, if a file could not be read.
+    pub fn fault(&self) -> Option<&str> {
+        self.faults.first().map(String::as_str)
+    }
+
+    /// What is odd in the files without being an error.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What writing to temporary folders needs.
+    pub fn temporary(&self) -> TemporaryPolicy {
+        self.temporary
+    }
+
+    /// What the rules say about one command: deny before ask before allow.
+    pub fn command(&self, args: &[Arg]) -> Option<Finding> {
+        let mut plain = String::new();
+        let mut quoted = String::new();
+        for (at, arg) in args.iter().enumerate() {
+            if at > 0 {
+                plain.push(' ');
+                quoted.push(' ');
+            }
+            let word = arg.guessed();
+            let word = if at == 0 { file_name(word) } else { word };
+            plain.push_str(word);
+            quoted.push_str(&text::shell_word(word));
+        }
+        // A program of the same name in another folder is another program.
+        let path = args.first().map_or("", |arg| arg.text.as_str());
+        let same = !path.contains('/') || in_system_folder(path);
+        let named = if same {
+            plain.clone()
+        } else {
+            format!("{path}{}", &plain[file_name(path).len()..])
+        };
+        let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
+        self.matching(
+            "Bash",
+            &[&plain, &quoted],
+            certain.then_some(named.as_str()),
+        )
+    }
+
+    /// What the rules say about the target of a tool. `targets` are all its spellings; an
+    /// allow rule has to match the first.
+    pub fn target(&self, tool: &str, targets: &[&str]) -> Option<Finding> {
+        self.matching(tool, targets, targets.first().copied())
+    }
+
+    /// The deny and ask rules that match a whole line of shell.
+    pub fn line(&self, line: &str) -> Option<Finding> {
+        self.matching("Bash", &[line], None)
+    }
+
+    fn matching(&self, tool: &str, targets: &[&str], allowed: Option<&str>) -> Option<Finding> {
+        for wanted in [Decision::Deny, Decision::Ask] {
+            for rule in self
+                .rules
+                .iter()
+                .filter(|rule| rule.decision == wanted && rule.is_for(tool))
+            {
+                if let Some(finding) = targets.iter().find_map(|target| rule.forbids(target)) {
+                    return Some(finding);
+                }
+            }
+        }
+        let allowed = allowed?;
+        let mut allows = self
+            .rules
+            .iter()
+            .filter(|rule| rule.decision == Decision::Allow);
+        let rule = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
+        Some(Finding::allow(
+            rule.name.as_str(),
+            format!("`{}` allows it", rule.name),
+        ))
+    }
+}
+
+impl Rule {
+    fn is_for(&self, tool: &str) -> bool {
+        match self.tool.strip_suffix('*') {
+            Some(start) => tool.starts_with(start),
+            None => tool == self.tool,
+        }
+    }
+
+    fn forbids(&self, target: &str) -> Option<Finding> {
+        let found = |decision, reason| Finding {
+            decision,
+            rule: self.name.clone(),
+            reason,
+        };
+        match &self.pattern {
+            Pattern::Unusable(error) => Some(found(
+                Decision::Ask,
+                format!(
+                    "`{}` cannot be used ({}), so a person has to look",
+                    self.name,
+                    text::one_line(error)
+                ),
+            )),
+            Pattern::Search(regex) => match regex.is_match(target) {
+                Ok(false) => None,
+                Ok(true) => {
+                    let verb = if self.decision == Decision::Deny {
+                        "denies"
+                    } else {
+                        "asks about"
+                    };
+                    Some(found(self.decision, format!("`{}` {verb} it", self.name)))
+                }
+                Err(_) => Some(found(
+                    Decision::Ask,
+                    format!(
+                        "`{}` takes too long to match, so a person has to look",
+                        self.name
+                    ),
+                )),
+            },
+        }
+    }
+
+    /// Whether an allow rule covers `target`. What it matches must end at the end of a word:
+    /// `^frob` is about `frob`, not about `frobnicate`.
+    fn covers(&self, target: &str) -> bool {
+        let Pattern::Search(regex) = &self.pattern else {
+            return false;
+        };
+        let Ok(Some(found)) = regex.find(target) else {
+            return false;
+        };
+        let last = target[..found.end()].chars().next_back();
+        let next = target[found.end()..].chars().next();
+        let inside = |c: char| c.is_alphanumeric() || "_-.:/".contains(c);
+        match (last, next) {
+            (_, None) => true,
+            (Some(last), Some(next)) => !last.is_alphanumeric() || !inside(next),
+            (None, Some(_)) => true,
+        }
+    }
+}

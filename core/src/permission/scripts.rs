@@ -1,0 +1,686 @@
+//! What the table of programs cannot say: small languages in arguments, and programs whose
+//! arguments decide what they are.
+
+mod awk;
+mod sed;
+
+use super::environment;
+use super::expand::{Arg, HOLE, Shape};
+use super::judge::Judge;
+use super::options::Parsed;
+use super::paths::{self, Access, Place, Places};
+use super::programs::Class;
+use super::verdict::Finding;
+
+fn rule(parsed: &Parsed<'_>) -> String {
+    format!("program:{}", parsed.name)
+}
+
+fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
+    judge.add(Finding::ask(
+        rule(parsed),
+        format!("`{}` {what}", parsed.name),
+    ));
+}
+
+fn deny(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
+    judge.add(Finding::deny(
+        rule(parsed),
+        format!("`{}` {what}", parsed.name),
+    ));
+}
+
+/// grep and rg: with a pattern in an option, the first argument is a file.
+pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
+    let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
+    if (in_option || lists)
+        && let Some(first) = parsed.operands.first()
+    {
+        judge.consider(judge.context.places.judge(first, Access::Read));
+    }
+}
+
+/// jq: filters that read the environment or other files.
+pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    // These take two words, of which the table knows one.
+    let two = [
+        "--arg",
+        "--argjson",
+        "--slurpfile",
+        "--rawfile",
+        "--argfile",
+    ];
+    let mut operands = parsed.operands.clone();
+    for seen in parsed.seen.iter().filter(|seen| two.contains(&seen.name)) {
+        let files = parsed
+            .args
+            .iter()
+            .any(|arg| matches!(arg.text.as_str(), "--slurpfile" | "--rawfile" | "--argfile"));
+        if !operands.is_empty() && seen.value.is_some() {
+            let value = operands.remove(0);
+            if files {
+                judge.consider(judge.context.places.judge(value, Access::Read));
+            }
+        }
+    }
+    query(judge, parsed, operands.first().copied());
+    for file in operands.iter().skip(1) {
+        judge.consider(judge.context.places.judge(file, Access::Read));
+    }
+}
+
+/// yq: as jq, and functions that load files.
+pub(super) fn yq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    query(judge, parsed, parsed.operands.first().copied());
+    if let Some(first) = parsed.operands.first() {
+        // Without an expression the first argument is a file.
+        judge.consider(judge.context.places.judge(first, Access::List));
+        if first.text.contains("load") {
+            ask(judge, parsed, "loads files that its expression names");
+        }
+    }
+}
+
+fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
+    let Some(filter) = filter else { return };
+    match filter.known() {
+        None if filter.shape == Shape::Pattern => {}
+        None => ask(
+            judge,
+            parsed,
+            "gets a filter that is put together when it runs",
+        ),
+        Some(text) => {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
+            let reads = [
+                "env",
+                "$ENV",
+                "import",
+                "include",
+                "input_filename",
+                "$__prog_args",
+                "getpath_env",
+                "envsubst",
+                "strenv",
+                "eval",
+            ];
+            if words.into_iter().any(|word| reads.contains(&word)) {
+                ask(
+                    judge,
+                    parsed,
+                    "gets a filter that reads the environment or other files",
+                );
+            }
+        }
+    }
+}
+
+/// awk: programs that start others, or read and write files of their own choice.
+pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let Some(program) = parsed.operands.first() else {
+        return;
+    };
+    match program.text.as_str() {
+        text if program.known().is_some() || program.shape == Shape::Pattern => {
+            if let Some(what) = awk::objection(text) {
+                ask(judge, parsed, what);
+            }
+        }
+        _ => ask(
+            judge,
+            parsed,
+            "gets a program that is put together when it runs",
+        ),
+    }
+}
+
+/// sed: scripts that run commands or read and write files.
+pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let mut scripts = parsed.values(&["-e", "--expression"]);
+    let mut files = parsed.operands.as_slice();
+    if scripts.is_empty()
+        && let [script, rest @ ..] = files
+    {
+        scripts.push(script);
+        files = rest;
+    }
+    for file in files {
+        judge.consider(judge.context.places.judge(file, Access::Read));
+    }
+    for script in scripts {
+        let text = script
+            .known()
+            .or((script.shape == Shape::Pattern).then_some(&script.text));
+        match text {
+            Some(text) if sed::is_plain(text) => {}
+            Some(_) => ask(
+                judge,
+                parsed,
+                "gets a script that may run commands or write files",
+            ),
+            None => ask(
+                judge,
+                parsed,
+                "gets a script that is put together when it runs",
+            ),
+        }
+    }
+}
+
+/// Tests and plain actions of find, and how many arguments each takes.
+const FIND_WORDS: &[(&str, usize)] = &[
+    ("-name", 1),
+    ("-iname", 1),
+    ("-path", 1),
+    ("-ipath", 1),
+    ("-wholename", 1),
+    ("-regex", 1),
+    ("-iregex", 1),
+    ("-regextype", 1),
+    ("-type", 1),
+    ("-xtype", 1),
+    ("-size", 1),
+    ("-mtime", 1),
+    ("-mmin", 1),
+    ("-atime", 1),
+    ("-amin", 1),
+    ("-ctime", 1),
+    ("-cmin", 1),
+    ("-newer", 1),
+    ("-newermt", 1),
+    ("-perm", 1),
+    ("-user", 1),
+    ("-group", 1),
+    ("-links", 1),
+    ("-inum", 1),
+    ("-maxdepth", 1),
+    ("-mindepth", 1),
+    ("-printf", 1),
+    ("-samefile", 1),
+    ("-fstype", 1),
+    ("-empty", 0),
+    ("-readable", 0),
+    ("-writable", 0),
+    ("-executable", 0),
+    ("-nouser", 0),
+    ("-nogroup", 0),
+    ("-print", 0),
+    ("-print0", 0),
+    ("-ls", 0),
+    ("-prune", 0),
+    ("-quit", 0),
+    ("-true", 0),
+    ("-false", 0),
+    ("-not", 0),
+    ("-and", 0),
+    ("-a", 0),
+    ("-or", 0),
+    ("-o", 0),
+    ("-depth", 0),
+    ("-mount", 0),
+    ("-xdev", 0),
+    ("-daystart", 0),
+    ("-follow", 0),
+    ("-noleaf", 0),
+    ("-H", 0),
+    ("-L", 0),
+    ("-P", 0),
+    ("-E", 0),
+    ("-warn", 0),
+    ("-nowarn", 0),
+    ("!", 0),
+    ("(", 0),
+    (")", 0),
+    (",", 0),
+];
+
+/// find: where it starts, and what it does with what it finds.
+pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let mut at = 0;
+    let mut root = ".".to_owned();
+    let mut name = None;
+    while let Some(arg) = parsed.args.get(at) {
+        at += 1;
+        let text = arg.text.as_str();
+        match text {
+            "-name" if name.is_none() => name = parsed.args.get(at).map(|arg| arg.text.clone()),
+            // With alternatives the name says nothing about what is found.
+            "-name" | "-iname" | "-o" | "-or" | "-not" | "!" | "," => name = Some(HOLE.to_string()),
+            _ => {}
+        }
+        match text {
+            "-delete" => deny(judge, parsed, "deletes everything that it finds"),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let end = parsed.args[at..]
+                    .iter()
+                    .position(|a| matches!(a.text.as_str(), ";" | "+"));
+                let end = end.map_or(parsed.args.len(), |end| at + end);
+                found_command(judge, &parsed.args[at..end], &root, name.as_deref());
+                at = end + 1;
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                ask(judge, parsed, "writes what it finds to a file");
+                if let Some(file) = parsed.args.get(at) {
+                    judge.consider(judge.context.places.judge(file, Access::Write));
+                }
+            }
+            _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
+                match FIND_WORDS.iter().find(|(word, _)| *word == text) {
+                    Some((_, values)) => at += values,
+                    None => ask(
+                        judge,
+                        parsed,
+                        &format!("has a part `{text}` that is not known"),
+                    ),
+                }
+            }
+            _ => {
+                if arg.opaque_start() {
+                    ask(
+                        judge,
+                        parsed,
+                        "gets a word that is not known and may be an action",
+                    );
+                }
+                judge.consider(judge.context.places.judge(arg, Access::List));
+                text.clone_into(&mut root);
+            }
+        }
+    }
+}
+
+/// A command that find runs, with a pattern for what it found in place of `{}`.
+fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
+    let found = match name {
+        Some(name) if !name.contains(HOLE) && name.contains(|c: char| c.is_alphanumeric()) => Arg {
+            text: format!("{root}/*/{name}"),
+            shape: Shape::Pattern,
+            guess: None,
+        },
+        _ => Arg {
+            text: HOLE.to_string(),
+            shape: Shape::Holes,
+            guess: None,
+        },
+    };
+    let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
+    judge.command(&args, None);
+}
+
+/// `arg` with `found` in place of `mark`.
+pub(super) fn replace(arg: &Arg, mark: &str, found: &Arg) -> Arg {
+    if !arg.text.contains(mark) {
+        return arg.clone();
+    }
+    if arg.text == mark {
+        return found.clone();
+    }
+    let text = arg.text.replace(mark, &HOLE.to_string());
+    Arg {
+        text,
+        shape: Shape::Holes.max_with(arg.shape),
+        guess: None,
+    }
+}
+
+impl Shape {
+    fn max_with(self, other: Shape) -> Shape {
+        if other == Shape::Splits { other } else { self }
+    }
+}
+
+/// chmod: making files of the project executable.
+pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let [mode, files @ ..] = parsed.args else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    for file in files {
+        judge.consider(judge.context.places.judge(file, Access::Write));
+    }
+    let executable = matches!(mode.known(), Some("+x" | "u+x" | "a+x" | "ug+x" | "ugo+x"));
+    if !executable || files.is_empty() || files.iter().any(|file| file.text.starts_with('-')) {
+        judge.classified(Class::Changes, parsed);
+    }
+}
+
+/// cp, mv, ln: every argument is read or written.
+pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let own = parsed.name == "mv" && super::workflow::moves_state(parsed, judge);
+    if own {
+        return;
+    }
+    judge.classified(Class::Changes, parsed);
+    let moves = parsed.name == "mv" || parsed.name == "rename";
+    let into_option = parsed.has(&["-t", "--target-directory"]);
+    for (at, operand) in parsed.operands.iter().enumerate() {
+        let last = at + 1 == parsed.operands.len() && !into_option;
+        let access = if last || moves {
+            Access::Write
+        } else {
+            Access::Read
+        };
+        judge.consider(judge.context.places.judge(operand, access));
+    }
+}
+
+/// rm: several files at once, without a question, is not taken back.
+pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    judge.classified(Class::Deletes, parsed);
+    let options: Vec<&str> = parsed
+        .args
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .take_while(|text| *text != "--")
+        .filter(|text| text.starts_with('-'))
+        .collect();
+    let given = |letters: [char; 2], long: &str| {
+        options
+            .iter()
+            .any(|option| match option.strip_prefix("--") {
+                Some(name) => !name.is_empty() && long.starts_with(name),
+                None => option.contains(letters),
+            })
+    };
+    let recursive = given(['r', 'R'], "recursive");
+    let force = given(['f', 'f'], "force");
+    let root = parsed.operands.iter().any(|arg| {
+        let path = judge
+            .context
+            .places
+            .absolute(arg.text.trim_end_matches('*'));
+        path == "/" || path == "~" || path == judge.context.places.root
+    });
+    let bare = options
+        .iter()
+        .any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
+    if (recursive && (force || root)) || bare {
+        deny(judge, parsed, "deletes folders without asking");
+    }
+}
+
+/// dd: `of=` is written.
+pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    judge.classified(Class::Changes, parsed);
+    for arg in parsed.args {
+        for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
+            if let Some(path) = arg.text.strip_prefix(prefix) {
+                let path = Arg {
+                    text: path.to_owned(),
+                    ..arg.clone()
+                };
+                judge.consider(judge.context.places.judge(&path, access));
+            }
+        }
+    }
+}
+
+/// printf: `-v` names a variable, and its subscript is evaluated.
+pub(super) fn printf(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    if parsed
+        .args
+        .first()
+        .is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start())
+    {
+        ask(judge, parsed, "writes a variable");
+    }
+}
+
+/// test: looking at variables evaluates their subscripts.
+pub(super) fn test(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
+    if parsed.args.iter().any(evaluates) {
+        ask(judge, parsed, "evaluates the name of a variable");
+    }
+}
+
+/// set: options that are known not to change what later commands mean.
+pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let mut args = parsed.args.iter();
+    let mut harmless = !parsed.args.is_empty();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.known() else {
+            harmless = false;
+            break;
+        };
+        if text == "--" {
+            break;
+        }
+        let letters = text.strip_prefix(['-', '+']).unwrap_or("?");
+        harmless &= letters.bytes().all(|b| b"euxvfCo".contains(&b));
+        if letters.ends_with('o') {
+            let option = args.next().and_then(Arg::known).unwrap_or_default();
+            harmless &= [
+                "pipefail",
+                "errexit",
+                "nounset",
+                "xtrace",
+                "verbose",
+                "noglob",
+                "noclobber",
+            ]
+            .contains(&option);
+        }
+    }
+    if !harmless {
+        ask(judge, parsed, "changes how the shell reads what follows");
+    }
+}
+
+/// shopt: options of file name patterns that only match more or fewer names.
+pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let known = [
+        "-s",
+        "-u",
+        "-q",
+        "nullglob",
+        "failglob",
+        "globstar",
+        "nocaseglob",
+    ];
+    if !parsed
+        .args
+        .iter()
+        .all(|arg| arg.known().is_some_and(|text| known.contains(&text)))
+    {
+        ask(judge, parsed, "changes how the shell reads what follows");
+    }
+}
+
+/// export, declare and the like: assignments in disguise.
+pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    for arg in parsed.args {
+        let text = arg.text.as_str();
+        if let Some(letters) = text.strip_prefix('-') {
+            if !letters.bytes().all(|b| b"xgraA".contains(&b)) || letters.is_empty() {
+                ask(judge, parsed, "prints, evaluates or links variables");
+            }
+            continue;
+        }
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let name = name.strip_suffix('+').unwrap_or(name);
+        if !is_name(name) {
+            ask(judge, parsed, "evaluates the name of a variable");
+        }
+        if text.contains('=') {
+            let value = Arg {
+                text: value.to_owned(),
+                shape: arg.shape,
+                guess: None,
+            };
+            judge.assignment(name, &value, true);
+        }
+    }
+    if parsed.args.is_empty() {
+        ask(judge, parsed, "prints variables");
+    }
+}
+
+/// Builtins whose arguments are names of variables.
+pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    for operand in &parsed.operands {
+        let text = operand.text.as_str();
+        let option =
+            text.starts_with(':') || text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':');
+        if operand.known().is_none() || !(is_name(text) || (parsed.name == "getopts" && option)) {
+            ask(judge, parsed, "evaluates the name of a variable");
+        } else {
+            judge.consider(
+                environment::judge(text, &Arg::exact(""), true).filter(|_| parsed.name != "unset"),
+            );
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let start = text
+        .bytes()
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// module load: by name, not by path.
+pub(super) fn module(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let known = parsed.known_operands().unwrap_or_default();
+    let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
+    let plain = match known.as_slice() {
+        ["load", names @ ..] => !names.is_empty() && names.iter().all(named),
+        ["list" | "avail"] => true,
+        _ => false,
+    };
+    if !plain || parsed.args.len() != known.len() {
+        ask(judge, parsed, "loads something else than a named module");
+    }
+}
+
+/// date: an argument without `+` sets the clock.
+pub(super) fn date(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {
+        ask(judge, parsed, "sets the clock");
+    }
+}
+
+/// make: the usual goals, and no variables that name programs.
+pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
+    const VARIABLES: [&str; 5] = ["V", "VERBOSE", "DEBUG", "RELEASE", "JOBS"];
+    if parsed.has(&["--version"]) {
+        return;
+    }
+    let mut goals = 0;
+    for operand in &parsed.operands {
+        let text = operand.known().unwrap_or_default();
+        match text.split_once('=') {
+            Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
+            Some(_) => ask(
+                judge,
+                parsed,
+                "gets a variable that may change what it runs",
+            ),
+            None if GOALS.contains(&text) || is_number(text) => goals += 1,
+            None => {
+                let shown = operand.text.replace(HOLE, "…");
+                ask(
+                    judge,
+                    parsed,
+                    &format!("has no rule for the goal `{shown}`"),
+                );
+            }
+        }
+    }
+    if goals == 0 {
+        ask(
+            judge,
+            parsed,
+            "has no goal, and what the first one does is not known",
+        );
+    }
+}
+
+/// ninja: targets that leave the build folder.
+pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
+    if !parsed.operands.iter().all(plain) {
+        ask(judge, parsed, "installs, or has a target that is not known");
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    text.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// cmake: definitions that choose programs.
+pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    for value in parsed.values(&["-D"]) {
+        let known = value.known().unwrap_or_default();
+        let (name, value) = known.split_once('=').unwrap_or((known, ""));
+        let name = name.split(':').next().unwrap_or_default();
+        let plain = name == "CMAKE_BUILD_TYPE"
+            || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
+            || (!name.contains("CMAKE_") && !environment::names_code(name));
+        if !plain || name.is_empty() || !is_word(value) {
+            ask(
+                judge,
+                parsed,
+                "gets a definition that may choose what it runs",
+            );
+        }
+    }
+    let targets = parsed.values(&["-t", "--target"]);
+    if targets.iter().any(|target| target.text.contains("install")) {
+        ask(judge, parsed, "installs what it built");
+    }
+    if parsed.args.is_empty() {
+        ask(judge, parsed, "has nothing to do");
+    }
+}
+
+/// Package managers: only what prints, without touching the network or the project's code.
+pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let first = parsed.args.first().and_then(Arg::known).unwrap_or_default();
+    if parsed.args.len() == 1 && matches!(first, "--version" | "-V" | "--help" | "help") {
+        return;
+    }
+    let class = match first {
+        "publish" | "unpublish" | "deprecate" | "yank" | "login" | "logout" | "owner" | "token"
+        | "upload" | "push" | "adduser" | "dist-tag" => Class::Publishes,
+        _ => Class::Runs,
+    };
+    judge.classified(class, parsed);
+}
+
+/// What speaks against running the file at `path`; `None` for the project's own test
+/// scripts.
+pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
+    let absolute = places.absolute(path);
+    let inside = paths::below(&absolute, &places.root).unwrap_or_default();
+    let named = |folder: &str| {
+        inside
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.ends_with(".sh") && rest.len() > 3)
+    };
+    let plain = !path.split('/').any(|part| part == "..");
+    let tests = named("tests/") && places.place(path) == Place::Repository;
+    // Nobody but the developer can write below these folders.
+    let skill = [".claude/skills/", ".claude-plugin/skills/"]
+        .iter()
+        .any(|folder| {
+            inside.strip_prefix(folder).is_some_and(|rest| {
+                let mut parts = rest.split('/').skip(1);
+                parts.next() == Some("scripts") && rest.ends_with(".sh")
+            })
+        });
+    if plain && (tests || skill) {
+        return None;
+    }
+    Some(Finding::ask(
+        "program:file",
+        format!("`{path}` is a file whose content is not judged"),
+    ))
+}

@@ -1,0 +1,124 @@
+//! A reader of sed scripts that accepts what only edits the stream.
+
+/// Whether every command of `script` is known and neither runs commands nor names files.
+pub(super) fn is_plain(script: &str) -> bool {
+    let mut reader = Reader {
+        bytes: script.as_bytes(),
+        at: 0,
+    };
+    reader.script().is_some()
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip(&mut self, set: &[u8]) {
+        while self.peek().is_some_and(|b| set.contains(&b)) {
+            self.at += 1;
+        }
+    }
+
+    fn script(&mut self) -> Option<()> {
+        loop {
+            self.skip(b" \t\n;{}");
+            if self.peek().is_none() {
+                return Some(());
+            }
+            self.address()?;
+            self.skip(b" \t!");
+            self.command()?;
+        }
+    }
+
+    fn address(&mut self) -> Option<()> {
+        loop {
+            match self.peek() {
+                Some(b'0'..=b'9' | b'$' | b'~' | b'+') => self.at += 1,
+                Some(b',' | b' ') => self.at += 1,
+                Some(b'/') => {
+                    self.at += 1;
+                    self.until(b'/')?;
+                    self.skip(b"IM");
+                }
+                Some(b'\\') => {
+                    let delimiter = *self.bytes.get(self.at + 1)?;
+                    self.at += 2;
+                    self.until(delimiter)?;
+                    self.skip(b"IM");
+                }
+                _ => return Some(()),
+            }
+        }
+    }
+
+    /// Moves behind the next unescaped `delimiter`; one in brackets does not count, and as
+    /// sed programs disagree on that, a bracket with a delimiter is not accepted.
+    fn until(&mut self, delimiter: u8) -> Option<()> {
+        if matches!(delimiter, b'\n' | b'\\') {
+            return None;
+        }
+        let mut bracket = false;
+        loop {
+            let byte = self.peek()?;
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                byte if byte == delimiter && bracket => return None,
+                byte if byte == delimiter => return Some(()),
+                b'[' => bracket = true,
+                b']' => bracket = false,
+                _ => {}
+            }
+        }
+    }
+
+    fn command(&mut self) -> Option<()> {
+        let command = self.peek()?;
+        self.at += 1;
+        match command {
+            b'p' | b'd' | b'D' | b'P' | b'n' | b'N' | b'g' | b'G' | b'h' | b'H' | b'x' | b'='
+            | b'{' | b'}' | b'z' => {}
+            b'q' | b'Q' | b'l' => self.skip(b" 0123456789"),
+            b's' => {
+                let delimiter = self.peek()?;
+                self.at += 1;
+                self.until(delimiter)?;
+                self.until(delimiter)?;
+                self.skip(b"gpiIM0123456789");
+            }
+            b'y' => {
+                let delimiter = self.peek()?;
+                self.at += 1;
+                self.until(delimiter)?;
+                self.until(delimiter)?;
+            }
+            b'b' | b't' | b'T' | b':' => {
+                while self
+                    .peek()
+                    .is_some_and(|b| !matches!(b, b';' | b'\n' | b'}'))
+                {
+                    self.at += 1;
+                }
+            }
+            // What follows is text to the end of the line.
+            b'a' | b'i' | b'c' => {
+                self.at += memchr::memchr(b'\n', &self.bytes[self.at..])
+                    .unwrap_or(self.bytes.len() - self.at);
+            }
+            b'#' => {
+                self.at += memchr::memchr(b'\n', &self.bytes[self.at..])
+                    .unwrap_or(self.bytes.len() - self.at);
+            }
+            _ => return None,
+        }
+        self.skip(b" \t");
+        matches!(self.peek(), None | Some(b';' | b'\n' | b'}')).then_some(())
+    }
+}

@@ -1,0 +1,455 @@
+//! Lists, pipelines, compound commands and simple commands.
+
+use super::reader::{Reader, Step};
+use super::word::ends_word;
+use super::{Function, ScopeKind, Simple, Word};
+
+/// Words that close or divide a compound command and can start none.
+const CLOSING_WORDS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
+
+/// Operators of `[[ ]]` that evaluate their operands as arithmetic or subscripts.
+const EVALUATING_TESTS: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
+
+impl Reader<'_> {
+    /// Commands up to, and not with, one of `until`.
+    pub(super) fn read_list(&mut self, until: &[&str]) -> Step<()> {
+        self.enter()?;
+        loop {
+            self.skip_lines()?;
+            if self.peek().is_none() || self.at_any(until) {
+                break;
+            }
+            let mark = self.mark();
+            self.and_or()?;
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'&') => {
+                    self.position += 1;
+                    self.mark_uncertain(mark);
+                }
+                Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => {
+                    if self.at_any(until) {
+                        break;
+                    }
+                    return Err(self.refusal("`;;` stands outside `case`"));
+                }
+                Some(b';') => self.position += 1,
+                Some(b'\n') => {}
+                None => break,
+                Some(_) if self.at_any(until) => break,
+                Some(_) => return Err(self.refusal("a command ends in something unexpected")),
+            }
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// Whether the text goes on with one of `words`, as an operator or a whole word.
+    fn at_any(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| match word.as_bytes()[0] {
+            b')' | b';' => self.starts_with(word),
+            _ => self.raw_word() == *word,
+        })
+    }
+
+    /// The bytes up to the next operator or blank, quotes and all.
+    pub(super) fn raw_word(&self) -> &str {
+        let rest = &self.text[self.position..];
+        let end = rest.bytes().position(ends_word).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.raw_word() == word;
+        if found {
+            self.position += word.len();
+        }
+        found
+    }
+
+    fn expect_word(&mut self, word: &str, missing: &'static str) -> Step<()> {
+        self.skip_lines()?;
+        if self.eat_word(word) {
+            Ok(())
+        } else {
+            Err(self.refusal(missing))
+        }
+    }
+
+    fn mark(&self) -> (usize, usize) {
+        (self.script.commands.len(), self.script.functions.len())
+    }
+
+    /// Everything since `mark` may not happen, or not in this shell.
+    fn mark_uncertain(&mut self, (command, function): (usize, usize)) {
+        for simple in &mut self.script.commands[command..] {
+            simple.certain = false;
+        }
+        for function in &mut self.script.functions[function..] {
+            function.certain = false;
+        }
+    }
+
+    fn and_or(&mut self) -> Step<()> {
+        self.pipeline()?;
+        loop {
+            self.skip_blanks();
+            if !self.eat("&&") && !self.eat("||") {
+                return Ok(());
+            }
+            self.skip_lines()?;
+            let mark = self.mark();
+            self.pipeline()?;
+            self.mark_uncertain(mark);
+        }
+    }
+
+    fn pipeline(&mut self) -> Step<()> {
+        let mark = self.mark();
+        let mut stages = 1;
+        loop {
+            self.skip_blanks();
+            if self.eat_word("!") {
+                continue;
+            }
+            if !self.eat_word("time") {
+                break;
+            }
+            self.skip_blanks();
+            if self.eat_word("-p") {
+                self.skip_blanks();
+            }
+            // `time` alone measures nothing and runs nothing.
+            if self
+                .peek()
+                .is_none_or(|b| matches!(b, b'\n' | b';' | b'&' | b'|' | b')'))
+            {
+                return Ok(());
+            }
+        }
+        self.command()?;
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
+                break;
+            }
+            self.position += 1;
+            self.eat("&");
+            self.skip_lines()?;
+            stages += 1;
+            self.command()?;
+        }
+        if stages > 1 {
+            self.mark_uncertain(mark);
+        }
+        Ok(())
+    }
+
+    fn command(&mut self) -> Step<()> {
+        self.enter()?;
+        self.skip_blanks();
+        let outer = self.scope;
+        let compound = match self.peek() {
+            None => return Err(self.refusal("a command is missing at the end")),
+            Some(b'(') => {
+                self.parenthesised()?;
+                true
+            }
+            Some(byte) if ends_word(byte) && !matches!(byte, b'<' | b'>' | b'&') => {
+                return Err(self.refusal("a command is missing here"));
+            }
+            Some(_) => self.reserved()?,
+        };
+        if compound {
+            self.scope = outer;
+            self.compound_redirections()?;
+        } else {
+            self.simple()?;
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// A compound command that starts with a reserved word or a function definition;
+    /// `false` when a simple command stands here.
+    fn reserved(&mut self) -> Step<bool> {
+        let word = self.raw_word();
+        if CLOSING_WORDS.contains(&word) {
+            return Err(self.refusal("a word that closes a compound command stands alone"));
+        }
+        match word {
+            "{" => self.group()?,
+            "if" => self.conditional_command()?,
+            "while" | "until" => self.while_loop()?,
+            "for" | "select" => self.for_loop()?,
+            "case" => self.case()?,
+            "[[" => self.test()?,
+            "coproc" => {
+                self.position += "coproc".len();
+                self.open_scope(ScopeKind::Subshell);
+                self.command()?;
+            }
+            "function" => {
+                self.position += "function".len();
+                self.skip_blanks();
+                let name = self.raw_word().to_owned();
+                self.position += name.len();
+                self.skip_blanks();
+                if self.eat("(") {
+                    self.skip_blanks();
+                    if !self.eat(")") {
+                        return Err(self.refusal("a function has no `()`"));
+                    }
+                }
+                self.function(name)?;
+            }
+            _ => {
+                let Some((name, behind)) = self.function_head() else {
+                    return Ok(false);
+                };
+                self.position = behind;
+                self.function(name)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// `name ()`, and where it ends.
+    fn function_head(&self) -> Option<(String, usize)> {
+        let name = self.raw_word();
+        let bytes = self.text.as_bytes();
+        let blanks = |mut at: usize| {
+            while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+                at += 1;
+            }
+            at
+        };
+        let open = blanks(self.position + name.len());
+        if name.is_empty() || name.contains('=') || bytes.get(open) != Some(&b'(') {
+            return None;
+        }
+        let close = blanks(open + 1);
+        (bytes.get(close) == Some(&b')')).then(|| (name.to_owned(), close + 1))
+    }
+
+    fn function(&mut self, name: String) -> Step<()> {
+        if !name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
+        {
+            return Err(self.refusal("a function has an unusual name"));
+        }
+        let defined_at = self.script.commands.len();
+        let certain = self.scope == 0;
+        self.script.functions.push(Function {
+            name,
+            defined_at,
+            certain,
+        });
+        self.open_scope(ScopeKind::Function);
+        self.skip_lines()?;
+        self.command()
+    }
+
+    fn parenthesised(&mut self) -> Step<()> {
+        if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() {
+            self.position += 2;
+            return self.arithmetic();
+        }
+        self.position += 1;
+        self.substitution_body()
+    }
+
+    fn group(&mut self) -> Step<()> {
+        self.position += 1;
+        self.open_scope(ScopeKind::Branch);
+        self.read_list(&["}"])?;
+        self.expect_word("}", "a `{` is not closed")
+    }
+
+    fn conditional_command(&mut self) -> Step<()> {
+        self.position += "if".len();
+        self.open_scope(ScopeKind::Branch);
+        self.read_list(&["then"])?;
+        self.expect_word("then", "an `if` has no `then`")?;
+        loop {
+            self.read_list(&["elif", "else", "fi"])?;
+            if self.eat_word("fi") {
+                return Ok(());
+            }
+            if self.eat_word("elif") {
+                self.read_list(&["then"])?;
+                self.expect_word("then", "an `elif` has no `then`")?;
+            } else if !self.eat_word("else") {
+                return Err(self.refusal("an `if` is not closed"));
+            }
+        }
+    }
+
+    fn while_loop(&mut self) -> Step<()> {
+        self.position += self.raw_word().len();
+        self.open_scope(ScopeKind::Branch);
+        self.read_list(&["do"])?;
+        self.loop_body()
+    }
+
+    fn loop_body(&mut self) -> Step<()> {
+        self.expect_word("do", "a loop has no `do`")?;
+        self.read_list(&["done"])?;
+        self.expect_word("done", "a loop is not closed")
+    }
+
+    fn for_loop(&mut self) -> Step<()> {
+        self.position += self.raw_word().len();
+        self.skip_blanks();
+        if self.starts_with("((") {
+            self.position += 2;
+            self.arithmetic()?;
+            self.open_scope(ScopeKind::Branch);
+            self.skip_blanks();
+            self.eat(";");
+            return self.loop_body();
+        }
+        let variable = self.name().to_owned();
+        if variable.is_empty() {
+            return Err(self.refusal("a loop has no variable"));
+        }
+        self.skip_lines()?;
+        let mut values = None;
+        if self.eat_word("in") {
+            let mut words = Vec::new();
+            loop {
+                self.skip_blanks();
+                match self.peek() {
+                    None => return Err(self.refusal("a loop has no `do`")),
+                    Some(b';' | b'\n') => break,
+                    Some(b) if ends_word(b) && b != b'<' && b != b'>' => {
+                        return Err(self.refusal("a loop's values end in something unexpected"));
+                    }
+                    Some(_) => words.push(self.read_word()?),
+                }
+            }
+            values = Some(words);
+        }
+        self.skip_blanks();
+        self.eat(";");
+        self.open_scope(ScopeKind::For { variable, values });
+        self.loop_body()
+    }
+
+    fn case(&mut self) -> Step<()> {
+        self.position += "case".len();
+        self.skip_blanks();
+        self.read_word()?;
+        self.expect_word("in", "a `case` has no `in`")?;
+        self.open_scope(ScopeKind::Branch);
+        loop {
+            self.skip_lines()?;
+            if self.eat_word("esac") {
+                return Ok(());
+            }
+            self.eat("(");
+            loop {
+                self.skip_blanks();
+                if self.peek().is_none_or(ends_word) {
+                    return Err(self.refusal("a pattern of a `case` is missing"));
+                }
+                self.word_parts("")?;
+                self.skip_blanks();
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            if !self.eat(")") {
+                return Err(self.refusal("a pattern of a `case` is not closed"));
+            }
+            self.read_list(&[";;", ";&", "esac"])?;
+            if self.eat(";;") || self.eat(";") {
+                self.eat("&");
+            }
+        }
+    }
+
+    /// `[[ … ]]`. Operators are stepped over: what matters is what its words run.
+    fn test(&mut self) -> Step<()> {
+        self.position += 2;
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.eat_word("]]") {
+                break;
+            }
+            match self.peek() {
+                None => return Err(self.refusal("a `[[` is not closed")),
+                Some(b'(' | b')' | b'|' | b'&') => self.position += 1,
+                Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => self.position += 1,
+                Some(b';') => return Err(self.refusal("a `[[` is not closed")),
+                Some(_) => words.push(self.word_parts("")?),
+            }
+        }
+        let evaluates = |word: &Word| {
+            word.as_literal()
+                .is_some_and(|w| EVALUATING_TESTS.contains(&w))
+        };
+        let number = |word: &Word| {
+            word.as_literal()
+                .is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
+        };
+        if words.iter().any(evaluates) && !words.iter().all(|w| evaluates(w) || number(w)) {
+            self.concern("a comparison evaluates its operands, which may hold code");
+        }
+        Ok(())
+    }
+
+    /// Redirections behind a compound command, which hold for everything in it.
+    fn compound_redirections(&mut self) -> Step<()> {
+        let mut simple = Simple {
+            scope: self.scope,
+            ..Simple::default()
+        };
+        loop {
+            self.skip_blanks();
+            if !self.redirection(&mut simple)? {
+                break;
+            }
+        }
+        if !simple.redirections.is_empty() {
+            self.script.commands.push(simple);
+        }
+        Ok(())
+    }
+
+    fn simple(&mut self) -> Step<()> {
+        let mut simple = Simple {
+            scope: self.scope,
+            certain: self.scope == 0,
+            ..Simple::default()
+        };
+        loop {
+            self.skip_blanks();
+            if self.redirection(&mut simple)? {
+                continue;
+            }
+            let process = matches!(self.peek(), Some(b'<' | b'>'));
+            if self.peek().is_none_or(ends_word) && !process {
+                break;
+            }
+            if simple.words.is_empty() && self.assignment(&mut simple)? {
+                continue;
+            }
+            if self.raw_word() == "}" {
+                self.concern("a `}` stands where it closes nothing");
+            }
+            let word = self.read_word()?;
+            simple.words.push(word);
+        }
+        if simple.words.is_empty()
+            && simple.assignments.is_empty()
+            && simple.redirections.is_empty()
+        {
+            return Err(self.refusal("a command is missing here"));
+        }
+        self.script.commands.push(simple);
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Assignments, redirections and the heads of here-documents.
+
+use super::reader::{PendingDocument, Reader, Step};
+use super::word::ends_word;
+use super::{Assignment, AssignmentForm, Redirection, RedirectionKind, Simple, Word};
+
+impl Reader<'_> {
+    /// `NAME=value`, if one stands here.
+    pub(super) fn assignment(&mut self, simple: &mut Simple) -> Step<bool> {
+        let start = self.position;
+        let name = self.name().to_owned();
+        if name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
+            self.position = start;
+            return Ok(false);
+        }
+        let mut form = AssignmentForm::Plain;
+        let mut subscript = None;
+        if self.peek() == Some(b'[') {
+            let rest = self.raw_word();
+            let Some(end) = rest.find("]=").or_else(|| rest.find("]+=")) else {
+                self.position = start;
+                return Ok(false);
+            };
+            subscript = Some(rest[1..end].to_owned());
+            self.position += end + 1;
+            form = AssignmentForm::Array;
+        }
+        if self.eat("+=") {
+            if form == AssignmentForm::Plain {
+                form = AssignmentForm::Append;
+            }
+        } else if !self.eat("=") {
+            self.position = start;
+            return Ok(false);
+        }
+        if let Some(subscript) = subscript {
+            self.evaluated(&subscript)?;
+        }
+        let mut value = Word::default();
+        if self.eat("(") {
+            form = AssignmentForm::Array;
+            value = self.array()?;
+        } else if self
+            .peek()
+            .is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>'))
+        {
+            value = match self.peek() {
+                Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => value,
+                _ => self.read_word()?,
+            };
+        }
+        simple.assignments.push(Assignment { name, form, value });
+        Ok(true)
+    }
+
+    fn array(&mut self) -> Step<Word> {
+        let mut last = Word::default();
+        loop {
+            self.skip_lines()?;
+            if self.eat(")") {
+                return Ok(last);
+            }
+            if self.peek().is_none_or(ends_word) {
+                return Err(self.refusal("an array is not closed"));
+            }
+            last = self.read_word()?;
+        }
+    }
+
+    /// A redirection, if one stands here.
+    pub(super) fn redirection(&mut self, simple: &mut Simple) -> Step<bool> {
+        let start = self.position;
+        if self.eat("{") {
+            let named = !self.name().is_empty() && self.eat("}");
+            if !named || !matches!(self.peek(), Some(b'<' | b'>')) {
+                self.position = start;
+                return Ok(false);
+            }
+        }
+        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
+            self.position += 1;
+        }
+        let kind = match (self.peek(), self.peek_at(1)) {
+            (Some(b'<' | b'>'), Some(b'(')) => None,
+            (Some(b'<'), _) => Some(self.input_operator()?),
+            (Some(b'>'), _) => Some(self.output_operator()),
+            (Some(b'&'), Some(b'>')) if self.position == start => {
+                self.position += 2;
+                self.eat(">");
+                Some(RedirectionKind::Write)
+            }
+            _ => None,
+        };
+        let Some(kind) = kind else {
+            self.position = start;
+            return Ok(false);
+        };
+        self.skip_blanks();
+        let target = match kind {
+            RedirectionKind::Document(_) => Word::default(),
+            _ => {
+                let process =
+                    matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
+                if self.peek().is_none_or(ends_word) && !process {
+                    return Err(self.refusal("a redirection has no target"));
+                }
+                self.read_word()?
+            }
+        };
+        simple.redirections.push(Redirection { kind, target });
+        Ok(true)
+    }
+
+    fn input_operator(&mut self) -> Step<RedirectionKind> {
+        if self.eat("<<<") {
+            return Ok(RedirectionKind::Text);
+        }
+        if self.eat("<<") {
+            let strip_tabs = self.eat("-");
+            return self.document_head(strip_tabs);
+        }
+        if self.eat("<>") {
+            return Ok(RedirectionKind::ReadWrite);
+        }
+        if self.eat("<&") {
+            return Ok(RedirectionKind::Duplicate);
+        }
+        self.position += 1;
+        Ok(RedirectionKind::Read)
+    }
+
+    fn output_operator(&mut self) -> RedirectionKind {
+        if self.eat(">&") {
+            return RedirectionKind::Duplicate;
+        }
+        if !self.eat(">>") && !self.eat(">|") {
+            self.position += 1;
+        }
+        RedirectionKind::Write
+    }
+
+    /// The delimiter of a here-document: quotes are removed, nothing is expanded.
+    fn document_head(&mut self, strip_tabs: bool) -> Step<RedirectionKind> {
+        self.skip_blanks();
+        let mut delimiter = String::new();
+        let mut literal = false;
+        while let Some(byte) = self.peek() {
+            if ends_word(byte) {
+                break;
+            }
+            match byte {
+                b'\'' | b'"' => {
+                    literal = true;
+                    self.position += 1;
+                    let rest = &self.text[self.position..];
+                    let Some(end) = rest.find(char::from(byte)) else {
+                        return Err(self.refusal("a quote is not closed"));
+                    };
+                    if rest[..end].contains(['\\', '\n']) {
+                        return Err(self.refusal("a here-document has an unusual delimiter"));
+                    }
+                    delimiter.push_str(&rest[..end]);
+                    self.position += end + 1;
+                }
+                b'\\' if self.peek_at(1) != Some(b'\n') => {
+                    literal = true;
+                    self.position += 1;
+                    delimiter.extend(self.take_char());
+                }
+                b'\\' | b'$' | b'`' => {
+                    return Err(self.refusal("a here-document has an unusual delimiter"));
+                }
+                _ => delimiter.extend(self.take_char()),
+            }
+        }
+        if delimiter.is_empty() && !literal {
+            return Err(self.refusal("a here-document has no delimiter"));
+        }
+        let slot = self.script.documents.len();
+        self.script.documents.push(Word::default());
+        self.pending.push(PendingDocument {
+            delimiter,
+            strip_tabs,
+            literal,
+            slot,
+        });
+        Ok(RedirectionKind::Document(slot))
+    }
+}

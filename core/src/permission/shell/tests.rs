@@ -1,0 +1,127 @@
+use super::*;
+
+/// The words of every command, one command a line, `…` for what is not literal.
+fn commands(text: &str) -> String {
+    let script = read(text);
+    assert_eq!(script.refusal, None, "{text}");
+    let word = |word: &Word| word.as_literal().unwrap_or("…").to_owned();
+    let line = |simple: &Simple| simple.words.iter().map(word).collect::<Vec<_>>().join(" ");
+    let lines = script
+        .commands
+        .iter()
+        .filter(|s| !s.words.is_empty())
+        .map(line);
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn commands_are_found_wherever_they_hide() {
+    for (text, expected) in [
+        ("a b", "a b"),
+        ("a;b&&c||d|e&f\ng", "a; b; c; d; e; f; g"),
+        ("(a; b) | { c; d; }", "a; b; c; d"),
+        ("if a; then b; elif c; then d; else e; fi", "a; b; c; d; e"),
+        ("while a; do b; done; until c; do d; done", "a; b; c; d"),
+        ("for x in 1 $(a); do b; done", "a; b"),
+        ("case $(a) in x|y) b;; (*) c;& z) d; esac", "a; b; c; d"),
+        ("f() { a; }; function g { b; }; f", "a; b; f"),
+        (
+            "echo $(a) `b` <(c) ${x:-$(d)} \"$(e \"$(f)\")\"",
+            "a; b; c; d; f; e …; echo … … /dev/fd/63 … …",
+        ),
+        ("echo '$(a)' \\$\\(b\\) \"\\$(c)\"", "echo $(a) $(b) $(c)"),
+        ("x=$(a) b; y=(1 $(c)); d", "a; b; c; d"),
+        ("a > $(b) 2>&1 < <(c) <<< \"$(d)\"", "b; c; d; a"),
+        ("cat <<E\n$(a) `b` $x \\$(c)\nE\nd", "cat; a; b; d"),
+        ("cat <<'E' <<-\"F\"\n$(a)\nE\n\t$(b)\n\tF\nc", "cat; c"),
+        ("a $((1 + $(b))) $((2))", "b; a … …"),
+        ("$((a) | (b))", "a; b; …"),
+        ("[[ -f $(a) && x =~ (y|z) ]] && b", "a; b"),
+        ("! a; time -p b; coproc c", "a; b; c"),
+        ("a # $(b)\nc#d", "a; c#d"),
+        ("a \\\n b\\\nc", "a bc"),
+        ("$'\\x72\\155' $\"x\" r\"\"m ''rm \\rm", "rm x rm rm rm"),
+        ("{ a; } > x; (b) 2>&1", "a; b"),
+    ] {
+        assert_eq!(commands(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    for text in [
+        "'",
+        "\"",
+        "`",
+        "$(",
+        "${x",
+        "$((1)",
+        "(a",
+        "{ a",
+        "a)",
+        "if a; then b",
+        "fi",
+        "}",
+        "a;;",
+        "case x in",
+        "case x in a",
+        "for",
+        "for x in <",
+        "[[ a",
+        "| a",
+        "a |",
+        "&& a",
+        "a &&",
+        "a >",
+        "a \\",
+        "cat <<E",
+        "cat <<E\nx",
+        "cat <<$x\n",
+        "@(a)",
+        "x=1(a)",
+        "${ a; }",
+        "$[1]",
+        "$'\\xff'",
+        "$'\\0'",
+        "cat <<A $(cat <<B\nx\nA\nB\n)",
+        "a ()",
+        "f\"\"() { a; }",
+    ] {
+        assert!(read(text).refusal.is_some(), "{text:?}");
+    }
+}
+
+#[test]
+fn delimiters_spread_over_lines_end_the_document() {
+    assert_eq!(commands("cat <<E\nx\\\nE\nE\na"), "cat; a");
+    assert_eq!(commands("cat <<EF\nE\\\nF\na"), "cat; a");
+    assert_eq!(commands("cat <<'EF'\nE\\\nF\nEF\na"), "cat; a");
+}
+
+#[test]
+fn evaluations_that_can_hide_code_are_concerns() {
+    for text in [
+        "echo $((x))",
+        "((x++))",
+        "echo ${!x}",
+        "echo ${x@P}",
+        "echo ${x[y]}",
+        "echo ${x:y}",
+        "[[ $x -eq 1 ]]",
+        "[[ -v x ]]",
+        "a[x]=1",
+        "for ((i=0;;)); do a; done",
+    ] {
+        assert!(!read(text).concerns.is_empty(), "{text}");
+    }
+    for text in [
+        "echo $((1+2))",
+        "echo ${x}",
+        "echo ${x:-y}",
+        "echo ${x:0:2}",
+        "[[ 1 -eq 2 ]]",
+        "[[ -f x ]]",
+    ] {
+        assert_eq!(read(text).concerns, [], "{text}");
+    }
+}

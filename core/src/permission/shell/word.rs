@@ -1,0 +1,288 @@
+//! Words: quotes and escapes removed, expansions marked.
+
+use super::reader::{Reader, Step};
+
+/// A word as far as the text tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Nothing in it is expanded: these are the bytes the program gets.
+    Literal(String),
+    /// Text and expansions in order.
+    Pieces(Vec<Piece>),
+}
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Text, its quotes removed.
+    Text(String),
+    /// An unquoted `*`, `?`, `[` or `]`.
+    Wildcard(char),
+    /// `~` or `~name` at the start of a word.
+    Tilde(String),
+    /// `$name` or `${name}`.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
+    /// A substitution, or an expansion that is not modelled.
+    Unknown {
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
+    /// An unquoted `{`.
+    BraceOpen,
+    /// An unquoted `,` in a word that has a brace.
+    BraceComma,
+    /// An unquoted `}`.
+    BraceClose,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Word::Literal(String::new())
+    }
+}
+
+impl Word {
+    pub(super) fn literal(text: String) -> Word {
+        Word::Literal(text)
+    }
+
+    /// The text, when nothing in the word is expanded.
+    pub fn as_literal(&self) -> Option<&str> {
+        match self {
+            Word::Literal(text) => Some(text),
+            Word::Pieces(_) => None,
+        }
+    }
+}
+
+/// Collects pieces, joining neighbouring texts.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub(super) pieces: Vec<Piece>,
+    braces: bool,
+}
+
+impl Builder {
+    pub(super) fn text(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    pub(super) fn char(&mut self, c: char) {
+        self.text(c.encode_utf8(&mut [0; 4]));
+    }
+
+    fn finish(mut self) -> Word {
+        match self.pieces.as_mut_slice() {
+            [] => Word::default(),
+            [Piece::Text(text)] => Word::Literal(std::mem::take(text)),
+            _ => Word::Pieces(self.pieces),
+        }
+    }
+}
+
+/// Bytes that neither end a word nor mean anything inside one.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte,
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80..
+        | b'-' | b'_' | b'.' | b'/' | b':' | b'=' | b'@' | b'%' | b'+' | b'^' | b'!' | b'#' | b',')
+}
+
+/// Bytes that end an unquoted word.
+pub(super) fn ends_word(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'
+    )
+}
+
+impl Reader<'_> {
+    /// The word that starts here, which must not be a blank or an operator.
+    pub(super) fn read_word(&mut self) -> Step<Word> {
+        let start = self.position;
+        while self.peek().is_some_and(is_plain) {
+            self.position += 1;
+        }
+        let next = self.peek();
+        let plain = &self.text[start..self.position];
+        // A `!` may belong to an extended pattern, and a tilde may follow `=` or `:`.
+        if next.is_none_or(|b| ends_word(b) && b != b'(' && b != b'<' && b != b'>') {
+            return Ok(Word::Literal(plain.to_owned()));
+        }
+        let word = self.word_parts(plain)?;
+        if self.peek() == Some(b'(') {
+            return Err(self.refusal("an extended pattern or array is not understood here"));
+        }
+        Ok(word)
+    }
+
+    /// The parts of a word up to a blank or an operator; `start` is already taken.
+    pub(super) fn word_parts(&mut self, start: &str) -> Step<Word> {
+        let mut word = Builder::default();
+        let begin = self.position;
+        if !start.is_empty() {
+            word.text(start);
+        }
+        while let Some(byte) = self.peek() {
+            if ends_word(byte) && !self.at_process_substitution() {
+                break;
+            }
+            self.word_part(byte, &mut word)?;
+        }
+        // Every caller that reads words in a loop relies on this for its end.
+        if start.is_empty() && self.position == begin {
+            return Err(self.refusal("a word is missing here"));
+        }
+        Ok(word.finish())
+    }
+
+    pub(super) fn at_process_substitution(&self) -> bool {
+        matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(')
+    }
+
+    fn word_part(&mut self, byte: u8, word: &mut Builder) -> Step<()> {
+        match byte {
+            b'\\' => self.escape(word)?,
+            b'\'' => self.single_quoted(word)?,
+            b'"' => self.double_quoted(word)?,
+            b'$' => self.dollar(false, word)?,
+            b'`' => self.backquoted(false, word)?,
+            b'<' | b'>' => {
+                self.position += 2;
+                self.substitution_body()?;
+                word.text("/dev/fd/63");
+            }
+            b'*' | b'?' | b'[' | b']' => {
+                self.position += 1;
+                word.pieces.push(Piece::Wildcard(char::from(byte)));
+            }
+            b'~' if self.tilde_position(word) => self.tilde(word),
+            b'{' => {
+                self.position += 1;
+                word.braces = true;
+                word.pieces.push(Piece::BraceOpen);
+            }
+            b'}' if word.braces => {
+                self.position += 1;
+                word.pieces.push(Piece::BraceClose);
+            }
+            b',' if word.braces => {
+                self.position += 1;
+                word.pieces.push(Piece::BraceComma);
+            }
+            _ => match self.take_char() {
+                Some(c) => word.char(c),
+                None => return Err(self.refusal("a word ends within a character")),
+            },
+        }
+        Ok(())
+    }
+
+    /// A tilde is a home folder at the start of a word, and in assignments after `=` or `:`.
+    fn tilde_position(&self, word: &Builder) -> bool {
+        match word.pieces.as_slice() {
+            [] => true,
+            [.., Piece::Text(text)] => {
+                text.ends_with(['=', ':'])
+                    && matches!(self.text.as_bytes()[self.position - 1], b'=' | b':')
+            }
+            _ => false,
+        }
+    }
+
+    fn tilde(&mut self, word: &mut Builder) {
+        self.position += 1;
+        let start = self.position;
+        while self
+            .peek()
+            .is_some_and(|b| is_plain(b) && b != b'/' && b != b':')
+        {
+            self.position += 1;
+        }
+        word.pieces
+            .push(Piece::Tilde(self.text[start..self.position].to_owned()));
+    }
+
+    fn escape(&mut self, word: &mut Builder) -> Step<()> {
+        self.position += 1;
+        match self.take_char() {
+            Some('\n') => Ok(()),
+            Some(c) => {
+                word.char(c);
+                Ok(())
+            }
+            None => Err(self.refusal("the command ends in a backslash")),
+        }
+    }
+
+    pub(super) fn single_quoted(&mut self, word: &mut Builder) -> Step<()> {
+        self.position += 1;
+        let rest = &self.text[self.position..];
+        let Some(end) = memchr::memchr(b'\'', rest.as_bytes()) else {
+            return Err(self.refusal("a single quote is not closed"));
+        };
+        word.text(&rest[..end]);
+        self.position += end + 1;
+        Ok(())
+    }
+
+    pub(super) fn double_quoted(&mut self, word: &mut Builder) -> Step<()> {
+        self.position += 1;
+        word.text("");
+        loop {
+            match self.peek() {
+                None => return Err(self.refusal("a double quote is not closed")),
+                Some(b'"') => {
+                    self.position += 1;
+                    return Ok(());
+                }
+                Some(_) => self.expanding_part("$`\"\\\n", word)?,
+            }
+        }
+    }
+
+    /// The rest of the text, in which only `$`, backquotes and backslashes mean anything.
+    pub(super) fn read_expanded_to_end(&mut self) -> Step<Word> {
+        let mut word = Builder::default();
+        while self.peek().is_some() {
+            self.expanding_part("$`\\\n", &mut word)?;
+        }
+        Ok(word.finish())
+    }
+
+    pub(super) fn expanding_part(&mut self, escapable: &str, word: &mut Builder) -> Step<()> {
+        match self.peek() {
+            Some(b'\\') => {
+                self.position += 1;
+                match self.take_char() {
+                    Some('\n') => {}
+                    Some(c) if escapable.contains(c) => word.char(c),
+                    Some(c) => {
+                        word.text("\\");
+                        word.char(c);
+                    }
+                    None => word.text("\\"),
+                }
+            }
+            Some(b'$') => self.dollar(true, word)?,
+            Some(b'`') => self.backquoted(true, word)?,
+            _ => {
+                let rest = &self.text.as_bytes()[self.position..];
+                let end = rest
+                    .iter()
+                    .position(|b| matches!(b, b'\\' | b'$' | b'`' | b'"'));
+                let end = end.unwrap_or(rest.len()).max(1);
+                word.text(&self.text[self.position..self.position + end]);
+                self.position += end;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+use super::programs::{Program, TABLES};
+use super::rules::Source;
+use super::*;
+
+fn with(yaml: &str, line: &str) -> Ruling {
+    let context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
+    decide(&Call::shell(line), &context)
+}
+
+#[test]
+fn rules_are_about_whole_commands() {
+    let yaml = "permissions:\n  allow: ['^frob (build|test)', '^tool$']\n  deny: ['^terraform destroy']\n  ask: ['^git push']\n";
+    for (line, decision, rule) in [
+        ("frob build x", Decision::Allow, "rules:local:allow[0]"),
+        (
+            "A=1 timeout 5 frob test",
+            Decision::Allow,
+            "rules:local:allow[0]",
+        ),
+        ("frob builder", Decision::Ask, "program:unknown"),
+        ("frob build; id", Decision::Ask, "program:id"),
+        ("frob build $(id)", Decision::Ask, "program:id"),
+        ("frob build > /etc/x", Decision::Deny, "path:outside"),
+        ("PATH=/x frob build", Decision::Ask, "environment"),
+        ("./frob build", Decision::Ask, "program:file"),
+        ("tool x", Decision::Ask, "program:unknown"),
+        (
+            "ls; 'terraform'  \"destroy\" x",
+            Decision::Deny,
+            "rules:local:deny[0]",
+        ),
+        ("git push origin x", Decision::Ask, "rules:local:ask[0]"),
+    ] {
+        let ruling = with(yaml, line);
+        assert_eq!(
+            (ruling.decision, ruling.rule.as_str()),
+            (decision, rule),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn look_ahead_works_and_what_cannot_be_used_fails_closed() {
+    let only_ls = "permissions:\n  deny: ['^(?!ls)']\n";
+    assert_eq!(with(only_ls, "ls").decision, Decision::Allow);
+    assert_eq!(with(only_ls, "pwd").decision, Decision::Deny);
+    assert_eq!(
+        with("permissions:\n  deny: ['(x']\n", "ls").decision,
+        Decision::Ask
+    );
+    assert_eq!(
+        with("permissions:\n  allow: ['(x', '^frob']\n", "frob").decision,
+        Decision::Allow
+    );
+}
+
+#[test]
+fn a_broken_file_allows_nothing_and_says_so() {
+    for yaml in [
+        "- a",
+        "permissions: 7",
+        "permissions: [",
+        "permissions: {deny: 7}",
+        "a: 1\na: 2",
+        "permissions: {deny: [7]}",
+        &"[".repeat(1000),
+        &format!("x: {}", "y".repeat(70_000)),
+    ] {
+        let ruling = with(yaml, "ls");
+        assert_eq!(ruling.decision, Decision::Ask, "{yaml}");
+        assert!(
+            ruling.reason.contains("nothing is allowed until"),
+            "{}",
+            ruling.reason
+        );
+        assert_eq!(with(yaml, "rm -rf x").decision, Decision::Deny, "{yaml}");
+    }
+    for yaml in [
+        "",
+        "permissions:",
+        "permissions: {allow: }",
+        "other: 1",
+        "\u{feff}permissions: {}",
+    ] {
+        assert_eq!(with(yaml, "ls").decision, Decision::Allow, "{yaml}");
+    }
+    let partly = "permissions:\n  deny: ['^pwd']\n  ask: 7\n";
+    assert_eq!(with(partly, "pwd").decision, Decision::Deny);
+}
+
+#[test]
+fn a_session_may_end_itself_and_no_other() {
+    let session = Session {
+        id: "s1".to_owned(),
+        workflow: "issue-to-impl".to_owned(),
+    };
+    let context = Context::new("/srv/repo").with_session(Some(session));
+    let decision = |line: &str| decide(&Call::shell(line), &context).decision;
+    assert_eq!(decision("onloop session done s1"), Decision::Allow);
+    assert_eq!(decision("onloop session done s2"), Decision::Ask);
+    assert_eq!(decision("onloop gate 1 approved"), Decision::Ask);
+    let file = ".tmp/hooked-sessions/s1.json";
+    assert_eq!(
+        decision(&format!(
+            "jq '.state = \"done\"' {file} > {file}.tmp && mv {file}.tmp {file}"
+        )),
+        Decision::Allow
+    );
+    assert_eq!(
+        decision(&format!("jq '.x = 1' {file} > {file}.tmp")),
+        Decision::Deny
+    );
+    assert_eq!(
+        decision(&format!("echo x > {file}.tmp && mv {file}.tmp {file}")),
+        Decision::Deny
+    );
+}
+
+fn each(programs: &'static [Program], path: &str, visit: &mut impl FnMut(&str, &'static Program)) {
+    for program in programs {
+        let path = format!("{path} {}", program.names[0]);
+        visit(path.trim(), program);
+        each(program.subcommands, &path, visit);
+    }
+}
+
+#[test]
+fn the_tables_are_consistent() {
+    let mut names = std::collections::BTreeSet::new();
+    for (_, table) in TABLES {
+        for name in table.iter().flat_map(|program| program.names) {
+            assert!(names.insert(*name), "`{name}` has two entries");
+        }
+        each(table, "", &mut |path, program| {
+            assert!(
+                !program.about.is_empty(),
+                "`{path}` does not say what it is for"
+            );
+            let mut options = std::collections::BTreeSet::new();
+            for name in program.options.iter().flat_map(|flag| flag.names) {
+                assert!(
+                    name.starts_with('-'),
+                    "`{path}` has an option `{name}` without a dash"
+                );
+                assert!(options.insert(*name), "`{path}` has `{name}` twice");
+            }
+        });
+    }
+}

@@ -1,0 +1,553 @@
+//! The tools of agent hosts: what each one's input means.
+
+use serde_json::Value;
+
+use super::Context;
+use super::expand::{Arg, Shape};
+use super::judge::Judge;
+use super::lookalike;
+use super::paths::Access;
+use super::verdict::{Decision, Finding, Worst};
+use super::web;
+
+/// What a tool does, and where in its input the thing that matters is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    /// Runs a line of shell.
+    Shell,
+    /// Runs a program given as a list of words, or a line of shell.
+    Program,
+    /// Reads a file.
+    Read,
+    /// Lists or searches below a folder.
+    Search,
+    /// Writes a file of the repository.
+    Write,
+    /// Writes a file whose content is executed where it is opened.
+    Notebook,
+    /// Changes the files that a patch names.
+    Patch,
+    /// Deletes a file.
+    Delete,
+    /// Fetches an address.
+    Fetch,
+    /// Follows a written procedure.
+    Skill,
+    /// Plans, asks the person, starts an agent whose own calls are judged.
+    Harmless,
+    /// Needs a person.
+    Person,
+}
+
+/// Every tool we know, with the names that hosts give it.
+const TOOLS: &[(Tool, &[&str])] = &[
+    (
+        Tool::Shell,
+        &[
+            "Bash",
+            "Monitor",
+            "Shell",
+            "bash",
+            "run_in_terminal",
+            "runInTerminal",
+            "execute_command",
+            "run_terminal_cmd",
+            "run_shell_command",
+        ],
+    ),
+    (
+        Tool::Program,
+        &["shell", "local_shell", "exec_command", "container.exec"],
+    ),
+    (
+        Tool::Read,
+        &[
+            "Read",
+            "LSP",
+            "read",
+            "read_file",
+            "readFile",
+            "view_image",
+            "NotebookRead",
+            "copilot_readFile",
+            "get_errors",
+            "list_code_usages",
+        ],
+    ),
+    (
+        Tool::Search,
+        &[
+            "Grep",
+            "Glob",
+            "LS",
+            "List",
+            "grep",
+            "glob",
+            "list",
+            "ls",
+            "list_dir",
+            "listDirectory",
+            "file_search",
+            "grep_search",
+            "semantic_search",
+            "codebase_search",
+            "search_files",
+            "list_files",
+            "list_code_definition_names",
+        ],
+    ),
+    (
+        Tool::Write,
+        &[
+            "Write",
+            "Edit",
+            "MultiEdit",
+            "write",
+            "edit",
+            "multiedit",
+            "create_file",
+            "createFile",
+            "replace_string_in_file",
+            "multi_replace_string_in_file",
+            "insert_edit_into_file",
+            "write_to_file",
+            "replace_in_file",
+            "edit_file",
+            "create_directory",
+            "search_replace",
+        ],
+    ),
+    (
+        Tool::Notebook,
+        &[
+            "NotebookEdit",
+            "edit_notebook_file",
+            "create_new_jupyter_notebook",
+        ],
+    ),
+    (Tool::Patch, &["apply_patch", "patch"]),
+    (Tool::Delete, &["Delete", "delete_file"]),
+    (
+        Tool::Fetch,
+        &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"],
+    ),
+    (Tool::Skill, &["Skill", "skill"]),
+    (
+        Tool::Harmless,
+        &[
+            "WebSearch",
+            "websearch",
+            "web_search",
+            "Task",
+            "Agent",
+            "task",
+            "TodoWrite",
+            "TodoRead",
+            "todowrite",
+            "todoread",
+            "AskUserQuestion",
+            "question",
+            "ask_followup_question",
+            "attempt_completion",
+            "TaskCreate",
+            "TaskUpdate",
+            "TaskList",
+            "TaskGet",
+            "TaskOutput",
+            "TaskStop",
+            "BashOutput",
+            "update_plan",
+            "manage_todo_list",
+            "runSubagent",
+            "ToolSearch",
+            "EnterPlanMode",
+            "plan_mode_respond",
+            "think",
+            "get_terminal_output",
+            "await_terminal",
+        ],
+    ),
+    (
+        Tool::Person,
+        &[
+            "ExitPlanMode",
+            "KillShell",
+            "KillBash",
+            "PowerShell",
+            "powershell",
+            "write_stdin",
+            "SlashCommand",
+            "create_and_run_task",
+            "run_task",
+            "run_vscode_command",
+            "install_extension",
+            "send_to_terminal",
+        ],
+    ),
+];
+
+/// Skills that file or review what the workflows produce.
+const SKILLS: [&str; 10] = [
+    "open-pr",
+    "open-issue",
+    "fork-dev-branch",
+    "commit-msg",
+    "review-standard",
+    "external-consensus",
+    "external-synthesize",
+    "milestone",
+    "code-review",
+    "pull-request",
+];
+
+const PATH_KEYS: [&str; 10] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "notebookPath",
+    "filename",
+    "target_file",
+    "dirPath",
+    "dir_path",
+    "relative_workspace_path",
+];
+
+/// Judges one call.
+pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let known = TOOLS
+        .iter()
+        .find(|(_, names)| names.contains(&tool))
+        .map(|(kind, _)| *kind);
+    let Some(kind) = known else {
+        return unknown(tool, input, judge);
+    };
+    if !input.is_object() {
+        return judge.add(malformed(tool));
+    }
+    match kind {
+        Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
+        Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => file(tool, kind, input, judge),
+        Tool::Search => search(tool, input, judge),
+        Tool::Patch => patch(tool, input, judge),
+        Tool::Fetch => fetch(tool, input, judge),
+        Tool::Skill => skill(tool, input, judge),
+        Tool::Harmless => rules(tool, &[&dump(input)], Worst::default(), judge),
+        Tool::Person => {
+            let mut worst = Worst::default();
+            let reason = format!("`{tool}` is for a person to allow");
+            worst.add(Finding::ask(format!("tool:{tool}"), reason));
+            rules(tool, &[&dump(input)], worst, judge);
+        }
+    }
+}
+
+fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
+    let paths = paths(input);
+    if paths.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    let access = if kind == Tool::Read {
+        Access::Read
+    } else {
+        Access::Write
+    };
+    for path in &paths {
+        worst.consider(judge.context.places.judge_text(path, access));
+    }
+    if kind == Tool::Notebook {
+        worst.add(Finding::ask(
+            format!("tool:{tool}"),
+            "a notebook is run where it is opened",
+        ));
+    }
+    if kind == Tool::Delete {
+        worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
+    }
+    rules(tool, &paths, worst, judge);
+}
+
+fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    for path in paths(input) {
+        worst.consider(judge.context.places.judge_text(path, Access::Read));
+    }
+    for key in [
+        "glob",
+        "pattern",
+        "query",
+        "includePattern",
+        "include",
+        "filePattern",
+    ] {
+        let names_files = match key {
+            "pattern" => !tool.to_lowercase().contains("grep"),
+            "query" => tool == "file_search",
+            _ => true,
+        };
+        let pattern = input
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|_| names_files);
+        if let Some(pattern) = pattern {
+            let arg = Arg {
+                text: pattern.to_owned(),
+                shape: Shape::Pattern,
+                guess: None,
+            };
+            worst.consider(judge.context.places.judge(&arg, Access::Read));
+        }
+    }
+    rules(tool, &[&search_target(input)], worst, judge);
+}
+
+fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let urls = urls(input);
+    if urls.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    for url in &urls {
+        worst.consider(web::judge(url));
+    }
+    rules(tool, &urls, worst, judge);
+}
+
+fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let name = ["skill", "command", "name"]
+        .iter()
+        .find_map(|key| input.get(*key));
+    let Some(name) = name.and_then(Value::as_str) else {
+        return judge.add(malformed(tool));
+    };
+    let mut worst = Worst::default();
+    let bare = name.strip_prefix("agentize:").unwrap_or(name);
+    if !SKILLS.contains(&bare) {
+        worst.add(Finding::ask(
+            format!("tool:{tool}"),
+            "there is no rule for this skill",
+        ));
+    }
+    rules(tool, &[name], worst, judge);
+}
+
+fn malformed(tool: &str) -> Finding {
+    Finding::ask(
+        "tool:malformed",
+        format!("the input of `{tool}` is not as expected"),
+    )
+}
+
+fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    let shown = crate::text::one_line(tool);
+    worst.add(Finding::ask(
+        "tool:unknown",
+        format!("there is no rule for the tool `{shown}`"),
+    ));
+    rules(tool, &[&dump(input)], worst, judge);
+    // A shell by another name must not hide what is forbidden.
+    if let Some(line) = input.get("command").and_then(Value::as_str) {
+        judge.guessed_code(line);
+    }
+}
+
+/// The user's rules over what was found, for a tool other than a shell.
+fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
+    let matched = judge.context.rules.target(tool, targets);
+    let overruled = found.finding().is_none_or(|finding| {
+        [
+            "tool:",
+            "web",
+            "path:home",
+            "path:temporary",
+            "path:automation",
+        ]
+        .iter()
+        .any(|start| finding.rule.starts_with(start))
+    });
+    match (matched, found.decision()) {
+        (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
+            judge.add(finding);
+        }
+        (Some(finding), Decision::Ask) if overruled => judge.add(finding),
+        _ => judge.consider(found.into_finding()),
+    }
+}
+
+fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
+    let line = ["command", "cmd", "script"]
+        .iter()
+        .find_map(|key| input.get(*key));
+    circumstances(tool, input, judge);
+    match line {
+        Some(Value::String(line)) if !line.trim().is_empty() => shell_line(line, judge),
+        Some(Value::Array(words)) if kind == Tool::Program => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            match words {
+                Some(words) if !words.is_empty() => {
+                    let args: Vec<Arg> = words.into_iter().map(Arg::exact).collect();
+                    judge.command(&args, None);
+                }
+                _ => judge.add(malformed(tool)),
+            }
+        }
+        _ => judge.add(malformed(tool)),
+    }
+}
+
+/// What a shell call says about itself besides its line.
+fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let Some(fields) = input.as_object() else {
+        return;
+    };
+    for (key, value) in fields {
+        let key = key.to_lowercase();
+        let set = !matches!(value, Value::Null | Value::Bool(false));
+        let unsafe_key = key.contains("escalat") || key.contains("dangerous");
+        if set
+            && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
+        {
+            judge.add(Finding::ask(
+                format!("tool:{tool}"),
+                format!(
+                    "`{tool}` is asked to run with `{}`",
+                    crate::text::one_line(&key)
+                ),
+            ));
+        }
+        if matches!(
+            key.as_str(),
+            "cwd" | "workdir" | "working_directory" | "workingdirectory"
+        ) && let Some(folder) = value.as_str()
+            && judge.context.places.absolute(folder) != judge.context.places.cwd
+        {
+            judge.add(Finding::ask(
+                format!("tool:{tool}"),
+                "it runs in another folder",
+            ));
+        }
+    }
+}
+
+fn shell_line(line: &str, judge: &mut Judge<'_>) {
+    if let Some(character) = lookalike::hidden(line) {
+        judge.add(Finding::ask(
+            "text:hidden",
+            format!(
+                "the line contains a character that does not show (U+{:04X})",
+                u32::from(character)
+            ),
+        ));
+    }
+    if line.len() <= crate::limits::SHELL_BYTES {
+        judge.consider(judge.context.rules.line(line));
+        if let Some(folded) = lookalike::folded(line) {
+            judge.guessed_code(&folded);
+        }
+    }
+    judge.code(line);
+}
+
+/// Every path in an input, in lists of edits too.
+fn paths(input: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    collect_paths(input, 0, &mut found);
+    found
+}
+
+fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
+    const DEEPEST: usize = 4;
+    if depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(path) if PATH_KEYS.contains(&key.as_str()) => found.push(path),
+                    Value::Array(_) | Value::Object(_) => collect_paths(value, depth + 1, found),
+                    // A path that is not text is not a path we can judge.
+                    _ if PATH_KEYS.contains(&key.as_str()) && !value.is_null() => found.push(""),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect_paths(item, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn urls(input: &Value) -> Vec<&str> {
+    match (
+        input.get("url").and_then(Value::as_str),
+        input.get("urls").and_then(Value::as_array),
+    ) {
+        (Some(url), None) => vec![url],
+        (None, Some(urls)) => urls
+            .iter()
+            .map(|url| url.as_str().unwrap_or_default())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn search_target(input: &Value) -> String {
+    let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
+    format!("pattern={} path={}", field("pattern"), field("path"))
+}
+
+/// The text that rules for other tools are matched against.
+fn dump(input: &Value) -> String {
+    input.to_string()
+}
+
+fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let keys = ["input", "patch", "command", "patchText", "patch_text"];
+    let Some(text) = keys
+        .iter()
+        .find_map(|key| input.get(*key))
+        .and_then(Value::as_str)
+    else {
+        return judge.add(malformed(tool));
+    };
+    let mut worst = Worst::default();
+    let mut targets = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        for head in [
+            "*** Add File:",
+            "*** Update File:",
+            "*** Delete File:",
+            "*** Move to:",
+        ] {
+            let Some(path) = line.strip_prefix(head) else {
+                continue;
+            };
+            let path = path.trim();
+            targets.push(path);
+            worst.consider(judge.context.places.judge_text(path, Access::Write));
+            if head.contains("Delete") {
+                worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
+            }
+        }
+    }
+    if targets.is_empty() {
+        worst.add(malformed(tool));
+    }
+    rules(tool, &targets, worst, judge);
+}
+
+/// Whether anything can be allowed in `context` at all.
+pub(super) fn floor(context: &Context) -> Option<Finding> {
+    let fault = context.rules.fault()?;
+    Some(Finding::ask(
+        "rules:fault",
+        format!("{fault}; nothing is allowed until it is mended"),
+    ))
+}

@@ -1,0 +1,104 @@
+//! What can be said about a call or a part of it, and how parts add up.
+
+/// What the host should do with a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// Run it.
+    Allow,
+    /// Let a person decide.
+    Ask,
+    /// Do not run it.
+    Deny,
+}
+
+impl Decision {
+    /// The word in JSON and on the terminal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask => "ask",
+            Decision::Deny => "deny",
+        }
+    }
+}
+
+/// A decision about a part, with the rule that made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What the part deserves.
+    pub decision: Decision,
+    /// Stable name of the rule: `program:git push`, `path:secret`, `rules:local:deny[0]`.
+    pub rule: String,
+    /// Why, as a sentence without a full stop; lower case, names in backticks.
+    pub reason: String,
+}
+
+impl Finding {
+    /// A part that may run.
+    pub fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
+        Finding {
+            decision: Decision::Allow,
+            rule: rule.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// A part that a person should look at.
+    pub fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
+        Finding {
+            decision: Decision::Ask,
+            rule: rule.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// A part that must not run.
+    pub fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
+        Finding {
+            decision: Decision::Deny,
+            rule: rule.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// The worst of the findings so far; the first one wins among equals.
+#[derive(Clone, Debug, Default)]
+pub struct Worst(Option<Finding>);
+
+impl Worst {
+    /// Takes `finding` when it is worse than what is there.
+    pub fn add(&mut self, finding: Finding) {
+        let worse = self
+            .0
+            .as_ref()
+            .is_none_or(|worst| finding.decision > worst.decision);
+        if worse {
+            self.0 = Some(finding);
+        }
+    }
+
+    /// [`Worst::add`] for something that may have nothing to say.
+    pub fn consider(&mut self, finding: Option<Finding>) {
+        if let Some(finding) = finding {
+            self.add(finding);
+        }
+    }
+
+    /// The decision so far; nothing found is no objection.
+    pub fn decision(&self) -> Decision {
+        self.0
+            .as_ref()
+            .map_or(Decision::Allow, |finding| finding.decision)
+    }
+
+    /// The worst finding.
+    pub fn finding(&self) -> Option<&Finding> {
+        self.0.as_ref()
+    }
+
+    /// The worst finding.
+    pub fn into_finding(self) -> Option<Finding> {
+        self.0
+    }
+}

@@ -1,0 +1,122 @@
+//! Which addresses an agent may fetch: public ones, over the web's own schemes.
+
+use super::verdict::Finding;
+
+/// Hosts that are this machine, its network, or a cloud's metadata, by name or ending.
+const PRIVATE: [&str; 18] = [
+    "localhost",
+    "metadata",
+    "metadata.google.internal",
+    ".localhost",
+    ".local",
+    ".internal",
+    ".intranet",
+    ".lan",
+    ".home",
+    ".corp",
+    ".private",
+    ".home.arpa",
+    ".nip.io",
+    ".sslip.io",
+    ".xip.io",
+    ".localtest.me",
+    ".lvh.me",
+    ".onion",
+];
+
+/// What speaks against fetching `url`.
+pub(super) fn judge(url: &str) -> Option<Finding> {
+    objection(url).map(|what| Finding::ask("web", format!("the address {what}")))
+}
+
+fn objection(url: &str) -> Option<&'static str> {
+    let url = url.trim();
+    if url.len() > 8192
+        || url
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+    {
+        return Some("is written in an unusual way");
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Some("has no scheme");
+    };
+    if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+        return Some("is not one of the web");
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Some("contains a user name");
+    }
+    if authority.starts_with('[') {
+        return Some("is a number instead of a name");
+    }
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    if !port.bytes().all(|b| b.is_ascii_digit()) {
+        return Some("is written in an unusual way");
+    }
+    let host = host.trim_end_matches('.').to_lowercase();
+    if host.is_empty()
+        || !host
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+    {
+        return Some("is written in an unusual way");
+    }
+    let last = host.rsplit('.').next().unwrap_or_default();
+    if last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x") {
+        return Some("is a number instead of a name");
+    }
+    if !host.contains('.') {
+        return Some("is on this machine or its network");
+    }
+    let private = PRIVATE.iter().any(|entry| match entry.starts_with('.') {
+        true => host.ends_with(entry),
+        false => host == *entry,
+    });
+    private.then_some("is on this machine or its network")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::objection;
+
+    #[test]
+    fn only_public_web_addresses_pass() {
+        for url in [
+            "https://example.com/a?b#c",
+            "http://docs.rs:80/x",
+            "HTTPS://Example.COM",
+        ] {
+            assert_eq!(objection(url), None, "{url}");
+        }
+        for url in [
+            "http://169.254.169.254/latest",
+            "http://127.0.0.1:8080",
+            "http://localhost/x",
+            "http://2130706433/",
+            "http://0x7f000001/",
+            "http://0177.0.0.1/",
+            "http://[::1]/",
+            "file:///etc/passwd",
+            "ftp://example.com/",
+            "gopher://example.com",
+            "//example.com",
+            "http://user@example.com/",
+            "http://example.com@127.0.0.1/",
+            "http://10.0.0.1.nip.io",
+            "http://metadata.google.internal/x",
+            "http://box/",
+            "http://exa mple.com/",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "http:/\\example.com",
+            "",
+            "http://127.1/",
+            "http://localhost./",
+            "https://ⓔxample.com/",
+        ] {
+            assert!(objection(url).is_some(), "{url}");
+        }
+    }
+}

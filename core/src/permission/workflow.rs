@@ -1,0 +1,73 @@
+//! What the workflow of a session needs beyond the tables.
+
+use super::Context;
+use super::expand::Arg;
+use super::judge::{Judge, file_name};
+use super::options::Parsed;
+use super::programs::Class;
+use super::shell::{Script, Word};
+
+/// Values of `.state` that end a session.
+const FINAL_STATES: [&str; 4] = ["done", "completed", "error", "failed"];
+
+fn workflow(context: &Context) -> &str {
+    context
+        .session
+        .as_ref()
+        .map_or("", |session| session.workflow.as_str())
+}
+
+/// A workflow that writes plans into issues.
+pub(super) fn is_planner(context: &Context) -> bool {
+    matches!(workflow(context), "ultra-planner" | "mega-planner")
+}
+
+/// The workflow that sets up a project board.
+pub(super) fn is_board(context: &Context) -> bool {
+    workflow(context) == "setup-viewboard"
+}
+
+/// Whether the command at `index` is `jq '.state = "done"' FILE`, which may write the file
+/// that replaces the session's own state.
+pub(super) fn completes_state(script: &Script, index: usize, context: &Context) -> bool {
+    let simple = &script.commands[index];
+    let words: Option<Vec<&str>> = simple.words.iter().map(Word::as_literal).collect();
+    let Some([program, filter, file]) = words.as_deref() else {
+        return false;
+    };
+    let places = &context.places;
+    let ends = FINAL_STATES.iter().any(|state| {
+        let compact: String = filter.chars().filter(|c| !c.is_whitespace()).collect();
+        compact == format!(".state=\"{state}\"")
+    });
+    *program == "jq"
+        && ends
+        && places.place(file) == super::paths::Place::OwnState
+        && file.ends_with(".json")
+}
+
+/// Whether this is `mv FILE.tmp FILE` for the session's own state.
+pub(super) fn moves_state(parsed: &Parsed<'_>, judge: &Judge<'_>) -> bool {
+    let [from, to] = parsed.args else {
+        return false;
+    };
+    let own = judge.own_state(from) && judge.own_state(to);
+    own && from.text.ends_with(".json.tmp")
+        && file_name(&to.text).ends_with(".json")
+        && from.text.strip_suffix(".tmp") == Some(&to.text)
+}
+
+/// `onloop session done ID`, for the session that makes this call.
+pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let own = judge
+        .context
+        .session
+        .as_ref()
+        .map(|session| session.id.as_str());
+    let ends = matches!(words.as_deref(), Some(["done", id]) if Some(*id) == own);
+    let shows = matches!(words.as_deref(), Some(["list"] | ["show", _]));
+    if !ends && !shows {
+        judge.classified(Class::Administers, parsed);
+    }
+}

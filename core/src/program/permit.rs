@@ -1,0 +1,289 @@
+//! `onloop permit`: what the permission engine says, and why.
+
+use crate::limits;
+use crate::permission::rules::Source;
+use crate::permission::{Call, Context, Decision, Session, decide, explain};
+use crate::program::{Durability, Exit, Expect, Failure, FailureKind, Io};
+use crate::wire::permission::{self as wire, BatchLine, TrustList};
+use crate::wire::strict_json;
+
+/// The file of a project's rules, and of the developer's own.
+const PROJECT_FILE: &str = ".agentize.yaml";
+const LOCAL_FILE: &str = ".agentize.local.yaml";
+
+/// `onloop permit explain`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ExplainArgs {
+    /// Name of the tool, or a line of shell when no input follows
+    pub tool_or_line: String,
+    /// Input of the tool as JSON; `-` reads it from standard input
+    pub input: Option<String>,
+    /// Print one JSON document instead of text
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+    /// Judge as if a session ran this workflow
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub workflow: Option<String>,
+    /// Judge as if this branch were checked out
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub branch: Option<String>,
+}
+
+/// `onloop permit batch`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct BatchArgs {}
+
+/// `onloop permit trust`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct TrustArgs {
+    /// Take the trust back
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub revoke: bool,
+}
+
+/// Shows how a call is understood and what is decided. Exit: 0 allow, 1 deny, 3 ask.
+pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
+    let call = match read_call(io, args).await {
+        Ok(call) => call,
+        Err(message) => {
+            io.note(message).await;
+            return Exit::Usage;
+        }
+    };
+    let mut context = match configured(io).await {
+        Ok(context) => context,
+        Err(failure) => {
+            io.note(failure.message).await;
+            return Exit::Refused;
+        }
+    };
+    context.git_branch = args.branch.clone();
+    if let Some(workflow) = &args.workflow {
+        let session = Session {
+            id: "explained".to_owned(),
+            workflow: workflow.clone(),
+        };
+        context = context.with_session(Some(session));
+    }
+    let ruling = explain(&call, &context);
+    let notes = context.rules.notes();
+    if args.json {
+        io.result(format!("{}\n", wire::explanation(&ruling, notes)))
+            .await;
+    } else {
+        let columns = usize::from(io.start().terminal.columns).clamp(40, 80);
+        io.result(crate::permission::render::text(&ruling, notes, columns))
+            .await;
+    }
+    match ruling.decision {
+        Decision::Allow => Exit::Done,
+        Decision::Deny => Exit::Failed,
+        Decision::Ask => Exit::Paused,
+    }
+}
+
+async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, String> {
+    let Some(input) = &args.input else {
+        return Ok(Call::shell(&args.tool_or_line));
+    };
+    let input = match input.as_str() {
+        "-" => all_input(io).await?,
+        text => text.to_owned(),
+    };
+    let input =
+        strict_json::parse(&input).map_err(|error| format!("the input is not JSON: {error}"))?;
+    Ok(Call {
+        tool: args.tool_or_line.clone(),
+        input,
+    })
+}
+
+async fn all_input(io: &Io) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = io
+            .read_input(limits::PERMIT_LINE_BYTES)
+            .await
+            .map_err(|f| f.message)?;
+        if chunk.is_empty() {
+            break;
+        }
+        bytes.extend(chunk);
+        if bytes.len() as u64 > limits::PERMIT_LINE_BYTES {
+            return Err("the input is too large".to_owned());
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| "the input is not UTF-8".to_owned())
+}
+
+/// Judges one call a line, in constant memory.
+pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
+    let cwd = io.start().cwd.clone();
+    loop {
+        let chunk = match io.read_input(limits::PERMIT_LINE_BYTES).await {
+            Ok(chunk) => chunk,
+            Err(failure) if failure.kind == FailureKind::TooLarge => {
+                io.result(wire::refusal(&unreadable("the line is too long")))
+                    .await;
+                continue;
+            }
+            Err(failure) => {
+                io.note(failure.message).await;
+                return Exit::Refused;
+            }
+        };
+        if chunk.is_empty() {
+            return Exit::Done;
+        }
+        let mut answers = String::new();
+        let lines = chunk.strip_suffix(b"\n").unwrap_or(&chunk);
+        for line in lines.split(|byte| *byte == b'\n') {
+            answers.push_str(&batch_line(line, &cwd));
+        }
+        io.result(answers).await;
+    }
+}
+
+fn unreadable(message: &str) -> wire::BatchError {
+    wire::BatchError {
+        id: serde_json::Value::Null,
+        message: message.to_owned(),
+    }
+}
+
+fn batch_line(line: &[u8], cwd: &str) -> String {
+    let Ok(line) = std::str::from_utf8(line) else {
+        return wire::refusal(&unreadable("the line is not UTF-8"));
+    };
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if line.trim().is_empty() {
+        return String::new();
+    }
+    match BatchLine::read(line, cwd) {
+        Ok(read) => wire::answer(&read.id, &decide(&read.call, &read.context)),
+        Err(error) => wire::refusal(&error),
+    }
+}
+
+/// Records that the developer has read the project's rules as they are now.
+pub async fn trust(io: &Io, args: &TrustArgs) -> Exit {
+    match record_trust(io, args.revoke).await {
+        Ok(message) => {
+            io.note(message).await;
+            Exit::Done
+        }
+        Err(failure) => {
+            io.note(failure.message).await;
+            if failure.kind == FailureKind::NotFound {
+                Exit::Usage
+            } else {
+                Exit::Refused
+            }
+        }
+    }
+}
+
+async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
+    let Some((path, bytes)) = find_upwards(io, PROJECT_FILE).await? else {
+        let message = format!("there is no `{PROJECT_FILE}` in this folder or above it");
+        return Err(Failure::new(FailureKind::NotFound, message));
+    };
+    let list_path = trust_path(io)?;
+    let (mut list, expect) = match io.read(&list_path, limits::CONFIG_BYTES as u64).await {
+        Ok((bytes, version)) => (TrustList::read(&bytes), Expect::Version(version)),
+        Err(failure) if failure.kind == FailureKind::NotFound => {
+            (TrustList::default(), Expect::Absent)
+        }
+        Err(failure) => return Err(failure),
+    };
+    let message = if revoke {
+        list.remove(&bytes);
+        format!("`{path}` is not trusted any more: only its deny and ask rules count")
+    } else {
+        list.add(&bytes);
+        format!("`{path}` is trusted as it is now: its allow rules count until it changes")
+    };
+    io.write(&list_path, list.write(), expect, Durability::Durable)
+        .await?;
+    Ok(message)
+}
+
+fn trust_path(io: &Io) -> Result<String, Failure> {
+    if let Some(folder) = io.env("XDG_CONFIG_HOME") {
+        return Ok(format!("{folder}/onloop/trusted"));
+    }
+    match io.env("HOME").or_else(|| io.env("USERPROFILE")) {
+        Some(home) => Ok(format!("{home}/.config/onloop/trusted")),
+        None => Err(Failure::new(
+            FailureKind::Invalid,
+            "neither `HOME` nor `XDG_CONFIG_HOME` is set",
+        )),
+    }
+}
+
+/// The context of the current folder: its rules, what is trusted of them, and the places.
+///
+/// # Errors
+///
+/// When a file is there and cannot be read.
+pub async fn configured(io: &Io) -> Result<Context, Failure> {
+    let cwd = io.start().cwd.clone();
+    let mut context = Context::new(&cwd);
+    context.places.user_home = io.env("HOME").map(str::to_owned);
+    if let Some(home) = io.env("AGENTIZE_HOME") {
+        context.places.state_homes.insert(0, home.to_owned());
+    }
+    if let Some((_, bytes)) = find_upwards(io, PROJECT_FILE).await? {
+        let trusted = match trust_path(io) {
+            Ok(path) => match io.read(&path, limits::CONFIG_BYTES as u64).await {
+                Ok((list, _)) => TrustList::read(&list).contains(&bytes),
+                Err(failure) if failure.kind == FailureKind::NotFound => false,
+                Err(failure) => return Err(failure),
+            },
+            Err(_) => false,
+        };
+        let yaml = String::from_utf8_lossy(&bytes);
+        context = context.with_rules(Source::Project { trusted }, &yaml);
+    }
+    let mut local = find_upwards(io, LOCAL_FILE).await?;
+    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")]
+        .into_iter()
+        .flatten()
+    {
+        if local.is_none() {
+            local = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
+        }
+    }
+    if let Some((_, bytes)) = local {
+        context = context.with_rules(Source::Local, &String::from_utf8_lossy(&bytes));
+    }
+    Ok(context)
+}
+
+async fn find_upwards(io: &Io, name: &str) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    let mut folder = io.start().cwd.as_str();
+    loop {
+        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+        if let Some(found) = read_if_there(io, path).await? {
+            return Ok(Some(found));
+        }
+        match folder.trim_end_matches('/').rfind('/') {
+            Some(at) => folder = &folder[..at.max(1)],
+            None => return Ok(None),
+        }
+    }
+}
+
+async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    match io.read(&path, limits::CONFIG_BYTES as u64).await {
+        Ok((bytes, _)) => Ok(Some((path, bytes))),
+        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! The shell reader against bash itself: lines made at random are run by a real bash in which
+//! every program only writes down its name, and each name must be among the commands that
+//! the reader found.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use onloop_core::permission::{Call, Context, explain};
+
+const LINES: u64 = 400;
+const PROGRAMS: u64 = 10;
+
+/// A small generator: the same seed makes the same line on every machine.
+struct Lines(u64);
+
+impl Lines {
+    fn below(&mut self, limit: u64) -> u64 {
+        // Constants of a well-known linear congruential generator; the high bits are good.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn program(&mut self) -> String {
+        format!("p{}", self.below(PROGRAMS))
+    }
+
+    fn word(&mut self, depth: u32) -> String {
+        const PLAIN: [&str; 10] = [
+            "x", "\"a b\"", "'c;d'", "\\;", "$HOME", "*.c", "a#b", "$'\\x41'", "$((2))", "{a,b}",
+        ];
+        let choice = self.below(if depth == 0 { 10 } else { 24 });
+        match choice {
+            0..=9 => PLAIN[choice as usize].to_owned(),
+            10 => format!("$({})", self.line(depth - 1)),
+            11 => format!("\"$({})\"", self.line(depth - 1)),
+            12 => {
+                let inner = self
+                    .line(depth - 1)
+                    .replace('\\', "\\\\")
+                    .replace('`', "\\`");
+                format!("`{inner}`")
+            }
+            13 => format!("<({})", self.line(depth - 1)),
+            14 => format!("${{x:-$({})}}", self.line(depth - 1)),
+            15 => format!("\"${{x:-$({})}}\"", self.line(depth - 1)),
+            16 => format!("$((1 + $({}; echo 1)))", self.program()),
+            17 => format!("{{a,$({})}}", self.program()),
+            18 => format!("\"\\\"$({})\\\"\"", self.program()),
+            19 => format!("'$({})'", self.program()),
+            20 => format!("${{x//a/$({})}}", self.program()),
+            21 => format!("\"${{x+'$({})'}}\"", self.program()),
+            22 => format!("${{x-'$({})'}}", self.program()),
+            _ => format!("${{x-\"}}$({})\"}}", self.program()),
+        }
+    }
+
+    fn simple(&mut self, depth: u32) -> String {
+        let mut line = String::new();
+        if self.below(7) == 0 {
+            line = format!("A={} ", self.word(depth));
+        }
+        line += ["", "", "\\", "''", "\"\""][self.below(5) as usize];
+        line += &self.program();
+        for _ in 0..self.below(3) {
+            line += [" ", "  ", "\t", " \\\n"][self.below(4) as usize];
+            line += &self.word(depth);
+        }
+        line +=
+            ["", "", "", " >/dev/null", " 2>&1", " < /dev/null", " <<< x"][self.below(7) as usize];
+        line
+    }
+
+    fn line(&mut self, depth: u32) -> String {
+        if depth == 0 || self.below(3) == 0 {
+            return self.simple(depth);
+        }
+        let inner = self.line(depth - 1);
+        let quoted = inner.replace('\'', "'\\''");
+        match self.below(19) {
+            0 => format!("{inner}; {}", self.line(depth - 1)),
+            1 => format!("{inner} && {}", self.line(depth - 1)),
+            2 => format!("{inner} || {}", self.line(depth - 1)),
+            3 => format!("{inner} | {}", self.line(depth - 1)),
+            4 => format!("{inner}\n{}", self.line(depth - 1)),
+            5 => format!("( {inner} )"),
+            6 => format!("{{ {inner}; }}"),
+            7 => format!(
+                "if {inner}; then {}; else {}; fi",
+                self.line(depth - 1),
+                self.simple(0)
+            ),
+            8 => format!("for i in 1 {}; do {inner}; done", self.word(depth - 1)),
+            9 => format!("while {inner}; do {}; break; done", self.simple(0)),
+            10 => format!(
+                "case {} in a) {inner};; *) {};; esac",
+                self.word(0),
+                self.simple(0)
+            ),
+            11 => format!("f() {{ {inner}; }}; f"),
+            12 => format!("eval '{quoted}'"),
+            13 => format!("bash -c '{quoted}'"),
+            14 => format!(
+                "cat <<E\n{} $({})\nE\n{inner}",
+                self.word(0),
+                self.program()
+            ),
+            15 => format!("cat <<'E'\n$({})\nE\n{inner}", self.program()),
+            16 => format!("[[ -n {} ]] && {inner}", self.word(depth - 1)),
+            17 => format!("{} # {}\n{inner}", self.simple(0), self.program()),
+            _ => format!("! time {inner}"),
+        }
+    }
+}
+
+fn write_stubs(folder: &Path) {
+    for number in 0..PROGRAMS {
+        let path = folder.join(format!("p{number}"));
+        fs::write(
+            &path,
+            format!("#!/bin/sh\necho p{number} >> \"$LOG\"\necho out\n"),
+        )
+        .expect("a stub is written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("a stub is executable");
+    }
+    for program in ["cat", "bash"] {
+        let found = ["/bin", "/usr/bin"].map(|folder| Path::new(folder).join(program));
+        let path = found
+            .iter()
+            .find(|path| path.exists())
+            .expect("bash and cat are installed");
+        std::os::unix::fs::symlink(path, folder.join(program)).expect("a link is made");
+    }
+}
+
+#[test]
+fn what_bash_runs_is_what_the_reader_finds() {
+    if !Path::new("/bin/bash").exists() {
+        eprintln!("NOT RUN: there is no /bin/bash to compare with");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (programs, work) = (folder.path().join("bin"), folder.path().join("work"));
+    fs::create_dir(&programs)
+        .and_then(|()| fs::create_dir(&work))
+        .expect("folders are made");
+    write_stubs(&programs);
+    let mut started = 0;
+    for seed in 0..LINES {
+        let line = Lines(seed).line(3);
+        let log = folder.path().join(format!("log{seed}"));
+        fs::write(&log, "").expect("a log is written");
+        Command::new("/bin/bash")
+            .args(["-c", &line])
+            .env_clear()
+            .env("PATH", &programs)
+            .env("LOG", &log)
+            .env("HOME", &work)
+            .current_dir(&work)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .expect("bash starts");
+        let ran: BTreeSet<String> = fs::read_to_string(&log)
+            .expect("the log is there")
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        let ruling = explain(&Call::shell(&line), &Context::new("/srv/repo"));
+        assert!(
+            !ruling.reason.contains("cannot be read"),
+            "seed {seed}: {}: {line}",
+            ruling.reason
+        );
+        for program in &ran {
+            let found = ruling
+                .commands
+                .iter()
+                .any(|command| command.words.first() == Some(program));
+            assert!(
+                found,
+                "seed {seed}: bash runs {program}, which is not found in: {line}"
+            );
+        }
+        started += ran.len();
+    }
+    assert!(started > 500, "the lines start only {started} programs");
+}
