@@ -2,12 +2,13 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::program::permit;
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
+use crate::program::permit;
 use crate::program::{
-    Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
-    StatusArgs, StepArgs, SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
-    status, step, summary,
+    Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs,
+    NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs, StepArgs,
+    SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt,
+    report, resume, run, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.

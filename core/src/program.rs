@@ -50,8 +50,8 @@ pub use find_workflow::find_workflow;
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use init::{InitArgs, init};
 pub use io::Io;
-pub use locate::{LocateArgs, locate};
 pub use lint::{LintArgs, LintFormat, lint};
+pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use preflight::preflight;
@@ -60,7 +60,8 @@ pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
 pub use status::{
-    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status, summary,
+    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
+    summary,
 };
 pub use step::{StepAction, StepArgs, step};
 
@@ -74,10 +75,7 @@ pub struct Program {
 
 /// What a program wants from its host next.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "a turn is moved once and taken apart at once"
-)]
+#[allow(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
 pub enum Turn {
     /// Perform this, then resume with the reply.
     Request(Request),

@@ -18,8 +18,8 @@ mod summary;
 mod tests;
 mod transition;
 
-pub use budget::{Exceeded, exceeded};
 pub use begin::{Beginning, is_run_id, unique_id};
+pub use budget::{Exceeded, exceeded};
 pub use event::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 pub use next::{Blocker, Next, Question};

@@ -104,7 +104,8 @@ fn waiting_for(record: &Value) -> Option<u64> {
     }
     let steps = record["steps"].as_array().expect("a run has steps");
     let waits = |step: &&Value| {
-        let gate = step["status"] == "done" && step["gate"] == "human" && step["gate_result"].is_null();
+        let gate =
+            step["status"] == "done" && step["gate"] == "human" && step["gate_result"].is_null();
         let reason = step["block_reason"].as_str().unwrap_or_default();
         gate || step["status"] == "blocked" && reason.starts_with("human review required")
     };
@@ -143,7 +144,10 @@ fn essence(record: &Value) -> String {
         let passed: Vec<String> = checks.iter().map(|check| check["passed"].to_string()).collect();
         essence += &format!(
             "{} {} {} {} {passed:?}\n",
-            of("number"), of("status"), of("gate_result"), of("gate_mode")
+            of("number"),
+            of("status"),
+            of("gate_result"),
+            of("gate_mode")
         );
     }
     essence
@@ -169,7 +173,8 @@ fn assert_finished_well(machine: &SimHost, about: &str) {
 
 /// The essence of a run that nothing disturbs.
 fn undisturbed() -> String {
-    let step = |number: u32, gate: &str, checks: &str| format!("{number} \"done\" {gate} {checks}\n");
+    let step =
+        |number: u32, gate: &str, checks: &str| format!("{number} \"done\" {gate} {checks}\n");
     let approved = "\"approved\" \"human\"";
     let one = "[\"true\"]";
     [

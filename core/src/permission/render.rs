@@ -11,13 +11,7 @@ use crate::wire::permission::shown;
 /// command.
 pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
     let mut out = String::new();
-    paragraph(
-        &mut out,
-        "",
-        ruling.decision.as_str(),
-        &ruling.reason,
-        columns,
-    );
+    paragraph(&mut out, "", ruling.decision.as_str(), &ruling.reason, columns);
     paragraph(&mut out, "  ", "rule", &ruling.rule, columns);
     for command in &ruling.commands {
         command_block(&mut out, command, columns);
@@ -30,28 +24,18 @@ pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
 
 fn command_block(out: &mut String, command: &Examined, columns: usize) {
     let indent = "  ".repeat(command.depth.min(8));
-    let words: Vec<String> = command
-        .words
-        .iter()
-        .map(|word| text::shell_word(&text::one_line(&shown(word))))
-        .collect();
+    let words: Vec<String> =
+        command.words.iter().map(|word| text::shell_word(&text::one_line(&shown(word)))).collect();
     let line = text::ellipsis(&words.join(" "), columns.saturating_sub(indent.len() + 2));
     writeln!(out, "{indent}$ {line}").expect("a string takes text");
     let (decision, reason) = match (&command.finding, command.class) {
         (Some(finding), _) => (finding.decision, finding.reason.clone()),
-        (None, Some(class)) => (
-            Decision::Allow,
-            format!("`{}` {}", command.name, class.sentence()),
-        ),
+        (None, Some(class)) => {
+            (Decision::Allow, format!("`{}` {}", command.name, class.sentence()))
+        }
         (None, None) => (Decision::Allow, "judged by what is in it".to_owned()),
     };
-    paragraph(
-        out,
-        &format!("{indent}  "),
-        decision.as_str(),
-        &reason,
-        columns,
-    );
+    paragraph(out, &format!("{indent}  "), decision.as_str(), &reason, columns);
 }
 
 /// `label: text`, wrapped between words.

@@ -110,7 +110,6 @@ fn changed(old: &Step, new: &Step) -> String {
         ("verify", old.checks == new.checks),
         ("gate", old.gate == new.gate),
     ];
-    let names: Vec<&str> =
-        parts.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
+    let names: Vec<&str> = parts.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
     format!("~ Step {}: {} ({} changed)", new.number, new.name, names.join(", "))
 }

@@ -4,8 +4,8 @@ use super::conduct::Stop;
 use super::store::Store;
 use super::{FailureKind, Io};
 use crate::run::{Decision, Event, Mode, Question, Run, StepRecord, exceeded};
-use crate::workflow::Budgets;
 use crate::text;
+use crate::workflow::Budgets;
 
 /// What came of asking.
 pub(super) enum Answer {

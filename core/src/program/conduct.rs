@@ -4,9 +4,9 @@
 //! transitions between two effects share one durable write.
 
 use super::act::{self, Turn, act};
+use super::stall::Stall;
 use super::store::{Store, StoreError};
 use super::verify::{Conditions, Verification, repeat_checks, verify_step};
-use super::stall::Stall;
 use super::{Exit, FailureKind, Io, ask, ending, review, usage};
 use crate::agent::Agent;
 use crate::run::{

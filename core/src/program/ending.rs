@@ -12,7 +12,11 @@ pub(super) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> E
     match stop {
         Stop::Failed(error) => tell_failure(io, store, how, &error).await,
         Stop::Interrupted => {
-            io.note(format!("Interrupted; the record is saved.\n{}", go_on(store.run(), &how.again))).await;
+            io.note(format!(
+                "Interrupted; the record is saved.\n{}",
+                go_on(store.run(), &how.again)
+            ))
+            .await;
             tell_report(io, store).await;
             Exit::Interrupted
         }
@@ -115,8 +119,11 @@ pub(super) fn go_on(run: &Run, again: &str) -> String {
             gate_commands(id, step, &resume)
         }
         Next::Ask(Question::Review { step, prompt }) => {
-            format!("To review: {prompt}
-{}", gate_commands(id, step, &resume))
+            format!(
+                "To review: {prompt}
+{}",
+                gate_commands(id, step, &resume)
+            )
         }
         Next::Ask(Question::Verdict { .. }) => format!(
             "Mend what the review found, then review again:\n  {resume}\n\

@@ -172,10 +172,8 @@ pub(super) fn how(
 /// Time limits of agent and verification commands.
 pub(super) async fn timeouts(io: &Io, args: &ConductArgs) -> Result<(u64, u64), Exit> {
     let mut limits = [limits::AGENT_TIMEOUT_MS, limits::VERIFY_TIMEOUT_MS];
-    let given = [
-        ("--agent-timeout", &args.agent_timeout),
-        ("--verify-timeout", &args.verify_timeout),
-    ];
+    let given =
+        [("--agent-timeout", &args.agent_timeout), ("--verify-timeout", &args.verify_timeout)];
     for (limit, (flag, value)) in limits.iter_mut().zip(given) {
         let Some(value) = value else { continue };
         let Some(ms) = workflow::duration::parse_ms(value) else {

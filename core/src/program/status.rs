@@ -81,7 +81,8 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
         return Exit::Done;
     }
     let run = store.run();
-    let mut out = format!("{id}: {}\n  {}\n\n", run.status.word(), text::one_line(&run.terms.intent));
+    let mut out =
+        format!("{id}: {}\n  {}\n\n", run.status.word(), text::one_line(&run.terms.intent));
     out += &step_list(run);
     out += &format!("\nWorks in: {root}\nReport: {}\n", store.paths().report());
     io.result(out).await;
@@ -251,7 +252,9 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
             ("block", Some(n), step(n, &format!("block --reason {reason}")))
         }
         Next::Review { step: n } => ("review", n, resume()),
-        Next::Ask(Question::Gate { step: n }) => ("ask-gate", Some(n), gate(n, "approved|rejected")),
+        Next::Ask(Question::Gate { step: n }) => {
+            ("ask-gate", Some(n), gate(n, "approved|rejected"))
+        }
         Next::Ask(Question::Review { step: n, .. }) => {
             ("ask-review", Some(n), gate(n, "approved|rejected"))
         }
@@ -261,9 +264,11 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
         Next::Ask(Question::Budget { step: n }) => {
             ("ask-budget", Some(n), Some(format!("onloop resume {id} --raise NAME=VALUE")))
         }
-        Next::Ask(Question::Interrupted { step: n }) => {
-            ("ask-interrupted", Some(n), Some(format!("onloop resume {id} --interrupted redo|done")))
-        },
+        Next::Ask(Question::Interrupted { step: n }) => (
+            "ask-interrupted",
+            Some(n),
+            Some(format!("onloop resume {id} --interrupted redo|done")),
+        ),
         Next::Repeat => ("repeat-checks", None, resume()),
         Next::Finalize => ("finalize", None, resume()),
         Next::Blocked(blocker) => ("blocked", Some(blocker.step), resume()),

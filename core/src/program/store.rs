@@ -142,8 +142,7 @@ impl Store {
         }
         let bytes = wire::run::write(&run);
         let snapshot_bytes = bytes.len();
-        let version =
-            io.write(&paths.state(), bytes, Expect::Absent, Durability::Durable).await?;
+        let version = io.write(&paths.state(), bytes, Expect::Absent, Durability::Durable).await?;
         let mut store = Store {
             io: io.clone(),
             paths,
@@ -347,9 +346,8 @@ impl Store {
 
     async fn write_report(&mut self, at_rest: bool) -> Result<(), StoreError> {
         let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
-        let recent = self
-            .report_at
-            .is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
+        let recent =
+            self.report_at.is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
         if large && recent && !at_rest {
             return Ok(());
         }
@@ -382,7 +380,9 @@ pub(super) async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
             Ok(_) => {
                 return Err(Failure::new(
                     FailureKind::Invalid,
-                    format!("`{path}` is not a folder; onloop does not write through links: remove it"),
+                    format!(
+                        "`{path}` is not a folder; onloop does not write through links: remove it"
+                    ),
                 ));
             }
             Err(failure) => return Err(failure),

@@ -159,8 +159,7 @@ fn resuming_a_rejected_run_is_no_approval() {
     let review = Check::HumanReview { prompt: "look".to_owned() };
     let reviewed = Step { checks: vec![review], ..step(1) };
     let waits = CheckVerdict::NeedsHuman { prompt: "look".to_owned() };
-    for (first, result) in
-        [(gated, result(0, CheckVerdict::Passed)), (reviewed, result(0, waits))]
+    for (first, result) in [(gated, result(0, CheckVerdict::Passed)), (reviewed, result(0, waits))]
     {
         let mut run = begin(vec![first, step(2)]);
         let verified = Event::StepVerified { step: 1, results: vec![result] };
@@ -296,7 +295,10 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
         base: None,
     };
     apply(&mut run, &[review(Verdict::Missing)]);
-    assert_eq!((run.status.word(), run.next()), ("paused", Next::Ask(Question::Verdict { step: None })));
+    assert_eq!(
+        (run.status.word(), run.next()),
+        ("paused", Next::Ask(Question::Verdict { step: None }))
+    );
     assert!(refused(&mut run, &Event::RunFinalized).contains("without a review that passes"));
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.next(), Next::Review { step: None });
@@ -316,7 +318,8 @@ fn approving_one_gate_does_not_unblock_another_step() {
 
 #[test]
 fn records_of_older_generations_are_read() {
-    let old = br#"{"run_id":"add-auth-20260320T212315Z","workflow_path":"hotl-workflow-add-auth.md",
+    let old =
+        br#"{"run_id":"add-auth-20260320T212315Z","workflow_path":"hotl-workflow-add-auth.md",
         "intent":"Add auth","risk_level":"medium","auto_approve":false,"branch":"hotl/add-auth",
         "source_branch":"null","worktree_path":"null","started_at":"2026-03-20T21:23:15+00:00",
         "last_update":"2026-03-20T21:24:15+00:00","completed_at":null,"status":"running",

@@ -97,9 +97,8 @@ fn missing(run: &Run) -> Vec<&'static str> {
     if run.terms.reverify && !run.reverified {
         reasons.push("verification_missing_or_failed");
     }
-    let approved = |step: &StepRecord| {
-        step.gate.is_some_and(|gate| gate.decision == Decision::Approved)
-    };
+    let approved =
+        |step: &StepRecord| step.gate.is_some_and(|gate| gate.decision == Decision::Approved);
     if run.steps.iter().any(|s| gate_rule(run, s) != GateRule::Open && !approved(s)) {
         reasons.push("gate_evidence_missing_or_rejected");
     }

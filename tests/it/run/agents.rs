@@ -93,13 +93,13 @@ pub(super) fn assert_gone(project: &Workspace, file: &str) {
 #[test]
 fn the_printed_command_brings_the_same_agent_back() {
     let steps = format!("{UNTIL_TWO}\n{}", UNTIL_TWO.replace("Step 1", "Step 2"));
-    let project = project("", &steps.replace("max_iterations: 3\n", "max_iterations: 3\ngate: human\n"));
+    let project =
+        project("", &steps.replace("max_iterations: 3\n", "max_iterations: 3\ngate: human\n"));
     project.write("check.sh", "test -e \"it's\"");
     let agent = "touch \"it's\"; cat >/dev/null; echo x >> turns";
     let paused = run(&project, &["--agent-command", agent]).expect_exit(3);
     assert_eq!(standing(&project), "paused: done, pending");
-    let paused =
-        project.shell(&command_below(&paused, "Approve and continue")).expect_exit(3);
+    let paused = project.shell(&command_below(&paused, "Approve and continue")).expect_exit(3);
     assert_eq!(standing(&project), "paused: done, done");
     project.shell(&command_below(&paused, "Approve and continue")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");

@@ -6,7 +6,12 @@ use crate::workspace::Workspace;
 
 /// One step whose script does nothing, and this verify block.
 fn verified_by(verify: &str) -> Workspace {
-    project("", &format!("- [ ] **Step 1: Check**\naction: nothing\nloop: false\n{verify}\n```sh\ntrue\n```\n"))
+    project(
+        "",
+        &format!(
+            "- [ ] **Step 1: Check**\naction: nothing\nloop: false\n{verify}\n```sh\ntrue\n```\n"
+        ),
+    )
 }
 
 #[test]
@@ -19,7 +24,8 @@ fn a_check_has_limited_time() {
 
 #[test]
 fn a_check_that_ignores_sigterm_is_ended_with_its_children() {
-    let project = verified_by("verify: trap '' TERM; (trap '' TERM; echo $$ > pid; sleep 600) & sleep 600");
+    let project =
+        verified_by("verify: trap '' TERM; (trap '' TERM; echo $$ > pid; sleep 600) & sleep 600");
     run(&project, &["--verify-timeout", "300ms"]).expect_exit(1);
     assert_gone(&project, "pid");
 }
@@ -56,12 +62,13 @@ fn a_check_that_never_stops_talking_is_cut_in_the_middle() {
 
 #[test]
 fn a_check_does_not_see_our_variables() {
-    let project = verified_by("verify: env > seen; ! grep -E '^(ONLOOP|HOTL|HANDSOFF)_|^GIT_DIR=' seen")
-        .with_env("ONLOOP_AGENT", "script")
-        .with_env("HOTL_RUN_ID", "x-1")
-        .with_env("HANDSOFF_MODE", "1")
-        .with_env("GIT_DIR", "/nowhere")
-        .with_env("KEPT", "yes");
+    let project =
+        verified_by("verify: env > seen; ! grep -E '^(ONLOOP|HOTL|HANDSOFF)_|^GIT_DIR=' seen")
+            .with_env("ONLOOP_AGENT", "script")
+            .with_env("HOTL_RUN_ID", "x-1")
+            .with_env("HANDSOFF_MODE", "1")
+            .with_env("GIT_DIR", "/nowhere")
+            .with_env("KEPT", "yes");
     run(&project, &[]).expect_exit(0);
     assert!(project.read("seen").contains("KEPT=yes\n"));
 }

@@ -3,7 +3,8 @@
 use super::{FILE, run, standing, workflow};
 use crate::workspace::Workspace;
 
-const STEP: &str = "- [ ] **Step 1: Go**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
+const STEP: &str =
+    "- [ ] **Step 1: Go**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
 
 fn with_file(content: impl AsRef<[u8]>) -> Workspace {
     let project = Workspace::git();
@@ -65,8 +66,16 @@ fn mistakes_are_all_named() {
     let table = [
         ("duplicate numbers", format!("{STEP}\n{STEP}"), "Step 1"),
         ("an unknown verify type", STEP.replace("verify: true", "verify:\n  type: hope"), "hope"),
-        ("no iterations", STEP.replace("loop: false", "loop: until x\nmax_iterations: 0"), "max_iterations"),
-        ("too many iterations", STEP.replace("loop: false", "loop: until x\nmax_iterations: 99999999999"), "max_iterations"),
+        (
+            "no iterations",
+            STEP.replace("loop: false", "loop: until x\nmax_iterations: 0"),
+            "max_iterations",
+        ),
+        (
+            "too many iterations",
+            STEP.replace("loop: false", "loop: until x\nmax_iterations: 99999999999"),
+            "max_iterations",
+        ),
         ("no loop", STEP.replace("loop: false\n", ""), "loop"),
         ("no action", STEP.replace("action: go\n", ""), "action"),
         ("a gate nobody knows", STEP.replace("loop: false", "loop: false\ngate: maybe"), "maybe"),
@@ -94,8 +103,15 @@ fn ten_thousand_steps_are_read_and_one_more_is_refused() {
 fn names_may_hold_anything_and_break_nothing() {
     let long = "n".repeat(900);
     for name in [
-        "a | b", "\"quoted\" and 'quoted'", "$(touch pwned) `touch pwned`", "back\\slash", "日本語 🦀",
-        "<script>alert(1)</script>", "-- --help", "%s %n", &long,
+        "a | b",
+        "\"quoted\" and 'quoted'",
+        "$(touch pwned) `touch pwned`",
+        "back\\slash",
+        "日本語 🦀",
+        "<script>alert(1)</script>",
+        "-- --help",
+        "%s %n",
+        &long,
     ] {
         let project = Workspace::plain();
         project.write(FILE, workflow("", &STEP.replace("Go", name)));
@@ -117,7 +133,15 @@ fn names_may_hold_anything_and_break_nothing() {
 fn control_characters_never_reach_a_person() {
     let evil = "e\u{1b}[2Jvil\u{7}\u{202e}\u{9b}31m";
     let project = Workspace::plain();
-    project.write(FILE, workflow("", &STEP.replace("Go", evil).replace("verify: true", "verify: printf '\\033[2J\\007'; false")));
+    project.write(
+        FILE,
+        workflow(
+            "",
+            &STEP
+                .replace("Go", evil)
+                .replace("verify: true", "verify: printf '\\033[2J\\007'; false"),
+        ),
+    );
     let run = run(&project, &[]);
     assert!(matches!(run.exit, Some(1 | 2)), "{:?}", run);
     for said in [&run.stdout, &run.stderr] {
@@ -179,11 +203,9 @@ fn a_read_only_folder_is_refused_in_words() {
 #[test]
 fn carriage_returns_a_byte_order_mark_and_a_missing_end_change_nothing() {
     let plain = workflow("", STEP);
-    for content in [
-        plain.replace('\n', "\r\n"),
-        format!("\u{feff}{plain}"),
-        plain.trim_end().to_owned(),
-    ] {
+    for content in
+        [plain.replace('\n', "\r\n"), format!("\u{feff}{plain}"), plain.trim_end().to_owned()]
+    {
         let project = Workspace::plain();
         project.write(FILE, &content);
         run(&project, &[]).expect_exit(0);

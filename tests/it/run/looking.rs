@@ -40,7 +40,10 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
 fn next_names_the_command_that_does_it() {
     let (project, id) = paused();
     let next = project.onloop(&["next"]).expect_exit(0);
-    assert_eq!(next.stdout, format!("ask-gate (step 1)\nonloop gate 1 approved|rejected --run-id {id}\n"));
+    assert_eq!(
+        next.stdout,
+        format!("ask-gate (step 1)\nonloop gate 1 approved|rejected --run-id {id}\n")
+    );
     let next = json(&project.onloop(&["next", "--json"]).stdout);
     assert_eq!(next["action"], "ask-gate");
     assert_eq!(next["run_id"], *id);
@@ -79,7 +82,9 @@ fn json_is_one_document_whatever_happens() {
     for (check, exit) in table {
         let project = project(
             "",
-            &format!("- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: {check}\n```sh\ntrue\n```\n"),
+            &format!(
+                "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: {check}\n```sh\ntrue\n```\n"
+            ),
         );
         let run = run(&project, &["--json"]).expect_exit(exit);
         assert_eq!(json(&run.stdout)["status"], project.record()["status"]);

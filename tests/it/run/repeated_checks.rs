@@ -41,7 +41,10 @@ fn it_can_be_left_out() {
 
 #[test]
 fn checks_that_had_to_fail_are_not_repeated() {
-    for red in ["verify: ! test -e made", "verify:\n  type: shell\n  command: test -e made\n  expect: fail"] {
+    for red in [
+        "verify: ! test -e made",
+        "verify:\n  type: shell\n  command: test -e made\n  expect: fail",
+    ] {
         let project = project(
             "",
             &format!(

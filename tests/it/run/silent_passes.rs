@@ -8,7 +8,9 @@ use crate::workspace::{Run, Workspace};
 fn attempt(verify: &str) -> (Workspace, Run) {
     let project = project(
         "",
-        &format!("- [ ] **Step 1: Check**\naction: nothing\nloop: false\n{verify}\n```sh\ntrue\n```\n"),
+        &format!(
+            "- [ ] **Step 1: Check**\naction: nothing\nloop: false\n{verify}\n```sh\ntrue\n```\n"
+        ),
     );
     let run = run(&project, &[]);
     (project, run)
@@ -67,7 +69,9 @@ fn an_unparsed_verify_is_an_error() {
     is_refused("verify:\n  type: artifact\n  assert:\n    kind: exists");
     is_refused("verify:\n  type: artifact\n  path: x\n  assert:\n    kind: contains");
     is_refused("verify:\n  type: browser\n  check: nice");
-    is_refused("verify:\n  type: artifact\n  path: x\n  assert:\n    kind: matches-glob\n    value: a/*.txt");
+    is_refused(
+        "verify:\n  type: artifact\n  path: x\n  assert:\n    kind: matches-glob\n    value: a/*.txt",
+    );
 }
 
 #[test]

@@ -22,8 +22,7 @@ impl Session {
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
         let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
-        let screen =
-            || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
+        let screen = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
         let mut command = project.command_at(".", program());
         command.args(arguments).env("TERM", "xterm-256color");
         command.stdin(screen()).stdout(screen()).stderr(screen());
@@ -168,9 +167,7 @@ fn an_unfinished_run_is_resumed_or_left_as_it_is() {
 fn a_review_is_answered_in_place() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify:\n  type: human-review\n  \
                  prompt: is it nice?\n```sh\ntrue\n```\n";
-    for (answer, exit, expected) in
-        [("yes", 0, "completed: done"), ("no", 1, "blocked: blocked")]
-    {
+    for (answer, exit, expected) in [("yes", 0, "completed: done"), ("no", 1, "blocked: blocked")] {
         let project = project("", steps);
         let mut session = Session::start(&project, RUN);
         session.expect("Step 1 needs a human review: is it nice?");

@@ -8,7 +8,12 @@ use super::{assert_nothing_said_was_lost, machine, records, unfinished};
 
 /// Conducts `first`, and after `pause` of its requests runs `second` to its end in between.
 /// The machine's locks are real: what `first` holds, `second` waits for in vain.
-fn interleave(machine: &mut SimHost, first: &[&str], pause: usize, second: &[&str]) -> (Exit, Ended) {
+fn interleave(
+    machine: &mut SimHost,
+    first: &[&str],
+    pause: usize,
+    second: &[&str],
+) -> (Exit, Ended) {
     let mut program = Program::from_command_line(machine.start(first));
     let mut reply = None;
     let mut other = None;

@@ -48,18 +48,8 @@ const NAMES: [&str; 43] = [
 ];
 
 /// Endings of names of key material.
-const ENDINGS: [&str; 10] = [
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".ovpn",
-    ".tfstate",
-];
+const ENDINGS: [&str; 10] =
+    [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".tfstate"];
 
 /// Beginnings of names of key material, public halves excepted.
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
@@ -96,18 +86,12 @@ const FOLDERS: [&str; 27] = [
 ];
 
 /// Endings that make an environment file a template without values.
-const TEMPLATES: [&str; 5] = [
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    ".env.defaults",
-];
+const TEMPLATES: [&str; 5] =
+    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
 
 /// Entries below `/proc/<pid>` that show a process's memory, environment or files.
-const PROCESS_ENTRIES: [&str; 10] = [
-    "environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task",
-];
+const PROCESS_ENTRIES: [&str; 10] =
+    ["environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task"];
 
 /// Whether the name of an absolute, normal, lower-case path says that it is a secret.
 pub(super) fn is_secret(lower: &str) -> bool {
@@ -132,9 +116,7 @@ fn is_secret_name(name: &str) -> bool {
         || key
         || service
         || NAMES.contains(&name)
-        || (ENDINGS
-            .iter()
-            .any(|ending| name.len() > ending.len() && name.ends_with(ending)))
+        || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
 }
 
 fn is_process_secret(lower: &str) -> bool {
@@ -185,9 +167,7 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         telling
             && part.contains(['*', '?', '['])
-            && SAMPLES
-                .iter()
-                .any(|sample| matches(part.as_bytes(), sample.as_bytes()))
+            && SAMPLES.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes()))
     })
 }
 
@@ -207,10 +187,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 continue;
             }
             Some(b'?') => Some(1),
-            Some(b'[') => pattern[p..]
-                .iter()
-                .position(|b| *b == b']')
-                .map(|end| end + 1),
+            Some(b'[') => pattern[p..].iter().position(|b| *b == b']').map(|end| end + 1),
             Some(c) if *c == name[n] => Some(1),
             _ => None,
         };
