@@ -4,3 +4,4 @@
 mod host;
 mod preflight;
 mod sim;
+mod workspace;

@@ -1,7 +1,7 @@
 //! The simulated host is unkind in the ways that programs are tested against.
 
 use onloop_core::program::{
-    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program,
+    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program, Version,
 };
 use onloop_core::workflow::Shell;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost, SimProcess};
@@ -30,6 +30,15 @@ fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
         label: None,
         interactive: false,
     }
+}
+
+/// A file of which an append says that it must not have changed.
+async fn guard(io: &Io) -> (String, Version) {
+    let version = io
+        .write("guard", Vec::new(), Expect::Any, Durability::Durable)
+        .await
+        .unwrap();
+    ("guard".to_owned(), version)
 }
 
 /// Writes two generations of a durable record, and a relaxed rendering of each.
@@ -83,13 +92,18 @@ fn a_power_cut_keeps_what_was_durable_and_may_lose_the_rest() {
 fn a_power_cut_can_tear_an_append() {
     let mut host = SimHost::new();
     host.lose_power(PowerLoss {
-        at_request: 1,
+        at_request: 2,
         moment: Moment::Within,
         lose_relaxed: false,
     });
     let ended = run(&mut host, async |io| {
-        io.append("log", b"first\n".to_vec(), 0).await.unwrap();
-        io.append("log", b"second\n".to_vec(), 6).await.unwrap();
+        let guard = guard(&io).await;
+        io.append("log", b"first\n".to_vec(), 0, guard.clone())
+            .await
+            .unwrap();
+        io.append("log", b"second\n".to_vec(), 6, guard)
+            .await
+            .unwrap();
         Exit::Done
     });
     assert_eq!(ended, Ended::PowerCut);
@@ -154,7 +168,11 @@ fn disks_fill_up_and_folders_refuse() {
         write("a", "1234").await.unwrap();
         assert_eq!(write("b", "5").await, Err(FailureKind::Full));
         write("a", "12").await.unwrap();
-        let full = io.append("a", b"345".to_vec(), 2).await.unwrap_err().kind;
+        let full = io
+            .append("a", b"345".to_vec(), 2, guard(&io).await)
+            .await
+            .unwrap_err()
+            .kind;
         assert_eq!(full, FailureKind::Full);
         Exit::Done
     });

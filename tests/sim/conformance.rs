@@ -130,6 +130,7 @@ fn request(step: &Value, versions: &Versions) -> Request {
             path: path(),
             bytes: bytes("text"),
             expect_len_bytes: number("len"),
+            unchanged: (text(step, "guard"), versions[&text(step, "guard_version")].clone()),
         },
         "patch" => Request::Patch {
             path: path(),

@@ -226,7 +226,31 @@ impl Disk {
         Ok(version)
     }
 
-    pub(crate) fn append(&mut self, path: &str, bytes: &[u8], expect_len_bytes: u64) -> Done<()> {
+    pub(crate) fn append(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect_len_bytes: u64,
+        unchanged: &(String, Version),
+    ) -> Done<()> {
+        let (guard, expected) = unchanged;
+        match self.file(guard, Follow::Folders) {
+            Ok(file) if version(file) == *expected => {}
+            Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
+            Err(failure) if failure.kind == FailureKind::NotFound => {
+                return fail(FailureKind::Conflict, guard, "it is gone");
+            }
+            Err(failure) => return Err(failure),
+        }
+        self.append_log(path, bytes, expect_len_bytes)
+    }
+
+    pub(crate) fn append_log(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        expect_len_bytes: u64,
+    ) -> Done<()> {
         let existing = match self.file(path, Follow::Folders) {
             Ok(file) => Some(file.clone()),
             Err(failure) if failure.kind == FailureKind::NotFound => None,

@@ -278,11 +278,11 @@ impl SimHost {
             path,
             bytes,
             expect_len_bytes,
+            unchanged,
         } = request
         {
-            let _ = self
-                .disk
-                .append(path, &bytes[..bytes.len() / 2], *expect_len_bytes);
+            let half = &bytes[..bytes.len() / 2];
+            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged);
         }
     }
 
@@ -316,7 +316,10 @@ impl SimHost {
                 path,
                 bytes,
                 expect_len_bytes,
-            } => disk.append(&path, &bytes, expect_len_bytes).map(done),
+                unchanged,
+            } => disk
+                .append(&path, &bytes, expect_len_bytes, &unchanged)
+                .map(done),
             Request::Patch {
                 path,
                 offset_bytes,
@@ -408,14 +411,14 @@ impl SimHost {
         }
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            self.disk.append(path, &[], so_far)?;
+            self.disk.append_log(path, &[], so_far)?;
         }
         let process = self.scripts.run(&mut self.disk, spec)?;
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
             let all = [&process.stdout[..], &process.stderr[..]].concat();
             // A log that cannot be written does not change how its program ends.
-            let _ = self.disk.append(path, &all, so_far);
+            let _ = self.disk.append_log(path, &all, so_far);
         }
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;

@@ -105,6 +105,10 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
     );
     std::fs::write(world.path("secret"), "secret").unwrap();
     std::os::unix::fs::symlink("secret", world.path("link")).unwrap();
+    let Ok(Outcome::Written(version)) = world.perform(write("guard", "", Expect::Any)) else {
+        panic!("a plain file can be written");
+    };
+    let guard = ("guard".to_owned(), version);
     let requests = [
         Request::Read {
             path: "fifo".to_owned(),
@@ -119,17 +123,20 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
             path: "fifo".to_owned(),
             bytes: vec![1],
             expect_len_bytes: 0,
+            unchanged: guard.clone(),
         },
         write("link", "x", Expect::Any),
         Request::Append {
             path: "link".to_owned(),
             bytes: vec![1],
             expect_len_bytes: 6,
+            unchanged: guard.clone(),
         },
         Request::Append {
             path: "link".to_owned(),
             bytes: vec![1],
             expect_len_bytes: 0,
+            unchanged: guard.clone(),
         },
         Request::Patch {
             path: "link".to_owned(),

@@ -179,7 +179,7 @@ impl Session {
             let (result, plan, flags) = (result.clone(), plan.clone(), flags.clone());
             let file = file.to_owned();
             move |io| async move {
-                let prepared = program::preflight::preflight(&io, &plan, &file, &flags).await;
+                let prepared = program::preflight(&io, &plan, &file, &flags).await;
                 let exit = prepared.as_ref().map_or_else(|exit| *exit, |_| Exit::Done);
                 *result.borrow_mut() = Some(prepared);
                 exit

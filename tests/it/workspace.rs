@@ -1,0 +1,232 @@
+//! A throw-away project in which the real program runs: a folder of its own, usually a git
+//! repository, and an environment in which nothing of the person who runs the tests is left.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Folder `project` in a temporary folder that also holds `home` and, beside the project,
+/// the worktrees that runs make.
+pub(crate) struct Workspace {
+    folder: TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What came of running a program to its end.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Exit code; `None` when a signal ended it.
+    pub(crate) exit: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Panics with everything that was said unless the exit code is `code`.
+    #[track_caller]
+    pub(crate) fn expect_exit(self, code: i32) -> Run {
+        assert_eq!(
+            self.exit,
+            Some(code),
+            "unexpected exit code\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("onloop writes UTF-8");
+        Run {
+            exit: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Workspace {
+    /// A project that git knows nothing of.
+    pub(crate) fn plain() -> Workspace {
+        let workspace = Workspace {
+            folder: tempfile::tempdir().expect("there is a temporary folder"),
+            env: Vec::new(),
+        };
+        for folder in ["home", "project", "bin"] {
+            std::fs::create_dir(workspace.folder.path().join(folder)).unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(program(), workspace.folder.path().join("bin/onloop")).unwrap();
+        workspace
+    }
+
+    /// A project in a new git repository on branch `main`, without a commit.
+    pub(crate) fn without_commit() -> Workspace {
+        let workspace = Workspace::plain();
+        workspace.git_says(&["init", "--quiet", "--initial-branch=main"]);
+        // In the repository, not in the environment: scripts of steps may commit as well.
+        workspace.git_says(&["config", "user.name", "Somebody"]);
+        workspace.git_says(&["config", "user.email", "somebody@example.org"]);
+        workspace
+    }
+
+    /// A project in a new git repository on branch `main` with one commit of a `README.md`.
+    pub(crate) fn git() -> Workspace {
+        let workspace = Workspace::without_commit();
+        workspace.write("README.md", "A project.\n");
+        workspace.commit("Begin");
+        workspace
+    }
+
+    /// A workspace whose programs also get this environment variable.
+    pub(crate) fn with_env(mut self, name: &str, value: &str) -> Workspace {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A path below the project; `.` is the project itself.
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        // Resolved, because programs say resolved paths and `/tmp` may be a link.
+        self.folder.path().canonicalize().unwrap().join("project").join(below)
+    }
+
+    /// The worktree that a run on `branch` gets: beside the project.
+    pub(crate) fn worktree(&self, branch: &str) -> PathBuf {
+        self.path("../.hotl-worktrees/project").join(branch.replace('/', "-"))
+    }
+
+    /// Writes a file of the project, and the folders it lies in.
+    pub(crate) fn write(&self, below: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().expect("a file lies in a folder")).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// The content of a file of the project.
+    #[track_caller]
+    pub(crate) fn read(&self, below: &str) -> String {
+        read(&self.path(below))
+    }
+
+    /// Copies a folder with everything in it into the project.
+    pub(crate) fn copy_from(&self, source: &Path) {
+        copy_folder(source, &self.path("."));
+    }
+
+    /// Commits everything that is in the project.
+    pub(crate) fn commit(&self, message: &str) {
+        self.git_says(&["add", "--all"]);
+        self.git_says(&["commit", "--quiet", "--message", message]);
+    }
+
+    /// What git says in the project, without the last line break. Failing is a panic.
+    #[track_caller]
+    pub(crate) fn git_says(&self, arguments: &[&str]) -> String {
+        let run = self.run_at(".", "git", arguments).expect_exit(0);
+        run.stdout.trim_end().to_owned()
+    }
+
+    /// `onloop` in the project, with no terminal and nothing to read.
+    pub(crate) fn onloop(&self, arguments: &[&str]) -> Run {
+        self.onloop_at(".", arguments)
+    }
+
+    /// `onloop` in a folder below the project.
+    pub(crate) fn onloop_at(&self, below: &str, arguments: &[&str]) -> Run {
+        self.run_at(below, program(), arguments)
+    }
+
+    /// A shell line in the project; the `onloop` on its PATH is the one under test.
+    pub(crate) fn shell(&self, line: &str) -> Run {
+        self.run_at(".", "sh", &["-c", line])
+    }
+
+    /// A command that is not started yet, for tests that interrupt it or write to it.
+    pub(crate) fn command_at(&self, below: &str, program: impl AsRef<OsStr>) -> Command {
+        let folder = self.folder.path();
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.path(below))
+            .env_clear()
+            .env("PATH", path_with(&folder.join("bin")))
+            .env("HOME", folder.join("home"))
+            .env("XDG_CONFIG_HOME", folder.join("home/.config"))
+            .env("XDG_STATE_HOME", folder.join("home/.state"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", folder.join("home/.gitconfig"))
+            .env("LC_ALL", "C.UTF-8")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The records of all runs of the project, finished ones too, in the order of their ids.
+    pub(crate) fn records(&self) -> Vec<Value> {
+        let list = self.onloop(&["list", "--json"]).expect_exit(0);
+        let list: Vec<Value> = serde_json::from_str(&list.stdout).expect("a JSON list");
+        let mut files: Vec<&str> =
+            list.iter().map(|run| run["state_file"].as_str().expect("a path")).collect();
+        files.sort_unstable();
+        files
+            .into_iter()
+            .map(|file| {
+                let path = self.path(".").join(file);
+                serde_json::from_str(&read(&path)).expect("a record is JSON")
+            })
+            .collect()
+    }
+
+    /// The record of the only run of the project.
+    #[track_caller]
+    pub(crate) fn record(&self) -> Value {
+        let mut records = self.records();
+        assert_eq!(records.len(), 1, "one run was expected: {records:#?}");
+        records.remove(0)
+    }
+
+    fn run_at(&self, below: &str, program: impl AsRef<OsStr>, arguments: &[&str]) -> Run {
+        let output = self.command_at(below, program).args(arguments).output();
+        output.expect("the program is there").into()
+    }
+}
+
+/// The program under test.
+pub(crate) fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_onloop-under-test")
+}
+
+/// The project's own root, where its documents and examples are.
+pub(crate) fn source_root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are in a folder of their own")
+}
+
+#[track_caller]
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn path_with(first: &Path) -> std::ffi::OsString {
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(first.to_owned()).chain(std::env::split_paths(&inherited));
+    std::env::join_paths(folders).expect("a folder without `:` in its name")
+}
+
+fn copy_folder(source: &Path, target: &Path) {
+    std::fs::create_dir_all(target).unwrap();
+    let entries = std::fs::read_dir(source)
+        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    for entry in entries {
+        let entry = entry.unwrap();
+        let to = target.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
