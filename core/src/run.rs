@@ -6,6 +6,8 @@
 
 mod begin;
 mod event;
+mod evidence;
+mod finish;
 mod gate;
 mod next;
 mod prompt;
@@ -19,6 +21,7 @@ mod transition;
 
 pub use begin::{Beginning, is_run_id, unique_id};
 pub use event::*;
+pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 pub use next::{Blocker, Next};
 pub use prompt::step_prompt;
@@ -26,4 +29,4 @@ pub use record::*;
 pub use report::render_report;
 pub use review::{Verdict, parse_verdict, review_due_at_gate, review_prompt};
 pub use summary::{Platform, render_summary, step_line, step_list};
-pub use transition::{Missing, Refusal};
+pub use transition::{FinishRefusal, Missing, Refusal};

@@ -5,6 +5,7 @@
 
 mod document;
 pub mod event;
+mod finish;
 pub mod normalized;
 pub mod prepared;
 pub mod receipt;

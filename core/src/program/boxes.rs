@@ -50,7 +50,10 @@ impl Boxes {
             | Event::VerdictAccepted
             | Event::RunPaused { .. }
             | Event::RunResumed
-            | Event::RunFinalized => {}
+            | Event::RunFinalized
+            | Event::FinishIntended { .. }
+            | Event::FinishRecorded { .. }
+            | Event::FinishAbandoned { .. } => {}
         }
     }
 

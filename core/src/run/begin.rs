@@ -76,6 +76,8 @@ impl Run {
             completed_at: None,
             reviews,
             reverified: false,
+            finish: None,
+            finish_intent: None,
             unknown: Map::new(),
         }
     }

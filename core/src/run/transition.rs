@@ -1,6 +1,7 @@
 //! The transition table: which event is accepted when, and what it changes.
 
 mod endings;
+mod finish;
 mod gates;
 mod judgement;
 mod steps;
@@ -10,6 +11,8 @@ use super::record::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::Loop;
+
+pub use finish::FinishRefusal;
 
 /// Why an event was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ pub enum Refusal {
     },
     /// Something is still to be done before the run can end.
     Unfinished(Missing),
+    /// What is to become of the work cannot be settled in this way now.
+    Finish(FinishRefusal),
 }
 
 /// What a run still needs before it can end.
@@ -130,6 +135,7 @@ impl std::fmt::Display for Refusal {
             }
             Refusal::NotDue { what } => write!(f, "Not now: {what}"),
             Refusal::Unfinished(missing) => write!(f, "{missing}"),
+            Refusal::Finish(refusal) => write!(f, "{refusal}"),
         }
     }
 }
@@ -150,6 +156,9 @@ impl Event {
             Event::RunPaused { .. } => "run_paused",
             Event::RunResumed => "run_resumed",
             Event::RunFinalized => "run_finalized",
+            Event::FinishIntended { .. } => "finish_intended",
+            Event::FinishRecorded { .. } => "finish_recorded",
+            Event::FinishAbandoned { .. } => "finish_abandoned",
         }
     }
 }
@@ -174,6 +183,7 @@ impl Run {
     ///
     /// A [`Refusal`] when the event is not possible now; the run is as it was.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Refusal> {
+        self.demand_nothing_settled(event)?;
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::StepActed { step } => self.acted(at, *step)?,
@@ -195,7 +205,15 @@ impl Run {
             Event::RunPaused { reason } => self.pause(at, reason)?,
             Event::RunResumed => self.resume(at)?,
             Event::RunFinalized => self.finalize(at)?,
+            Event::FinishIntended { act, notes, replace } => {
+                self.intend_finish(at, act, notes.clone(), *replace)?;
+            }
+            Event::FinishRecorded { outcome, replace } => {
+                self.record_finish(at, outcome, *replace)?;
+            }
+            Event::FinishAbandoned { reason } => self.abandon_finish(at, reason)?,
         }
+        self.forget_outdated_finish();
         self.revision += 1;
         self.last_update = at;
         Ok(())

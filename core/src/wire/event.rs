@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::finish::{
+    FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_finish,
+};
 use super::run::{read_verdict, verdict_from_parts, verdict_parts};
 use crate::run::{CheckResult, CheckVerdict, Decision, Event, Mode};
 use crate::time::Timestamp;
@@ -30,6 +33,9 @@ enum EventDocument {
     RunPaused { reason: String },
     RunResumed,
     RunFinalized,
+    FinishIntended { intent: IntentDocument, replace: bool },
+    FinishRecorded { finish: FinishDocument, replace: bool },
+    FinishAbandoned { reason: String },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,6 +107,14 @@ fn to_document(event: &Event) -> EventDocument {
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed,
         Event::RunFinalized => EventDocument::RunFinalized,
+        Event::FinishIntended { act, notes, replace } => {
+            let intent = act_document(&act, None, notes.as_deref());
+            EventDocument::FinishIntended { intent, replace }
+        }
+        Event::FinishRecorded { outcome, replace } => {
+            EventDocument::FinishRecorded { finish: outcome_document(&outcome), replace }
+        }
+        Event::FinishAbandoned { reason } => EventDocument::FinishAbandoned { reason },
     }
 }
 
@@ -143,6 +157,15 @@ fn from_document(document: EventDocument) -> Option<Event> {
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
         EventDocument::RunResumed => Event::RunResumed,
         EventDocument::RunFinalized => Event::RunFinalized,
+        EventDocument::FinishIntended { intent, replace } => {
+            let notes = intent.notes.clone();
+            Event::FinishIntended { act: read_act(intent).ok()?, notes, replace }
+        }
+        EventDocument::FinishRecorded { finish, replace } => {
+            let outcome = read_finish(Some(finish)).ok()??.outcome;
+            Event::FinishRecorded { outcome, replace }
+        }
+        EventDocument::FinishAbandoned { reason } => Event::FinishAbandoned { reason },
     })
 }
 
