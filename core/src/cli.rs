@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::program::{
-    Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
-    StatusArgs, StepArgs, SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
+    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
+    StatusArgs, StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
     status, step, summary,
 };
 
@@ -77,6 +77,13 @@ enum Verb {
     Locate(LocateArgs),
     /// Repeat the checks, end such a run and print its summary
     Finalize(FinalizeArgs),
+    /// Keep, merge, publish or discard the work of a run that has ended; prints its summary
+    #[command(after_help = "Examples:
+  onloop finish add-auth-20260320T212315Z keep --notes 'looks good, merge by hand'
+  onloop finish add-auth-20260320T212315Z merge --target-branch main
+  onloop finish add-auth-20260320T212315Z publish --create-pr
+  onloop finish add-auth-20260320T212315Z discard --confirm discard")]
+    Finish(FinishArgs),
     /// Print what the record of a run proves, as JSON
     Receipt(ReceiptArgs),
     /// Print a completion script for a shell
@@ -129,6 +136,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Prepare(args) => prepare(&io, &args).await,
         Verb::Locate(args) => locate(&io, &args).await,
         Verb::Finalize(args) => finalize(&io, &args).await,
+        Verb::Finish(args) => finish(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,

@@ -53,7 +53,7 @@ pub async fn resume(io: &Io, args: &ResumeArgs) -> Exit {
 async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, super::conduct::Conduct), Exit> {
     let (root, id) = select(io, args.run.as_deref()).await?;
     let mut store = open(io, &root, &id).await?;
-    if store.run().status.is_finished() {
+    if store.run().is_over() {
         io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
             .await;
         return Err(Exit::Usage);
@@ -104,7 +104,7 @@ async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
 }
 
 /// Becomes the only process that drives the run.
-async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
+pub(super) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
     let Err(failure) = io.lock(&store.paths().driver_lock(), 0).await else { return Ok(()) };
     let id = &store.run().id;
     if failure.kind == FailureKind::Busy {
@@ -165,7 +165,7 @@ pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, Str
     for found in find_all(io).await {
         match found.run {
             Ok(run)
-                if !run.status.is_finished()
+                if !run.is_over()
                     && file.as_deref().is_none_or(|file| is_of(&run, file)) =>
             {
                 candidates.push((found.root, run));
