@@ -245,7 +245,7 @@ fn what_cannot_be_meant_is_refused() {
     for (words, reason) in [
         (&["merge", "--target-branch", "hotl/x"][..], "Target branch must differ"),
         (&["merge", "--target-branch", "nowhere"], "Target branch does not exist: nowhere"),
-        (&["merge", "--target-branch", "--x"], "--target-branch"),
+        (&["merge", "--target-branch=--x"], "--target-branch: `--x` is not a name"),
         (&["publish", "--remote=-x"], "--remote: `-x`"),
         (&["publish", "--pr-url", "javascript:x"], "--pr-url must be an http or https address"),
     ] {
