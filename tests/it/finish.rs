@@ -74,11 +74,17 @@ fn keeping_records_and_touches_nothing() {
     let finish = run.done(&["keep", "--notes", "by hand\nlater"]);
     assert_eq!(finish["disposition"], "kept");
     assert_eq!(finish["notes"], "by hand later");
-    assert_eq!((&finish["branch_action"], &finish["worktree_action"]), (&"kept".into(), &"kept".into()));
+    assert_eq!(
+        (&finish["branch_action"], &finish["worktree_action"]),
+        (&"kept".into(), &"kept".into())
+    );
     assert_eq!(run.branches(), "hotl/x\nmain");
     assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
     let said = run.refused(&["merge"]);
-    assert!(said.starts_with("ERROR: Finish outcome already recorded: kept. Use --force"), "{said}");
+    assert!(
+        said.starts_with("ERROR: Finish outcome already recorded: kept. Use --force"),
+        "{said}"
+    );
     assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");
 }
 
@@ -111,7 +117,10 @@ fn a_run_in_the_same_checkout_ends_on_the_branch_it_came_from() {
     let run = Finished::new("branch");
     assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "hotl/x");
     let finish = run.done(&["merge"]);
-    assert_eq!((&finish["branch_action"], &finish["worktree_action"]), (&"deleted".into(), &Value::Null));
+    assert_eq!(
+        (&finish["branch_action"], &finish["worktree_action"]),
+        (&"deleted".into(), &Value::Null)
+    );
     assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "main");
     let run = Finished::new("branch");
     assert_eq!(run.done(&["discard", "--confirm", "discard"])["branch_action"], "deleted");
@@ -128,7 +137,10 @@ fn a_conflict_leaves_everything_intact_and_can_be_tried_again() {
     let before = run.workspace.git_says(&["for-each-ref"]);
     run.workspace.git_says(&["switch", "--quiet", "--create", "elsewhere"]);
     let said = run.refused(&["merge"]);
-    assert!(said.starts_with("ERROR: Merge failed. HOTL left the execution branch/worktree intact.\n"), "{said}");
+    assert!(
+        said.starts_with("ERROR: Merge failed. HOTL left the execution branch/worktree intact.\n"),
+        "{said}"
+    );
     assert!(said.contains("`work.txt`"), "{said}");
     assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "elsewhere");
     run.workspace.git_says(&["switch", "--quiet", "main"]);
@@ -209,16 +221,9 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     script("case $2 in create) echo Creating; echo https://example.org/pull/1;; esac");
     let finish = run.done(&["publish", "--create-pr"]);
     assert_eq!(finish["pr_url"], "https://example.org/pull/1");
-    assert_eq!(
-        (&finish["remote"], &finish["branch_action"]),
-        (&"origin".into(), &"pushed".into())
-    );
+    assert_eq!((&finish["remote"], &finish["branch_action"]), (&"origin".into(), &"pushed".into()));
     let log = run.workspace.read("../gh.log");
-    assert_eq!(
-        log.lines().next(),
-        Some("pr create --base main --head hotl/x --fill"),
-        "{log}"
-    );
+    assert_eq!(log.lines().next(), Some("pr create --base main --head hotl/x --fill"), "{log}");
     assert!(run.workspace.worktree("hotl/x").exists());
 }
 
@@ -235,7 +240,10 @@ fn a_host_that_made_the_branch_keeps_it() {
     let said = run.refused(&["discard", "--confirm", "discard"]);
     assert!(said.contains("Branch feature was not made for this run"), "{said}");
     let finish = run.done(&["merge"]);
-    assert_eq!((&finish["target_branch"], &finish["branch_action"]), (&"main".into(), &"kept".into()));
+    assert_eq!(
+        (&finish["target_branch"], &finish["branch_action"]),
+        (&"main".into(), &"kept".into())
+    );
     assert_eq!(run.branches(), "feature\nmain");
 }
 

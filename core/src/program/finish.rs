@@ -169,9 +169,9 @@ async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, Stop> {
     let mut store = newest(io, id).await?;
     let scene = Scene::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
-    drive_alone(io, &store).await.map_err(|_| {
-        Stop::Refused("the work is in use; nothing was done with it".to_owned())
-    })?;
+    drive_alone(io, &store)
+        .await
+        .map_err(|_| Stop::Refused("the work is in use; nothing was done with it".to_owned()))?;
     let intended = intend(io, &mut store, wish, scene.as_ref()).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;

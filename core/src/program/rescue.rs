@@ -11,8 +11,10 @@ pub(super) async fn rescue_records(
     to: &str,
     except: Option<&str>,
 ) -> Result<(), Failure> {
-    let mut folders: Vec<String> =
-        ["state", "reports", "logs", "evidence"].iter().map(|name| format!(".hotl/{name}")).collect();
+    let mut folders: Vec<String> = ["state", "reports", "logs", "evidence"]
+        .iter()
+        .map(|name| format!(".hotl/{name}"))
+        .collect();
     while let Some(folder) = folders.pop() {
         let names = match io.list(&format!("{from}/{folder}")).await {
             Ok(names) => names,

@@ -98,11 +98,10 @@ impl Repo {
             return GitSurvey::default();
         }
         let (root, own) = if linked { (WORKTREE, BRANCH) } else { (MAIN, "main") };
-        let at = [("main", Some(commit('a')), Some(MAIN)), (
-            BRANCH,
-            self.branch.clone(),
-            self.worktree.then_some(WORKTREE),
-        )];
+        let at = [
+            ("main", Some(commit('a')), Some(MAIN)),
+            (BRANCH, self.branch.clone(), self.worktree.then_some(WORKTREE)),
+        ];
         let target = at.into_iter().find(|(name, ..)| *name == branch);
         GitSurvey {
             repository: Some(Repository {
@@ -334,6 +333,9 @@ fn a_conflict_is_recorded_as_given_up() {
     let run = records(&host).remove(0);
     assert_eq!((run.finish, run.finish_intent), (None, None));
     let last = run.events.last().expect("events");
-    assert_eq!((last.event.as_str(), last.text.as_str()), ("finish_abandoned", "Finish abandoned: `a.txt`"));
+    assert_eq!(
+        (last.event.as_str(), last.text.as_str()),
+        ("finish_abandoned", "Finish abandoned: `a.txt`")
+    );
     assert!(repo.borrow().worktree);
 }

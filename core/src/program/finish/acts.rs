@@ -8,9 +8,7 @@ use super::{Stop, refuse};
 use crate::program::rescue::rescue_records;
 use crate::program::store::Store;
 use crate::program::{Failure, FailureKind, GitRequest, Io};
-use crate::run::{
-    Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run,
-};
+use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
 use crate::text;
 
 /// How far something that an earlier process intended has come.
@@ -73,9 +71,7 @@ async fn has_begun(io: &Io, run: &Run, scene: &Scene, act: &FinishAct) -> Result
         FinishAct::Merge { commit, target } => {
             worktree_gone || scene.commit.is_none() || is_merged(io, scene, commit, target).await?
         }
-        FinishAct::Publish { commit, remote, .. } => {
-            is_pushed(io, scene, commit, remote).await?
-        }
+        FinishAct::Publish { commit, remote, .. } => is_pushed(io, scene, commit, remote).await?,
         FinishAct::Discard { commit } => {
             worktree_gone || (commit.is_some() && scene.commit.is_none())
         }

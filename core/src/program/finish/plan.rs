@@ -110,8 +110,10 @@ fn demand_name(flag: &str, name: &str) -> Result<(), String> {
 /// Why nothing but keeping is possible.
 pub(super) fn no_branch(run: &Run) -> String {
     let id = &run.id;
-    format!("Run {id} has no branch in a git repository; only keeping it is possible:\n  \
-             onloop finish {id} keep")
+    format!(
+        "Run {id} has no branch in a git repository; only keeping it is possible:\n  \
+             onloop finish {id} keep"
+    )
 }
 
 /// What will be done; otherwise why not.
@@ -129,11 +131,7 @@ pub(super) fn plan(
     }
 }
 
-fn plan_merge(
-    scene: &Scene,
-    wish: &Wish,
-    target: Option<&Target>,
-) -> Result<FinishAct, String> {
+fn plan_merge(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
     let commit = demand_commit(scene)?;
     let target = demand_target(scene, target)?;
     let main = demand_main(scene, wish.disposition)?;
@@ -150,11 +148,7 @@ fn plan_merge(
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
 
-fn plan_publish(
-    scene: &Scene,
-    wish: &Wish,
-    target: Option<&Target>,
-) -> Result<FinishAct, String> {
+fn plan_publish(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
     let commit = demand_commit(scene)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();

@@ -36,7 +36,9 @@ pub(super) async fn open(
     let said = match (said.trim(), end.status) {
         ("", ProcessStatus::Exited(code)) => format!("exit code {code}"),
         ("", ProcessStatus::TimedOut) => "it took too long".to_owned(),
-        ("", ProcessStatus::Signalled(_) | ProcessStatus::Interrupted) => "it was killed".to_owned(),
+        ("", ProcessStatus::Signalled(_) | ProcessStatus::Interrupted) => {
+            "it was killed".to_owned()
+        }
         (said, _) => text::ellipsis(said, 2000),
     };
     refuse(unfinished(run, scene, &said))

@@ -2,9 +2,9 @@
 
 use super::Stop;
 use crate::preflight::{Repository, foreign_paths};
+use crate::program::Io;
 use crate::program::locate::ids;
 use crate::program::store::Store;
-use crate::program::Io;
 use crate::run::Run;
 
 /// Where the work is.

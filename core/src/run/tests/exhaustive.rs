@@ -206,8 +206,8 @@ fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
 
 fn assert_ended_for(run: &Run, disposition: Disposition) {
     let blocked_will_do = matches!(disposition, Disposition::Kept | Disposition::Discarded);
-    let ended = run.status == RunStatus::Completed
-        || (run.status == RunStatus::Blocked && blocked_will_do);
+    let ended =
+        run.status == RunStatus::Completed || (run.status == RunStatus::Blocked && blocked_will_do);
     assert!(ended, "{disposition:?} of a run that is {}", run.status.word());
 }
 

@@ -192,37 +192,37 @@ impl From<FinishRefusal> for Refusal {
 /// The first line of each is what agents match on.
 impl fmt::Display for FinishRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match self {
-        FinishRefusal::TooEarly { disposition, status } => {
-            let needed = match disposition {
-                Disposition::Merged | Disposition::Published => "a completed run",
-                Disposition::Kept | Disposition::Discarded => "a finalized run",
-            };
-            let word = disposition.word();
-            write!(f, "Finish disposition '{word}' requires {needed}. Current status: {status}")
-        }
-        FinishRefusal::Unproven { disposition, missing } => {
-            let word = disposition.word();
-            write!(f, "Finish disposition '{word}' requires sufficient completion evidence.")?;
-            missing.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
-        }
-        FinishRefusal::Settled { disposition: Disposition::Discarded } => {
-            f.write_str("Finish outcome already recorded: discarded. Nothing of the work is left.")
-        }
-        FinishRefusal::Settled { disposition } => write!(
-            f,
-            "Finish outcome already recorded: {}. Use --force to replace it.",
-            disposition.word()
-        ),
-        FinishRefusal::UnderWay { disposition, command } => write!(
-            f,
-            "The run is about to be {}, and that is not known to be done. Bring it to an end \
+        match self {
+            FinishRefusal::TooEarly { disposition, status } => {
+                let needed = match disposition {
+                    Disposition::Merged | Disposition::Published => "a completed run",
+                    Disposition::Kept | Disposition::Discarded => "a finalized run",
+                };
+                let word = disposition.word();
+                write!(f, "Finish disposition '{word}' requires {needed}. Current status: {status}")
+            }
+            FinishRefusal::Unproven { disposition, missing } => {
+                let word = disposition.word();
+                write!(f, "Finish disposition '{word}' requires sufficient completion evidence.")?;
+                missing.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
+            }
+            FinishRefusal::Settled { disposition: Disposition::Discarded } => f.write_str(
+                "Finish outcome already recorded: discarded. Nothing of the work is left.",
+            ),
+            FinishRefusal::Settled { disposition } => write!(
+                f,
+                "Finish outcome already recorded: {}. Use --force to replace it.",
+                disposition.word()
+            ),
+            FinishRefusal::UnderWay { disposition, command } => write!(
+                f,
+                "The run is about to be {}, and that is not known to be done. Bring it to an end \
              first:\n  {command}",
-            disposition.word()
-        ),
-        FinishRefusal::NotIntended { disposition } => {
-            write!(f, "Finish outcome '{}' was not intended before", disposition.word())
+                disposition.word()
+            ),
+            FinishRefusal::NotIntended { disposition } => {
+                write!(f, "Finish outcome '{}' was not intended before", disposition.word())
+            }
         }
-    }
     }
 }

@@ -166,7 +166,8 @@ pub(super) fn merge_base(
 ) -> Result<Option<String>, Failure> {
     let base = Oid::from_str(commit).and_then(|commit| {
         let tip = repository.find_branch(branch.as_str(), BranchType::Local)?;
-        repository.merge_base(repository.find_commit(commit)?.id(), tip.get().peel_to_commit()?.id())
+        repository
+            .merge_base(repository.find_commit(commit)?.id(), tip.get().peel_to_commit()?.id())
     });
     match base {
         Ok(base) => Ok(Some(base.to_string())),

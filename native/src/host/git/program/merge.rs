@@ -36,7 +36,8 @@ impl GitProgram {
         let root = self.layout(cwd)?.root;
         let shown = root.display();
         if self.commit(&root, "MERGE_HEAD")?.is_some() {
-            let message = format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
+            let message =
+                format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         let tip = format!("refs/heads/{}", merge.branch);
