@@ -3,9 +3,10 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::program::{
-    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
-    StatusArgs, StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
-    status, step, summary,
+    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs,
+    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs,
+    StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize,
+    prepare, receipt, report, resume, run, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.

@@ -67,15 +67,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding without help, fix or older sentence.
     pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
-        Diagnostic {
-            code,
-            severity,
-            span,
-            message,
-            help: None,
-            fix: None,
-            hotl_text: None,
-        }
+        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
     }
 
     /// Adds what to do about it.
@@ -89,10 +81,7 @@ impl Diagnostic {
     #[must_use]
     pub fn with_fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         debug_assert!(edits.is_sorted_by(|a, b| a.span.end <= b.span.start));
-        self.fix = Some(Fix {
-            title: title.into(),
-            edits,
-        });
+        self.fix = Some(Fix { title: title.into(), edits });
         self
     }
 
@@ -107,18 +96,12 @@ impl Diagnostic {
 impl Edit {
     /// Replaces the bytes of `span`.
     pub fn replace(span: Span, text: impl Into<String>) -> Self {
-        Edit {
-            span,
-            text: text.into(),
-        }
+        Edit { span, text: text.into() }
     }
 
     /// Inserts before the byte at `offset`.
     pub fn insert(offset: usize, text: impl Into<String>) -> Self {
-        Edit {
-            span: Span::at(offset),
-            text: text.into(),
-        }
+        Edit { span: Span::at(offset), text: text.into() }
     }
 }
 
@@ -131,9 +114,6 @@ impl Span {
 
     /// An empty range.
     pub fn at(offset: usize) -> Self {
-        Span {
-            start: offset,
-            end: offset,
-        }
+        Span { start: offset, end: offset }
     }
 }

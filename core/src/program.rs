@@ -47,8 +47,8 @@ pub use finish::{DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use init::{InitArgs, init};
 pub use io::Io;
-pub use locate::{LocateArgs, locate};
 pub use lint::{LintArgs, LintFormat, lint};
+pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use preflight::preflight;
@@ -57,7 +57,8 @@ pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
 pub use status::{
-    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status, summary,
+    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
+    summary,
 };
 pub use step::{StepAction, StepArgs, step};
 
@@ -71,10 +72,7 @@ pub struct Program {
 
 /// What a program wants from its host next.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "a turn is moved once and taken apart at once"
-)]
+#[allow(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
 pub enum Turn {
     /// Perform this, then resume with the reply.
     Request(Request),
@@ -97,11 +95,7 @@ impl Program {
         F: Future<Output = Exit> + 'static,
         B: FnOnce(Io) -> F,
     {
-        let slot = Rc::new(RefCell::new(Slot {
-            request: None,
-            reply: None,
-            now: start.now,
-        }));
+        let slot = Rc::new(RefCell::new(Slot { request: None, reply: None, now: start.now }));
         let future = Box::pin(body(Io::new(slot.clone(), start)));
         Program { future, slot }
     }
@@ -124,11 +118,7 @@ impl Program {
             slot.now = reply.at;
             slot.reply = Some(reply.outcome);
         }
-        match self
-            .future
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(exit) => Turn::Exit(exit),
             Poll::Pending => {
                 let request = self.slot.borrow_mut().request.take();
@@ -140,8 +130,6 @@ impl Program {
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program")
-            .field("slot", &self.slot)
-            .finish_non_exhaustive()
+        f.debug_struct("Program").field("slot", &self.slot).finish_non_exhaustive()
     }
 }

@@ -105,10 +105,7 @@ pub fn ellipsis(text: &str, limit_bytes: usize) -> String {
     if text.len() <= limit_bytes {
         return text.to_owned();
     }
-    format!(
-        "{}…",
-        prefix(text, limit_bytes.saturating_sub('…'.len_utf8()))
-    )
+    format!("{}…", prefix(text, limit_bytes.saturating_sub('…'.len_utf8())))
 }
 
 /// `text` inside a Markdown code fence that it cannot close.
@@ -120,21 +117,13 @@ pub fn fenced(info: &str, text: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    let newline = if text.is_empty() || text.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{text}{newline}{fence}\n")
 }
 
 /// `1 attempt`, `2 attempts`.
 pub fn counted(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// `word` as one word of a POSIX shell line, quoted only when it has to be.

@@ -32,9 +32,7 @@ impl Timestamp {
         if let Ok(millis) = text.parse::<i64>() {
             return Some(Self::from_millis(millis));
         }
-        text.parse::<jiff::Timestamp>()
-            .ok()
-            .map(|t| Timestamp(t.as_millisecond()))
+        text.parse::<jiff::Timestamp>().ok().map(|t| Timestamp(t.as_millisecond()))
     }
 
     /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
@@ -130,13 +128,7 @@ mod tests {
 
     #[test]
     fn text_that_is_no_time_is_refused() {
-        for text in [
-            "",
-            "yesterday",
-            "2026-13-01T00:00:00Z",
-            "2026-03-20",
-            "9e99",
-        ] {
+        for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-03-20", "9e99"] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }

@@ -50,11 +50,7 @@ pub struct Parsed {
 
 impl Parsed {
     fn unreadable(diagnostic: Diagnostic) -> Parsed {
-        Parsed {
-            plan: None,
-            diagnostics: vec![diagnostic],
-            checkboxes: Vec::new(),
-        }
+        Parsed { plan: None, diagnostics: vec![diagnostic], checkboxes: Vec::new() }
     }
 }
 

@@ -26,8 +26,8 @@ pub(crate) use clock::timestamp;
 pub(crate) use locks::identity;
 
 use onloop_core::program::{
-    Durability, Expect, Failure, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply,
-    Request, Say, Start, Stat, Version,
+    Durability, Expect, Failure, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply, Request, Say,
+    Start, Stat, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -173,24 +173,15 @@ impl OsHost {
                 .files
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
-            Request::Write {
-                path,
-                bytes,
-                expect,
-                durability,
-            } => self
-                .files
-                .write(&path, &bytes, &expect, durability)
-                .map(Outcome::Written),
+            Request::Write { path, bytes, expect, durability } => {
+                self.files.write(&path, &bytes, &expect, durability).map(Outcome::Written)
+            }
             Request::Append { path, bytes, expect_len_bytes, unchanged } => {
                 self.files.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
             }
-            Request::Patch {
-                path,
-                offset_bytes,
-                old,
-                new,
-            } => self.files.patch(&path, offset_bytes, &old, &new).map(done),
+            Request::Patch { path, offset_bytes, old, new } => {
+                self.files.patch(&path, offset_bytes, &old, &new).map(done)
+            }
             Request::Remove { path } => self.files.remove(&path).map(done),
             Request::List { path } => self.files.list(&path).map(Outcome::Names),
             Request::Stat { path } => self.files.stat(&path).map(Outcome::Stat),
@@ -222,10 +213,7 @@ impl OsHost {
 impl Host for OsHost {
     fn perform(&mut self, request: Request) -> Reply {
         let outcome = self.outcome(request);
-        Reply {
-            at: self.clock.now(),
-            outcome,
-        }
+        Reply { at: self.clock.now(), outcome }
     }
 }
 

@@ -72,9 +72,7 @@ fn refuse(message: &str, exit: Exit) -> Exit {
 /// are taken over by the next one.
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let message = panic.payload_as_str().unwrap_or("no message");
-    let place = panic
-        .location()
-        .map_or_else(String::new, |place| format!(" at {place}"));
+    let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let _ = writeln!(
         std::io::stderr(),
         "onloop {version} hit a bug of its own{place}: {message}\n\

@@ -41,18 +41,10 @@ impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StartError::Argument(argument) => {
-                write!(
-                    f,
-                    "the argument `{}` is not UTF-8",
-                    text::one_line(argument)
-                )
+                write!(f, "the argument `{}` is not UTF-8", text::one_line(argument))
             }
             StartError::Folder(reason) => {
-                write!(
-                    f,
-                    "cannot work in the current folder: {}",
-                    text::one_line(reason)
-                )
+                write!(f, "cannot work in the current folder: {}", text::one_line(reason))
             }
             StartError::Now(value) => write!(
                 f,
@@ -119,10 +111,7 @@ fn terminal() -> Terminal {
 fn columns() -> u16 {
     use rustix::termios::tcgetwinsize;
     let size = tcgetwinsize(std::io::stderr()).or_else(|_| tcgetwinsize(std::io::stdout()));
-    size.map(|size| size.ws_col)
-        .ok()
-        .filter(|&columns| columns > 0)
-        .unwrap_or(COLUMNS)
+    size.map(|size| size.ws_col).ok().filter(|&columns| columns > 0).unwrap_or(COLUMNS)
 }
 
 #[cfg(not(unix))]
@@ -154,11 +143,7 @@ mod tests {
         assert_eq!(frozen_clock(&env("")), Ok(None));
         let error = frozen_clock(&env("tomorrow")).unwrap_err();
         assert_eq!(error.exit(), Exit::Usage);
-        assert!(
-            error
-                .to_string()
-                .starts_with("`ONLOOP_NOW` is `tomorrow`; expected")
-        );
+        assert!(error.to_string().starts_with("`ONLOOP_NOW` is `tomorrow`; expected"));
     }
 
     #[test]

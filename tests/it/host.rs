@@ -27,17 +27,11 @@ struct World {
 impl World {
     fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
-        let start = Start {
-            cwd: folder.path().to_str().unwrap().to_owned(),
-            ..Start::example(["onloop"])
-        };
+        let start =
+            Start { cwd: folder.path().to_str().unwrap().to_owned(), ..Start::example(["onloop"]) };
         let interrupts = Interrupts::new().unwrap();
         let host = OsHost::new(&start, &interrupts);
-        World {
-            folder,
-            interrupts,
-            host,
-        }
+        World { folder, interrupts, host }
     }
 
     fn perform(&mut self, request: Request) -> Result<Outcome, Failure> {
@@ -58,10 +52,7 @@ impl World {
 
 /// A shell line with the defaults of a check.
 fn line(line: &str) -> ProcessSpec {
-    command(Command::Shell {
-        shell: Shell::Sh,
-        line: line.to_owned(),
-    })
+    command(Command::Shell { shell: Shell::Sh, line: line.to_owned() })
 }
 
 fn command(command: Command) -> ProcessSpec {
@@ -84,16 +75,11 @@ fn assert_dies(pid: &str) {
     let start = Instant::now();
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat
-            .rsplit_once(") ")
-            .and_then(|(_, rest)| rest.chars().next());
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         if matches!(state, None | Some('Z' | 'X')) {
             return;
         }
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "process {pid} lives on"
-        );
+        assert!(start.elapsed() < Duration::from_secs(10), "process {pid} lives on");
         std::thread::yield_now();
     }
 }

@@ -1,7 +1,8 @@
 //! The simulated host is unkind in the ways that programs are tested against.
 
 use onloop_core::program::{
-    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program, Version,
+    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program,
+    Version,
 };
 use onloop_core::workflow::Shell;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost, SimProcess};
@@ -16,10 +17,7 @@ fn run<F: Future<Output = Exit> + 'static>(
 
 fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
     ProcessSpec {
-        command: Command::Shell {
-            shell: Shell::Sh,
-            line: line.to_owned(),
-        },
+        command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
         cwd: ".".to_owned(),
         env_remove: Vec::new(),
         env_set: Vec::new(),
@@ -34,10 +32,7 @@ fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
 
 /// A file of which an append says that it must not have changed.
 async fn guard(io: &Io) -> (String, Version) {
-    let version = io
-        .write("guard", Vec::new(), Expect::Any, Durability::Durable)
-        .await
-        .unwrap();
+    let version = io.write("guard", Vec::new(), Expect::Any, Durability::Durable).await.unwrap();
     ("guard".to_owned(), version)
 }
 
@@ -45,12 +40,8 @@ async fn guard(io: &Io) -> (String, Version) {
 async fn two_generations(io: Io) -> Exit {
     for generation in ["one", "two"] {
         let bytes = generation.as_bytes().to_vec();
-        io.write("record", bytes.clone(), Expect::Any, Durability::Durable)
-            .await
-            .unwrap();
-        io.write("report", bytes, Expect::Any, Durability::Relaxed)
-            .await
-            .unwrap();
+        io.write("record", bytes.clone(), Expect::Any, Durability::Durable).await.unwrap();
+        io.write("report", bytes, Expect::Any, Durability::Relaxed).await.unwrap();
     }
     Exit::Done
 }
@@ -67,22 +58,12 @@ fn a_power_cut_keeps_what_was_durable_and_may_lose_the_rest() {
     ];
     for (at_request, moment, expected) in table {
         let mut host = SimHost::new();
-        host.lose_power(PowerLoss {
-            at_request,
-            moment,
-            lose_relaxed: true,
-        });
+        host.lose_power(PowerLoss { at_request, moment, lose_relaxed: true });
         assert_eq!(run(&mut host, two_generations), Ended::PowerCut);
-        let text = |disk: &Disk, path| {
-            disk.get(path)
-                .map(|b| String::from_utf8_lossy(b).into_owned())
-        };
+        let text =
+            |disk: &Disk, path| disk.get(path).map(|b| String::from_utf8_lossy(b).into_owned());
         let found = [text(&host.disk, "record"), text(&host.disk, "report")];
-        assert_eq!(
-            found,
-            expected.map(|e| e.map(str::to_owned)),
-            "{at_request} {moment:?}"
-        );
+        assert_eq!(found, expected.map(|e| e.map(str::to_owned)), "{at_request} {moment:?}");
         assert_eq!(run(&mut host, two_generations), Ended::Exit(Exit::Done));
         assert_eq!(host.disk.text("report"), "two");
     }
@@ -91,19 +72,11 @@ fn a_power_cut_keeps_what_was_durable_and_may_lose_the_rest() {
 #[test]
 fn a_power_cut_can_tear_an_append() {
     let mut host = SimHost::new();
-    host.lose_power(PowerLoss {
-        at_request: 2,
-        moment: Moment::Within,
-        lose_relaxed: false,
-    });
+    host.lose_power(PowerLoss { at_request: 2, moment: Moment::Within, lose_relaxed: false });
     let ended = run(&mut host, async |io| {
         let guard = guard(&io).await;
-        io.append("log", b"first\n".to_vec(), 0, guard.clone())
-            .await
-            .unwrap();
-        io.append("log", b"second\n".to_vec(), 6, guard)
-            .await
-            .unwrap();
+        io.append("log", b"first\n".to_vec(), 0, guard.clone()).await.unwrap();
+        io.append("log", b"second\n".to_vec(), 6, guard).await.unwrap();
         Exit::Done
     });
     assert_eq!(ended, Ended::PowerCut);
@@ -113,11 +86,7 @@ fn a_power_cut_can_tear_an_append() {
 #[test]
 fn the_lock_of_a_dead_program_is_taken_over_and_that_of_a_living_one_waited_for() {
     let mut host = SimHost::new();
-    host.lose_power(PowerLoss {
-        at_request: 1,
-        moment: Moment::Before,
-        lose_relaxed: false,
-    });
+    host.lose_power(PowerLoss { at_request: 1, moment: Moment::Before, lose_relaxed: false });
     let ended = run(&mut host, async |io| {
         io.lock("a.lock", 0).await.unwrap();
         io.sleep(1).await.unwrap();
@@ -128,21 +97,14 @@ fn the_lock_of_a_dead_program_is_taken_over_and_that_of_a_living_one_waited_for(
     host.hold_lock("b.lock", 500);
     let ended = run(&mut host, async |io| {
         io.lock("a.lock", 0).await.unwrap();
-        assert_eq!(
-            io.lock("b.lock", 100).await.unwrap_err().kind,
-            FailureKind::Busy
-        );
+        assert_eq!(io.lock("b.lock", 100).await.unwrap_err().kind, FailureKind::Busy);
         let before = io.now();
         io.lock("b.lock", 1000).await.unwrap();
         assert!(io.now().millis_since(before) < 500);
         Exit::Done
     });
     assert_eq!(ended, Ended::Exit(Exit::Done));
-    assert_eq!(
-        host.disk.files("."),
-        Vec::<String>::new(),
-        "the end releases every lock"
-    );
+    assert_eq!(host.disk.files("."), Vec::<String>::new(), "the end releases every lock");
 }
 
 #[test]
@@ -154,25 +116,16 @@ fn disks_fill_up_and_folders_refuse() {
     let ended = run(&mut host, async |io| {
         let write = async |path: &str, text: &str| {
             let bytes = text.as_bytes().to_vec();
-            io.write(path, bytes, Expect::Any, Durability::Durable)
-                .await
-                .map_err(|f| f.kind)
+            io.write(path, bytes, Expect::Any, Durability::Durable).await.map_err(|f| f.kind)
         };
         assert_eq!(write("ro/old", "y").await, Err(FailureKind::Denied));
         assert_eq!(write("ro/new", "y").await, Err(FailureKind::Denied));
         assert_eq!(io.remove("ro").await.unwrap_err().kind, FailureKind::Denied);
-        assert_eq!(
-            io.lock("ro/lock", 0).await.unwrap_err().kind,
-            FailureKind::Denied
-        );
+        assert_eq!(io.lock("ro/lock", 0).await.unwrap_err().kind, FailureKind::Denied);
         write("a", "1234").await.unwrap();
         assert_eq!(write("b", "5").await, Err(FailureKind::Full));
         write("a", "12").await.unwrap();
-        let full = io
-            .append("a", b"345".to_vec(), 2, guard(&io).await)
-            .await
-            .unwrap_err()
-            .kind;
+        let full = io.append("a", b"345".to_vec(), 2, guard(&io).await).await.unwrap_err().kind;
         assert_eq!(full, FailureKind::Full);
         Exit::Done
     });
@@ -182,22 +135,13 @@ fn disks_fill_up_and_folders_refuse() {
 
 #[test]
 fn any_request_can_be_refused_without_effect() {
-    for (number, expected) in [
-        (0, None),
-        (1, Some("one")),
-        (2, Some("one")),
-        (3, Some("two")),
-    ] {
+    for (number, expected) in [(0, None), (1, Some("one")), (2, Some("one")), (3, Some("two"))] {
         let mut host = SimHost::new();
         host.refuse_nth(number, FailureKind::Denied);
         run(&mut host, async |io| {
             for text in ["one", "two"] {
                 let bytes = text.as_bytes().to_vec();
-                if io
-                    .write("a", bytes, Expect::Any, Durability::Durable)
-                    .await
-                    .is_err()
-                {
+                if io.write("a", bytes, Expect::Any, Durability::Durable).await.is_err() {
                     return Exit::Refused;
                 }
                 if io.stat("a").await.is_err() {
@@ -206,10 +150,7 @@ fn any_request_can_be_refused_without_effect() {
             }
             Exit::Done
         });
-        let found = host
-            .disk
-            .get("a")
-            .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let found = host.disk.get("a").map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         assert_eq!(found.as_deref(), expected, "{number}");
     }
 }
@@ -221,10 +162,7 @@ fn scripted_programs_take_time_change_files_and_time_out() {
     host.on("build", move |disk, _| {
         calls += 1;
         disk.put("out.txt", format!("{calls}"));
-        SimProcess {
-            duration_ms: 50,
-            ..SimProcess::exit(i32::from(calls < 2), "built\n")
-        }
+        SimProcess { duration_ms: 50, ..SimProcess::exit(i32::from(calls < 2), "built\n") }
     });
     host.on("hang", |_, _| SimProcess::forever("partial"));
     run(&mut host, async |io| {
@@ -237,10 +175,7 @@ fn scripted_programs_take_time_change_files_and_time_out() {
         );
         assert!((100..110).contains(&io.now().millis_since(start)));
         let hung = io.process(line("hang", Some(7000))).await.unwrap();
-        assert_eq!(
-            (hung.status, hung.duration_ms),
-            (ProcessStatus::TimedOut, 7000)
-        );
+        assert_eq!((hung.status, hung.duration_ms), (ProcessStatus::TimedOut, 7000));
         assert_eq!(hung.stdout.text(), "partial");
         Exit::Done
     });
@@ -263,9 +198,7 @@ fn an_interrupt_reaches_the_process_that_runs_or_the_next_that_waits() {
     run(&mut host, async |io| {
         io.stat(".").await.unwrap();
         io.stat(".").await.unwrap();
-        io.write("saved", Vec::new(), Expect::Any, Durability::Durable)
-            .await
-            .unwrap();
+        io.write("saved", Vec::new(), Expect::Any, Durability::Durable).await.unwrap();
         let failure = io.process(line("hang", None)).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Interrupted);
         Exit::Interrupted

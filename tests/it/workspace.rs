@@ -42,11 +42,7 @@ impl Run {
 impl From<Output> for Run {
     fn from(output: Output) -> Run {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("onloop writes UTF-8");
-        Run {
-            exit: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        Run { exit: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 }
 
@@ -218,8 +214,8 @@ fn path_with(first: &Path) -> std::ffi::OsString {
 
 fn copy_folder(source: &Path, target: &Path) {
     std::fs::create_dir_all(target).unwrap();
-    let entries = std::fs::read_dir(source)
-        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    let entries =
+        std::fs::read_dir(source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
     for entry in entries {
         let entry = entry.unwrap();
         let to = target.join(entry.file_name());

@@ -73,9 +73,7 @@ impl Bench for SimHost {
 /// When the vectors are damaged.
 pub fn cases() -> Vec<Value> {
     let lines = include_str!("../vectors/host.jsonl").lines();
-    lines
-        .map(|line| serde_json::from_str(line).expect("a case is a JSON object"))
-        .collect()
+    lines.map(|line| serde_json::from_str(line).expect("a case is a JSON object")).collect()
 }
 
 /// Replays a case on a fresh host and says everything that was wrong.
@@ -109,10 +107,7 @@ fn request(step: &Value, versions: &Versions) -> Request {
     let bytes = |name: &str| text(step, name).into_bytes();
     let number = |name: &str| step[name].as_u64().unwrap_or(0);
     match step["do"].as_str().expect("a step does something") {
-        "read" => Request::Read {
-            path: path(),
-            limit_bytes: number("limit"),
-        },
+        "read" => Request::Read { path: path(), limit_bytes: number("limit") },
         "write" => Request::Write {
             path: path(),
             bytes: bytes("text"),
@@ -142,25 +137,12 @@ fn request(step: &Value, versions: &Versions) -> Request {
         "list" => Request::List { path: path() },
         "stat" => Request::Stat { path: path() },
         "canonical" => Request::Canonical { path: path() },
-        "lock" => Request::Lock {
-            path: path(),
-            wait_ms: number("wait_ms"),
-        },
+        "lock" => Request::Lock { path: path(), wait_ms: number("wait_ms") },
         "unlock" => Request::Unlock { path: path() },
-        "sh" => process(
-            step,
-            Command::Shell {
-                shell: Shell::Sh,
-                line: text(step, "line"),
-            },
-        ),
+        "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
-        "ask" => Request::Ask {
-            question: text(step, "question"),
-        },
-        "sleep" => Request::Sleep {
-            duration_ms: number("ms"),
-        },
+        "ask" => Request::Ask { question: text(step, "question") },
+        "sleep" => Request::Sleep { duration_ms: number("ms") },
         other => panic!("unknown request `{other}`"),
     }
 }
@@ -173,9 +155,7 @@ fn process(step: &Value, command: Command) -> Request {
         cwd: step["cwd"].as_str().unwrap_or(".").to_owned(),
         env_remove: Vec::new(),
         env_set: env_set.collect(),
-        stdin: step["stdin"]
-            .as_str()
-            .map(|input| input.as_bytes().to_vec()),
+        stdin: step["stdin"].as_str().map(|input| input.as_bytes().to_vec()),
         timeout_ms: Some(step["timeout_ms"].as_u64().unwrap_or(20_000)),
         capture_bytes: step["capture"]
             .as_u64()
@@ -205,10 +185,8 @@ fn compare(
             versions.insert(name.to_owned(), version.clone());
         }
     }
-    let expected = |name: &str| {
-        step.get(name)
-            .filter(|_| step["do"] != "write" && step["do"] != "append")
-    };
+    let expected =
+        |name: &str| step.get(name).filter(|_| step["do"] != "write" && step["do"] != "append");
     for (name, found) in parts {
         match expected(name) {
             Some(expected) if *expected != found => return Err(format!("`{name}` is {found}")),
@@ -231,10 +209,9 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Done) => plain("done"),
         Ok(Outcome::File { bytes, .. }) => ("file".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::Written(_)) => plain("written"),
-        Ok(Outcome::Names(names)) => (
-            "names".to_owned(),
-            vec![("names", Value::from(names.clone()))],
-        ),
+        Ok(Outcome::Names(names)) => {
+            ("names".to_owned(), vec![("names", Value::from(names.clone()))])
+        }
         Ok(Outcome::Stat(stat)) => {
             let kind = snake_case(&format!("{:?}", stat.kind));
             let parts = vec![
@@ -291,10 +268,7 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 fn strings(value: &Value) -> Vec<String> {
-    array(value)
-        .iter()
-        .filter_map(|word| word.as_str().map(str::to_owned))
-        .collect()
+    array(value).iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
 }
 
 fn array(value: &Value) -> &[Value] {

@@ -134,9 +134,7 @@ impl Disk {
     ///
     /// When there is no such file or it is not UTF-8.
     pub fn text(&self, path: &str) -> &str {
-        let bytes = self
-            .get(path)
-            .unwrap_or_else(|| panic!("there is no file `{path}`"));
+        let bytes = self.get(path).unwrap_or_else(|| panic!("there is no file `{path}`"));
         std::str::from_utf8(bytes).unwrap_or_else(|_| panic!("`{path}` is not UTF-8"))
     }
 
@@ -144,10 +142,8 @@ impl Disk {
     pub fn files(&self, folder: &str) -> Vec<String> {
         let inside = format!("{}/", self.absolute(folder).trim_end_matches('/'));
         let is_file = |node: &Node| !matches!(node, Node::Folder);
-        let below = self
-            .nodes
-            .iter()
-            .filter(|(path, node)| path.starts_with(&inside) && is_file(node));
+        let below =
+            self.nodes.iter().filter(|(path, node)| path.starts_with(&inside) && is_file(node));
         below.map(|(path, _)| path.clone()).collect()
     }
 
@@ -266,8 +262,7 @@ impl Disk {
         };
         self.has_room(path, bytes.len())?;
         all.extend_from_slice(bytes);
-        self.write(path, &all, &Expect::Any, Durability::Durable)
-            .map(|_| ())
+        self.write(path, &all, &Expect::Any, Durability::Durable).map(|_| ())
     }
 
     pub(crate) fn patch(&mut self, path: &str, offset: u64, old: &[u8], new: &[u8]) -> Done<()> {
@@ -277,9 +272,7 @@ impl Disk {
         let mut file = self.file(path, Follow::Folders)?.clone();
         self.writable(path)?;
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let place = start
-            .checked_add(old.len())
-            .and_then(|end| file.bytes.get_mut(start..end));
+        let place = start.checked_add(old.len()).and_then(|end| file.bytes.get_mut(start..end));
         match place {
             Some(place) if place == old => place.copy_from_slice(new),
             Some(_) | None => return fail(FailureKind::Conflict, path, "it holds something else"),
@@ -305,8 +298,7 @@ impl Disk {
         }
         self.writable(path)?;
         let inside = format!("{at}/");
-        self.nodes
-            .retain(|path, _| *path != at && !path.starts_with(&inside));
+        self.nodes.retain(|path, _| *path != at && !path.starts_with(&inside));
         Ok(())
     }
 
@@ -318,10 +310,7 @@ impl Disk {
             None => return fail(FailureKind::NotFound, path, "nothing is there"),
         }
         let inside = format!("{}/", at.trim_end_matches('/'));
-        let names = self
-            .nodes
-            .keys()
-            .filter_map(|path| path.strip_prefix(&inside));
+        let names = self.nodes.keys().filter_map(|path| path.strip_prefix(&inside));
         Ok(names
             .filter(|name| !name.is_empty() && !name.contains('/'))
             .map(str::to_owned)
@@ -335,19 +324,11 @@ impl Disk {
             Some(Node::Folder) => (FileKind::Folder, 0, self.now, false),
             Some(Node::Link(target)) => (FileKind::Link, target.len() as u64, self.now, false),
             Some(Node::Other) => (FileKind::Other, 0, self.now, false),
-            Some(Node::File(file)) => (
-                FileKind::File,
-                file.bytes.len() as u64,
-                file.modified,
-                file.executable,
-            ),
+            Some(Node::File(file)) => {
+                (FileKind::File, file.bytes.len() as u64, file.modified, file.executable)
+            }
         };
-        Ok(Stat {
-            kind,
-            size_bytes,
-            modified,
-            executable,
-        })
+        Ok(Stat { kind, size_bytes, modified, executable })
     }
 
     pub(crate) fn canonical(&self, path: &str) -> Done<String> {
@@ -361,11 +342,7 @@ impl Disk {
 
     /// Where `path` leads; its last part need not exist.
     pub(crate) fn absolute(&self, path: &str) -> String {
-        if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("{}/{path}", self.cwd)
-        }
+        if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.cwd) }
     }
 
     fn file(&self, path: &str, follow: Follow) -> Done<&File> {
@@ -407,11 +384,7 @@ impl Disk {
                         return fail(FailureKind::Invalid, path, "its links lead nowhere");
                     }
                     let absolute = target.starts_with('/');
-                    at.truncate(if absolute {
-                        0
-                    } else {
-                        at.rfind('/').unwrap_or(0)
-                    });
+                    at.truncate(if absolute { 0 } else { at.rfind('/').unwrap_or(0) });
                     parts.extend(parts_of(target));
                 }
                 Some(Node::File(_) | Node::Other) if !last => {
@@ -453,11 +426,7 @@ impl Disk {
 
     fn writable(&self, path: &str) -> Done<()> {
         let at = format!("{}/", self.absolute(path));
-        if self
-            .read_only
-            .iter()
-            .any(|folder| at.starts_with(&format!("{folder}/")))
-        {
+        if self.read_only.iter().any(|folder| at.starts_with(&format!("{folder}/"))) {
             return fail(FailureKind::Denied, path, "the file system is read-only");
         }
         Ok(())
@@ -481,13 +450,7 @@ impl Disk {
     fn new_file(&mut self, bytes: Vec<u8>, durable: Option<Vec<u8>>, executable: bool) -> File {
         self.next_version += 1;
         let version = self.next_version;
-        File {
-            bytes,
-            version,
-            modified: self.now,
-            executable,
-            durable,
-        }
+        File { bytes, version, modified: self.now, executable, durable }
     }
 }
 
@@ -502,10 +465,7 @@ enum Follow {
 
 /// The parts of a path, the first one last.
 fn parts_of(path: &str) -> Vec<String> {
-    path.rsplit('/')
-        .filter(|part| !part.is_empty())
-        .map(str::to_owned)
-        .collect()
+    path.rsplit('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn version(file: &File) -> Version {

@@ -102,10 +102,7 @@ impl SimHost {
             disk,
             said: Vec::new(),
             requests: Vec::new(),
-            terminal: Terminal {
-                columns: 80,
-                ..Terminal::default()
-            },
+            terminal: Terminal { columns: 80, ..Terminal::default() },
             env: BTreeMap::new(),
             cwd,
             now,
@@ -177,8 +174,7 @@ impl SimHost {
     pub fn hold_lock(&mut self, path: &str, duration_ms: u64) {
         let until = self.after(duration_ms);
         self.disk.put(path, "held by somebody else\n");
-        self.locks
-            .insert(self.disk.absolute(path), Holder::Other { until });
+        self.locks.insert(self.disk.absolute(path), Holder::Other { until });
     }
 
     /// The time on this machine.
@@ -196,9 +192,7 @@ impl SimHost {
         start.terminal = self.terminal;
         start.process.pid = self.pid;
         let seed = u128::from(self.pid) << 64 | self.requests.len() as u128;
-        start.random = seed
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
-            .to_be_bytes();
+        start.random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes();
         start
     }
 
@@ -266,21 +260,12 @@ impl SimHost {
         self.disk.now = self.now;
         let outcome = self.outcome(number, request);
         self.disk.now = self.now;
-        Some(Reply {
-            at: self.now,
-            outcome,
-        })
+        Some(Reply { at: self.now, outcome })
     }
 
     /// Half of an append reaches the disk.
     fn tear(&mut self, request: &Request) {
-        if let Request::Append {
-            path,
-            bytes,
-            expect_len_bytes,
-            unchanged,
-        } = request
-        {
+        if let Request::Append { path, bytes, expect_len_bytes, unchanged } = request {
             let half = &bytes[..bytes.len() / 2];
             let _ = self.disk.append(path, half, *expect_len_bytes, unchanged);
         }
@@ -288,15 +273,9 @@ impl SimHost {
 
     fn outcome(&mut self, number: usize, request: Request) -> Result<Outcome, Failure> {
         self.interrupted |= self.interrupt_at == Some(number);
-        let refused = self
-            .refusals
-            .iter_mut()
-            .find_map(|refuse| refuse(number, &request));
+        let refused = self.refusals.iter_mut().find_map(|refuse| refuse(number, &request));
         if let Some(kind) = refused {
-            return Err(Failure::new(
-                kind,
-                format!("request {number} was refused: {kind:?}"),
-            ));
+            return Err(Failure::new(kind, format!("request {number} was refused: {kind:?}")));
         }
         let done = |()| Outcome::Done;
         let disk = &mut self.disk;
@@ -304,28 +283,15 @@ impl SimHost {
             Request::Read { path, limit_bytes } => disk
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
-            Request::Write {
-                path,
-                bytes,
-                expect,
-                durability,
-            } => disk
-                .write(&path, &bytes, &expect, durability)
-                .map(Outcome::Written),
-            Request::Append {
-                path,
-                bytes,
-                expect_len_bytes,
-                unchanged,
-            } => disk
-                .append(&path, &bytes, expect_len_bytes, &unchanged)
-                .map(done),
-            Request::Patch {
-                path,
-                offset_bytes,
-                old,
-                new,
-            } => disk.patch(&path, offset_bytes, &old, &new).map(done),
+            Request::Write { path, bytes, expect, durability } => {
+                disk.write(&path, &bytes, &expect, durability).map(Outcome::Written)
+            }
+            Request::Append { path, bytes, expect_len_bytes, unchanged } => {
+                disk.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
+            }
+            Request::Patch { path, offset_bytes, old, new } => {
+                disk.patch(&path, offset_bytes, &old, &new).map(done)
+            }
             Request::Remove { path } => disk.remove(&path).map(done),
             Request::List { path } => disk.list(&path).map(Outcome::Names),
             Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
@@ -366,8 +332,7 @@ impl SimHost {
             }
         }
         let line = format!("{{\"pid\":{}}}\n", self.pid);
-        self.disk
-            .write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed)?;
+        self.disk.write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed)?;
         self.locks.insert(at, Holder::Pid(self.pid));
         Ok(())
     }
@@ -379,25 +344,18 @@ impl SimHost {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         self.locks.remove(&at);
-        self.disk
-            .remove(path)
-            .map_err(|failure| match failure.kind {
-                FailureKind::NotFound => Failure::new(
-                    FailureKind::Conflict,
-                    format!("the lock `{path}` was taken away"),
-                ),
-                _ => failure,
-            })
+        self.disk.remove(path).map_err(|failure| match failure.kind {
+            FailureKind::NotFound => {
+                Failure::new(FailureKind::Conflict, format!("the lock `{path}` was taken away"))
+            }
+            _ => failure,
+        })
     }
 
     fn release_own_locks(&mut self) {
         let own = Holder::Pid(self.pid);
-        let paths: Vec<String> = self
-            .locks
-            .iter()
-            .filter(|(_, h)| **h == own)
-            .map(|(p, _)| p.clone())
-            .collect();
+        let paths: Vec<String> =
+            self.locks.iter().filter(|(_, h)| **h == own).map(|(p, _)| p.clone()).collect();
         for path in paths {
             self.locks.remove(&path);
             let _ = self.disk.remove(&path);
@@ -476,9 +434,8 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
         | GitRequest::RemoteBranch { .. }
         | GitRequest::Merge { .. }
         | GitRequest::Push { .. }
-        | GitRequest::Stash { .. } => Err(Failure::new(
-            FailureKind::NotFound,
-            "there is no repository",
-        )),
+        | GitRequest::Stash { .. } => {
+            Err(Failure::new(FailureKind::NotFound, "there is no repository"))
+        }
     }
 }

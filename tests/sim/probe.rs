@@ -19,26 +19,13 @@ async fn probe(io: Io) -> Exit {
     match words[..] {
         ["run", timeout_ms, line] => run(&io, timeout_ms.parse().ok(), line).await,
         ["watch", label, line] => {
-            let spec = ProcessSpec {
-                label: Some(label.to_owned()),
-                ..spec(line)
-            };
+            let spec = ProcessSpec { label: Some(label.to_owned()), ..spec(line) };
             follow(&io, spec).await
         }
-        ["interactive", line] => {
-            follow(
-                &io,
-                ProcessSpec {
-                    interactive: true,
-                    ..spec(line)
-                },
-            )
-            .await
-        }
+        ["interactive", line] => follow(&io, ProcessSpec { interactive: true, ..spec(line) }).await,
         ["ask", question] => {
             let answer = io.ask(question).await;
-            io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}"))
-                .await;
+            io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}")).await;
             Exit::Done
         }
         ["hold", lock] => hold(&io, lock).await,
@@ -56,10 +43,7 @@ async fn probe(io: Io) -> Exit {
 
 fn spec(line: &str) -> ProcessSpec {
     ProcessSpec {
-        command: Command::Shell {
-            shell: Shell::Sh,
-            line: line.to_owned(),
-        },
+        command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
         cwd: ".".to_owned(),
         env_remove: Vec::new(),
         env_set: Vec::new(),
@@ -78,14 +62,7 @@ async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
         return Exit::Refused;
     }
     io.result("started\n").await;
-    follow(
-        io,
-        ProcessSpec {
-            timeout_ms,
-            ..spec(line)
-        },
-    )
-    .await
+    follow(io, ProcessSpec { timeout_ms, ..spec(line) }).await
 }
 
 /// Runs a program, says how it ended, and shows that one interrupt is one interrupt.
@@ -93,12 +70,7 @@ async fn follow(io: &Io, spec: ProcessSpec) -> Exit {
     match io.process(spec).await {
         Ok(end) => {
             let slept = io.sleep(1).await;
-            io.result(format!(
-                "{:?} {} then {slept:?}\n",
-                end.status,
-                end.stdout.text()
-            ))
-            .await;
+            io.result(format!("{:?} {} then {slept:?}\n", end.status, end.stdout.text())).await;
             Exit::Done
         }
         Err(failure) => {
@@ -127,17 +99,13 @@ async fn count(io: &Io, lock: &str, counter: &str, rounds: u32) -> Exit {
             return Exit::Refused;
         }
         let mark = format!("{counter}.inside");
-        let entered = io
-            .write(&mark, Vec::new(), Expect::Absent, Durability::Relaxed)
-            .await;
+        let entered = io.write(&mark, Vec::new(), Expect::Absent, Durability::Relaxed).await;
         let value = match io.read(counter, 100).await {
             Ok((bytes, _)) => String::from_utf8_lossy(&bytes).parse::<u32>().unwrap_or(0),
             Err(_) => 0,
         };
         let bytes = (value + 1).to_string().into_bytes();
-        let written = io
-            .write(counter, bytes, Expect::Any, Durability::Relaxed)
-            .await;
+        let written = io.write(counter, bytes, Expect::Any, Durability::Relaxed).await;
         let left = io.remove(&mark).await;
         if entered.is_err() || written.is_err() || left.is_err() || io.unlock(lock).await.is_err() {
             return Exit::Failed;
@@ -148,14 +116,7 @@ async fn count(io: &Io, lock: &str, counter: &str, rounds: u32) -> Exit {
 
 /// After an interrupt a program can still store what it has.
 async fn save_after(io: &Io, kind: FailureKind) -> Exit {
-    let saved = io
-        .write(
-            "saved",
-            b"yes".to_vec(),
-            Expect::Absent,
-            Durability::Durable,
-        )
-        .await;
+    let saved = io.write("saved", b"yes".to_vec(), Expect::Absent, Durability::Durable).await;
     match (kind, saved) {
         (FailureKind::Interrupted, Ok(_)) => Exit::Interrupted,
         _ => Exit::Failed,

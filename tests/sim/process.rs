@@ -32,10 +32,7 @@ impl SimProcess {
 
     /// Never ends by itself.
     pub fn forever(stdout: &str) -> SimProcess {
-        SimProcess {
-            duration_ms: u64::MAX,
-            ..SimProcess::exit(0, stdout)
-        }
+        SimProcess { duration_ms: u64::MAX, ..SimProcess::exit(0, stdout) }
     }
 }
 
@@ -59,11 +56,7 @@ impl Scripts {
         spec: &ProcessSpec,
     ) -> Result<SimProcess, Failure> {
         let line = refuse_the_impossible(disk, spec)?;
-        let script = self
-            .0
-            .iter_mut()
-            .rev()
-            .find(|(part, _)| line.contains(part.as_str()));
+        let script = self.0.iter_mut().rev().find(|(part, _)| line.contains(part.as_str()));
         let (_, behaviour) = script.unwrap_or_else(|| panic!("nothing is scripted for `{line}`"));
         Ok(behaviour(disk, spec))
     }
@@ -80,10 +73,8 @@ fn refuse_the_impossible(disk: &Disk, spec: &ProcessSpec) -> Result<String, Fail
         Command::Shell { line, .. } => line.clone(),
     };
     let bad_name = |name: &str| name.is_empty() || name.contains(['=', '\0']);
-    let bad_variable = spec
-        .env_set
-        .iter()
-        .any(|(name, value)| bad_name(name) || value.contains('\0'));
+    let bad_variable =
+        spec.env_set.iter().any(|(name, value)| bad_name(name) || value.contains('\0'));
     if line.contains('\0') || bad_variable || spec.env_remove.iter().any(|name| bad_name(name)) {
         return invalid("a NUL or a nameless variable cannot be passed on");
     }
@@ -95,26 +86,17 @@ fn refuse_the_impossible(disk: &Disk, spec: &ProcessSpec) -> Result<String, Fail
 
 /// What the host reports: cut at the timeout and to the capture limit.
 pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) -> ProcessEnd {
-    let in_time = spec
-        .timeout_ms
-        .is_none_or(|timeout| process.duration_ms < timeout);
+    let in_time = spec.timeout_ms.is_none_or(|timeout| process.duration_ms < timeout);
     let (status, duration_ms) = match (interrupted, in_time, spec.timeout_ms) {
         (true, _, _) => (ProcessStatus::Interrupted, 0),
         (false, false, Some(timeout)) => (ProcessStatus::TimedOut, timeout),
         (false, _, _) => {
-            assert!(
-                process.duration_ms < u64::MAX,
-                "a program without end and without timeout"
-            );
+            assert!(process.duration_ms < u64::MAX, "a program without end and without timeout");
             (process.status, process.duration_ms)
         }
     };
     let captured = |bytes: &[u8]| {
-        if spec.interactive {
-            Capture::default()
-        } else {
-            capture(bytes, spec.capture_bytes)
-        }
+        if spec.interactive { Capture::default() } else { capture(bytes, spec.capture_bytes) }
     };
     ProcessEnd {
         status,
@@ -127,9 +109,5 @@ pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) ->
 fn capture(bytes: &[u8], limit: usize) -> Capture {
     let (head, rest) = bytes.split_at(limit.min(bytes.len()));
     let tail = &rest[rest.len().saturating_sub(limit)..];
-    Capture {
-        head: head.to_vec(),
-        tail: tail.to_vec(),
-        total_bytes: bytes.len() as u64,
-    }
+    Capture { head: head.to_vec(), tail: tail.to_vec(), total_bytes: bytes.len() as u64 }
 }

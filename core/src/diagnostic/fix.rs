@@ -10,10 +10,7 @@ use super::{Diagnostic, Edit, Fix};
 pub fn apply_fixes(source: &[u8], diagnostics: &[Diagnostic]) -> (Vec<u8>, usize) {
     let mut accepted: BTreeMap<usize, &Edit> = BTreeMap::new();
     let mut count = 0;
-    for fix in diagnostics
-        .iter()
-        .filter_map(|diagnostic| diagnostic.fix.as_ref())
-    {
+    for fix in diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_ref()) {
         if fits(&accepted, fix, source.len()) {
             accepted.extend(fix.edits.iter().map(|edit| (edit.span.start, edit)));
             count += 1;
@@ -49,9 +46,8 @@ mod tests {
     use crate::diagnostic::{Severity, Span};
 
     fn finding(edits: &[(usize, usize, &str)]) -> Diagnostic {
-        let edits = edits
-            .iter()
-            .map(|(start, end, text)| Edit::replace(Span::new(*start, *end), *text));
+        let edits =
+            edits.iter().map(|(start, end, text)| Edit::replace(Span::new(*start, *end), *text));
         Diagnostic::new("x", Severity::Error, Span::at(0), String::new())
             .with_fix("x", edits.collect())
     }
@@ -61,30 +57,15 @@ mod tests {
         let table: &[(&[Diagnostic], &str, usize)] = &[
             (&[finding(&[(0, 1, "A"), (3, 4, "D")])], "AbcD", 1),
             (&[finding(&[(0, 2, "")]), finding(&[(1, 3, "x")])], "cd", 1),
-            (
-                &[finding(&[(1, 1, "x")]), finding(&[(1, 1, "y")])],
-                "axbcd",
-                1,
-            ),
-            (
-                &[finding(&[(0, 1, "A")]), finding(&[(1, 2, "B")])],
-                "ABcd",
-                2,
-            ),
-            (
-                &[finding(&[(0, 1, "A"), (3, 4, "D")]), finding(&[(1, 3, "")])],
-                "AD",
-                2,
-            ),
+            (&[finding(&[(1, 1, "x")]), finding(&[(1, 1, "y")])], "axbcd", 1),
+            (&[finding(&[(0, 1, "A")]), finding(&[(1, 2, "B")])], "ABcd", 2),
+            (&[finding(&[(0, 1, "A"), (3, 4, "D")]), finding(&[(1, 3, "")])], "AD", 2),
             (&[finding(&[(4, 9, "x")])], "abcd", 0),
             (&[], "abcd", 0),
         ];
         for (findings, expected, count) in table {
             let (bytes, applied) = apply_fixes(b"abcd", findings);
-            assert_eq!(
-                (String::from_utf8(bytes).unwrap().as_str(), applied),
-                (*expected, *count)
-            );
+            assert_eq!((String::from_utf8(bytes).unwrap().as_str(), applied), (*expected, *count));
         }
     }
 }

@@ -16,11 +16,7 @@ pub fn render(
 ) -> String {
     let index = LineIndex::new(source);
     let path = text::one_line(path);
-    let renderer = if styled {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(columns).decor_style(DecorStyle::Ascii);
     let mut out = String::new();
     for diagnostic in diagnostics {
@@ -67,9 +63,7 @@ fn visible(line: &str) -> String {
         _ => '\u{1f7e6}',
     };
     let hides = |c: char| c != '\t' && (c.is_control() || text::is_invisible(c));
-    line.chars()
-        .map(|c| if hides(c) { replaced(c) } else { c })
-        .collect()
+    line.chars().map(|c| if hides(c) { replaced(c) } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -92,13 +86,7 @@ mod tests {
         let file = "\u{1b}[31m\u{9b}31m\u{202e}---\r\n- [ ] **Step 1: \u{1b}]0;x\u{7}\u{85}**\n";
         let parsed = workflow::parse("\u{1b}[2Ja.md", file.as_bytes());
         assert!(!parsed.diagnostics.is_empty());
-        let rendered = render(
-            "\u{1b}[2Ja.md",
-            file.as_bytes(),
-            &parsed.diagnostics,
-            false,
-            80,
-        );
+        let rendered = render("\u{1b}[2Ja.md", file.as_bytes(), &parsed.diagnostics, false, 80);
         assert_eq!(text::printable(&rendered), rendered);
     }
 

@@ -27,11 +27,7 @@ fn severity(severity: Severity) -> &'static str {
 pub fn render(files: &[FileFindings<'_>]) -> Value {
     let count = |kind: Severity| {
         let of_kind = |d: &&Diagnostic| d.severity == kind;
-        files
-            .iter()
-            .flat_map(|file| file.diagnostics)
-            .filter(of_kind)
-            .count()
+        files.iter().flat_map(|file| file.diagnostics).filter(of_kind).count()
     };
     json!({
         "schema": "onloop.lint/v1",
@@ -44,10 +40,8 @@ pub fn render(files: &[FileFindings<'_>]) -> Value {
 fn file_document(file: &FileFindings<'_>) -> Value {
     let index = LineIndex::new(file.source);
     let document = |diagnostic: &Diagnostic| {
-        let (start, end) = (
-            index.position(diagnostic.span.start),
-            index.position(diagnostic.span.end),
-        );
+        let (start, end) =
+            (index.position(diagnostic.span.start), index.position(diagnostic.span.end));
         json!({
             "code": diagnostic.code,
             "severity": severity(diagnostic.severity),
@@ -81,10 +75,7 @@ fn fix_document(fix: &Fix) -> Value {
 pub fn render_sarif(files: &[FileFindings<'_>], rules: &[(&str, &str)]) -> Value {
     let results = files.iter().flat_map(|file| {
         let index = LineIndex::new(file.source);
-        let results = file
-            .diagnostics
-            .iter()
-            .map(|d| sarif_result(file, &index, d, rules));
+        let results = file.diagnostics.iter().map(|d| sarif_result(file, &index, d, rules));
         results.collect::<Vec<_>>()
     });
     let rule = |(code, summary): &(&str, &str)| json!({ "id": code, "shortDescription": { "text": summary } });
@@ -110,10 +101,7 @@ fn sarif_result(
     diagnostic: &Diagnostic,
     rules: &[(&str, &str)],
 ) -> Value {
-    let (start, end) = (
-        index.position(diagnostic.span.start),
-        index.position(diagnostic.span.end),
-    );
+    let (start, end) = (index.position(diagnostic.span.start), index.position(diagnostic.span.end));
     let text = match &diagnostic.help {
         Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
         None => diagnostic.message.clone(),
@@ -138,10 +126,7 @@ fn sarif_result(
     }
     if let Some(fix) = &diagnostic.fix {
         let replacements = fix.edits.iter().map(|edit| {
-            let (start, end) = (
-                index.position(edit.span.start),
-                index.position(edit.span.end),
-            );
+            let (start, end) = (index.position(edit.span.start), index.position(edit.span.end));
             json!({
                 "deletedRegion": {
                     "startLine": start.line,
@@ -189,11 +174,7 @@ mod tests {
     const FILE: &str = "- [ ] **Step 1: 日本**\naction: a\n";
 
     fn findings(diagnostics: &[Diagnostic]) -> [FileFindings<'_>; 1] {
-        [FileFindings {
-            path: "a b.md",
-            source: FILE.as_bytes(),
-            diagnostics,
-        }]
+        [FileFindings { path: "a b.md", source: FILE.as_bytes(), diagnostics }]
     }
 
     #[test]
@@ -217,18 +198,12 @@ mod tests {
     #[test]
     fn sarif_names_rule_place_and_fix() {
         let parsed = workflow::parse("a b.md", FILE.as_bytes());
-        let rules: Vec<_> = workflow::RULES
-            .iter()
-            .map(|rule| (rule.code, rule.summary))
-            .collect();
+        let rules: Vec<_> = workflow::RULES.iter().map(|rule| (rule.code, rule.summary)).collect();
         let document = render_sarif(&findings(&parsed.diagnostics), &rules);
         let run = &document["runs"][0];
         let result = &run["results"][1];
         assert_eq!(result["ruleId"], "missing-loop");
-        let index = result["ruleIndex"]
-            .as_u64()
-            .and_then(|at| usize::try_from(at).ok())
-            .unwrap();
+        let index = result["ruleIndex"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap();
         assert_eq!(run["tool"]["driver"]["rules"][index]["id"], "missing-loop");
         let place = &result["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "a%20b.md");

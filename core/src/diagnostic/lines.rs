@@ -13,14 +13,9 @@ pub fn render_github(path: &str, source: &[u8], diagnostics: &[Diagnostic]) -> S
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let (start, end) = (
-            index.position(diagnostic.span.start),
-            index.position(diagnostic.span.end),
-        );
-        let help = diagnostic
-            .help
-            .as_deref()
-            .map(|help| format!("\nhelp: {help}"));
+        let (start, end) =
+            (index.position(diagnostic.span.start), index.position(diagnostic.span.end));
+        let help = diagnostic.help.as_deref().map(|help| format!("\nhelp: {help}"));
         let message = format!("{}{}", diagnostic.message, help.unwrap_or_default());
         out.push_str(&format!(
             "::{kind} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
@@ -37,10 +32,7 @@ pub fn render_github(path: &str, source: &[u8], diagnostics: &[Diagnostic]) -> S
 }
 
 fn escaped(text: &str) -> String {
-    text::printable(text)
-        .replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text::printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn escaped_property(text: &str) -> String {
@@ -58,16 +50,10 @@ pub fn render_hotl(base_name: &str, diagnostics: &[Diagnostic]) -> (String, Stri
     }
     let mut err = String::new();
     for diagnostic in &errors {
-        let sentence = diagnostic
-            .hotl_text
-            .as_deref()
-            .unwrap_or(&diagnostic.message);
+        let sentence = diagnostic.hotl_text.as_deref().unwrap_or(&diagnostic.message);
         err.push_str(&format!("FAIL: {}\n", text::one_line(sentence)));
     }
-    err.push_str(&format!(
-        "LINT FAILED: {} error(s) in {name}\n",
-        errors.len()
-    ));
+    err.push_str(&format!("LINT FAILED: {} error(s) in {name}\n", errors.len()));
     (String::new(), err)
 }
 
@@ -98,9 +84,6 @@ mod tests {
         assert_eq!(render_hotl("a.md", std::slice::from_ref(&warning)), passed);
         let (out, err) = render_hotl("a.md", &[warning, error, finding(Severity::Error, "new")]);
         assert_eq!(out, "");
-        assert_eq!(
-            err,
-            "FAIL: Old sentence\nFAIL: new\nLINT FAILED: 2 error(s) in a.md\n"
-        );
+        assert_eq!(err, "FAIL: Old sentence\nFAIL: new\nLINT FAILED: 2 error(s) in a.md\n");
     }
 }

@@ -37,14 +37,8 @@ impl<'s> LineIndex<'s> {
             _ => start,
         };
         let before = self.source.get(start..offset).unwrap_or_default();
-        let characters = before
-            .iter()
-            .filter(|byte| !is_continuation(**byte))
-            .count();
-        Position {
-            line,
-            column: characters + 1,
-        }
+        let characters = before.iter().filter(|byte| !is_continuation(**byte)).count();
+        Position { line, column: characters + 1 }
     }
 
     /// The first line that `span` touches: its number from 1, its bytes without terminator,
@@ -53,10 +47,7 @@ impl<'s> LineIndex<'s> {
         let offset = span.start.min(self.source.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let start = self.starts[line - 1];
-        let end = self
-            .starts
-            .get(line)
-            .map_or(self.source.len(), |next| next - 1);
+        let end = self.starts.get(line).map_or(self.source.len(), |next| next - 1);
         let text = &self.source[start..end];
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let from = (offset - start).min(text.len());
@@ -95,13 +86,7 @@ mod tests {
     #[test]
     fn a_long_span_is_cut_to_its_first_line() {
         let index = LineIndex::new(b"one\r\ntwo\n");
-        assert_eq!(
-            index.first_line(Span::new(1, 7)),
-            (1, b"one".as_slice(), Span::new(1, 3))
-        );
-        assert_eq!(
-            index.first_line(Span::at(9)),
-            (3, b"".as_slice(), Span::at(0))
-        );
+        assert_eq!(index.first_line(Span::new(1, 7)), (1, b"one".as_slice(), Span::new(1, 3)));
+        assert_eq!(index.first_line(Span::at(9)), (3, b"".as_slice(), Span::at(0)));
     }
 }

@@ -46,8 +46,7 @@ pub(super) async fn act(
             // A step without a script has nothing to act on; its checks decide.
             None => Turn::Done,
             Some(script) => {
-                let command =
-                    Command::Shell { shell: script.shell, line: script.text.clone() };
+                let command = Command::Shell { shell: script.shell, line: script.text.clone() };
                 let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
                 ended(io.process(spec).await, "script", timeout_ms)
             }

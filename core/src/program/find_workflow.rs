@@ -17,10 +17,7 @@ pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Exit>
         return Ok(named.to_owned());
     }
     let dated = names_in(io, PLANS_FOLDER, |name| name.ends_with("-workflow.md")).await?;
-    let dated: Vec<_> = dated
-        .into_iter()
-        .map(|name| format!("{PLANS_FOLDER}/{name}"))
-        .collect();
+    let dated: Vec<_> = dated.into_iter().map(|name| format!("{PLANS_FOLDER}/{name}")).collect();
     let is_plain = |name: &str| name.starts_with("hotl-workflow") && name.ends_with(".md");
     let candidates = match dated.is_empty() {
         true => names_in(io, ".", is_plain).await?,
@@ -40,14 +37,9 @@ pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Exit>
             Err(Exit::Usage)
         }
         several => {
-            let list: String = several
-                .iter()
-                .map(|name| format!("\n  {}", crate::text::one_line(name)))
-                .collect();
-            io.note(format!(
-                "error: several workflow files, and none was named:{list}"
-            ))
-            .await;
+            let list: String =
+                several.iter().map(|name| format!("\n  {}", crate::text::one_line(name))).collect();
+            io.note(format!("error: several workflow files, and none was named:{list}")).await;
             Err(Exit::Usage)
         }
     }
@@ -62,8 +54,7 @@ async fn names_in(
         Ok(names) => Ok(names.into_iter().filter(|name| matches(name)).collect()),
         Err(failure) if failure.kind == FailureKind::NotFound => Ok(Vec::new()),
         Err(failure) => {
-            io.note(format!("error: cannot list `{folder}`: {failure}"))
-                .await;
+            io.note(format!("error: cannot list `{folder}`: {failure}")).await;
             Err(Exit::Refused)
         }
     }
@@ -76,20 +67,10 @@ mod tests {
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {
-        type Row<'t> = (
-            &'t [&'t str],
-            Option<&'t str>,
-            Result<&'t str, Exit>,
-            &'t str,
-        );
+        type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, Exit>, &'t str);
         let table: &[Row<'_>] = &[
             (&["a.md"], Some("x.md"), Ok("x.md"), ""),
-            (
-                &["hotl-workflow-a.md", "b.md"],
-                None,
-                Ok("hotl-workflow-a.md"),
-                "",
-            ),
+            (&["hotl-workflow-a.md", "b.md"], None, Ok("hotl-workflow-a.md"), ""),
             (
                 &[
                     "docs/plans/2026-01-01-a-workflow.md",
@@ -118,11 +99,7 @@ mod tests {
                 Exit::Done
             });
             let found = found.recv().expect("the program has ended");
-            assert_eq!(
-                found.as_deref(),
-                expected.as_ref().map(|name| *name),
-                "{files:?}"
-            );
+            assert_eq!(found.as_deref(), expected.as_ref().map(|name| *name), "{files:?}");
             assert!(host.stderr.contains(said), "{}", host.stderr);
         }
     }

@@ -61,14 +61,14 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
         None => io.start().cwd.clone(),
     };
     let canonical = |result: Result<String, super::Failure>| result.map_err(|f| f.message);
-    let found = match (canonical(io.canonical(&root).await), canonical(io.canonical(&args.file).await))
-    {
-        (Ok(root), Ok(file)) => (root, file),
-        (Err(why), _) | (_, Err(why)) => {
-            io.note(format!("ERROR: {why}")).await;
-            return Err(Exit::Refused);
-        }
-    };
+    let found =
+        match (canonical(io.canonical(&root).await), canonical(io.canonical(&args.file).await)) {
+            (Ok(root), Ok(file)) => (root, file),
+            (Err(why), _) | (_, Err(why)) => {
+                io.note(format!("ERROR: {why}")).await;
+                return Err(Exit::Refused);
+            }
+        };
     let (execution_root, workflow_path) = found;
     let prepared = Prepared {
         mode: Mode::None,

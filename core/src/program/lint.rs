@@ -100,10 +100,7 @@ impl Linted {
     }
 
     fn count(&self, severity: Severity) -> usize {
-        self.findings()
-            .iter()
-            .filter(|found| found.severity == severity)
-            .count()
+        self.findings().iter().filter(|found| found.severity == severity).count()
     }
 
     fn failed(&self) -> bool {
@@ -146,19 +143,11 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit>
                 FailureKind::Interrupted => return Err(Exit::Interrupted),
                 _ => Outcome::Unreadable(failure.message),
             };
-            return Ok(Linted {
-                path,
-                source: Vec::new(),
-                outcome,
-            });
+            return Ok(Linted { path, source: Vec::new(), outcome });
         }
     };
     if let Some(reason) = reason_to_skip(&path, &source) {
-        return Ok(Linted {
-            path,
-            source,
-            outcome: Outcome::Skipped(reason),
-        });
+        return Ok(Linted { path, source, outcome: Outcome::Skipped(reason) });
     }
     let source = match args.fix {
         true => mended(io, &path, source, version).await?,
@@ -166,15 +155,9 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit>
     };
     let mut diagnostics = workflow::parse(&path, &source).diagnostics;
     if args.deny_warnings {
-        diagnostics
-            .iter_mut()
-            .for_each(|found| found.severity = Severity::Error);
+        diagnostics.iter_mut().for_each(|found| found.severity = Severity::Error);
     }
-    Ok(Linted {
-        path,
-        source,
-        outcome: Outcome::Checked(diagnostics),
-    })
+    Ok(Linted { path, source, outcome: Outcome::Checked(diagnostics) })
 }
 
 /// The rest of the line `SKIP: <name> …` for a file that is no workflow.
@@ -199,17 +182,11 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
     if count == 0 {
         return Ok(source);
     }
-    let write = io.write(
-        path,
-        fixed.clone(),
-        Expect::Version(version),
-        Durability::Durable,
-    );
+    let write = io.write(path, fixed.clone(), Expect::Version(version), Durability::Durable);
     match write.await {
         Ok(_) => {
             let fixes = counted(count as u64, "fix").replace("fixs", "fixes");
-            io.note(format!("{}: {fixes} applied", one_line(path)))
-                .await;
+            io.note(format!("{}: {fixes} applied", one_line(path))).await;
             Ok(fixed)
         }
         Err(failure) if failure.kind == FailureKind::Conflict => {
@@ -221,11 +198,7 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
             Err(Exit::Refused)
         }
         Err(failure) => {
-            io.note(format!(
-                "error: cannot write `{}`: {failure}",
-                one_line(path)
-            ))
-            .await;
+            io.note(format!("error: cannot write `{}`: {failure}", one_line(path))).await;
             Err(Exit::Refused)
         }
     }
@@ -234,10 +207,7 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
 /// `source` after every fix that leaves the file no worse, and how many were applied.
 fn fixed(path: &str, source: &[u8]) -> (Vec<u8>, usize) {
     let errors = |diagnostics: &[Diagnostic]| {
-        diagnostics
-            .iter()
-            .filter(|found| found.severity == Severity::Error)
-            .count()
+        diagnostics.iter().filter(|found| found.severity == Severity::Error).count()
     };
     let mut best = source.to_vec();
     let mut diagnostics = workflow::parse(path, &best).diagnostics;
@@ -288,9 +258,7 @@ fn verdict(file: &Linted) -> String {
 }
 
 fn checked(files: &[Linted]) -> Vec<FileFindings<'_>> {
-    let checked = files
-        .iter()
-        .filter(|file| matches!(file.outcome, Outcome::Checked(_)));
+    let checked = files.iter().filter(|file| matches!(file.outcome, Outcome::Checked(_)));
     checked
         .map(|file| FileFindings {
             path: &file.path,
@@ -316,14 +284,8 @@ fn document(files: &[Linted]) -> String {
 }
 
 fn sarif(files: &[Linted]) -> String {
-    let rules: Vec<_> = workflow::RULES
-        .iter()
-        .map(|rule| (rule.code, rule.summary))
-        .collect();
-    format!(
-        "{:#}\n",
-        diagnostic::json::render_sarif(&checked(files), &rules)
-    )
+    let rules: Vec<_> = workflow::RULES.iter().map(|rule| (rule.code, rule.summary)).collect();
+    format!("{:#}\n", diagnostic::json::render_sarif(&checked(files), &rules))
 }
 
 async fn say_to_github(io: &Io, files: &[Linted]) {
@@ -343,12 +305,10 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
     for file in files {
         match &file.outcome {
             Outcome::Skipped(reason) => {
-                io.note(format!("SKIP: {} {reason}", file.base_name()))
-                    .await
+                io.note(format!("SKIP: {} {reason}", file.base_name())).await
             }
             Outcome::Missing => {
-                io.note(format!("FAIL: File not found: {}", file.shown_path()))
-                    .await;
+                io.note(format!("FAIL: File not found: {}", file.shown_path())).await;
             }
             Outcome::Unreadable(message) => io.note(format!("FAIL: {}", one_line(message))).await,
             Outcome::Checked(diagnostics) => {
@@ -380,11 +340,7 @@ mod tests {
 
     fn args(format: LintFormat, files: &[&str]) -> LintArgs {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
-        LintArgs {
-            files,
-            format,
-            ..LintArgs::default()
-        }
+        LintArgs { files, format, ..LintArgs::default() }
     }
 
     #[test]
@@ -396,11 +352,7 @@ mod tests {
             ("README.md", "# x"),
         ];
         let mut host = MemoryHost::with_files(files);
-        let names: Vec<_> = files
-            .iter()
-            .map(|(name, _)| *name)
-            .chain(["none.md"])
-            .collect();
+        let names: Vec<_> = files.iter().map(|(name, _)| *name).chain(["none.md"]).collect();
         assert_eq!(run(&mut host, args(LintFormat::Hotl, &names)), Exit::Failed);
         assert_eq!(host.stdout, "LINT PASSED: hotl-workflow-a.md\n");
         assert_eq!(
@@ -419,33 +371,20 @@ mod tests {
         let warned = GOOD.replace("make test", "git status");
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", &warned)]);
         assert_eq!(run(&mut host, args(LintFormat::Human, &[])), Exit::Done);
-        assert!(
-            host.stderr.contains("hotl-workflow-a.md: 1 warning\n"),
-            "{}",
-            host.stderr
-        );
-        let denied = LintArgs {
-            deny_warnings: true,
-            ..LintArgs::default()
-        };
+        assert!(host.stderr.contains("hotl-workflow-a.md: 1 warning\n"), "{}", host.stderr);
+        let denied = LintArgs { deny_warnings: true, ..LintArgs::default() };
         assert_eq!(run(&mut host, denied), Exit::Failed);
     }
 
     #[test]
     fn fixes_are_written_once_and_change_nothing_else() {
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", BAD)]);
-        let fix = LintArgs {
-            fix: true,
-            ..LintArgs::default()
-        };
+        let fix = LintArgs { fix: true, ..LintArgs::default() };
         assert_eq!(run(&mut host, fix.clone()), Exit::Done);
         let expected = BAD.replace("verify: git status\n", "verify: git status\nloop: false\n");
         let written = String::from_utf8(host.files["hotl-workflow-a.md"].clone()).unwrap();
         assert_eq!(written, expected);
-        assert!(
-            host.stderr
-                .starts_with("hotl-workflow-a.md: 1 fix applied\n")
-        );
+        assert!(host.stderr.starts_with("hotl-workflow-a.md: 1 fix applied\n"));
         host.stderr.clear();
         assert_eq!(run(&mut host, fix), Exit::Done);
         assert!(!host.stderr.contains("applied"), "{}", host.stderr);
@@ -457,10 +396,7 @@ mod tests {
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", &huge)]);
         assert_eq!(run(&mut host, args(LintFormat::Json, &[])), Exit::Failed);
         let document: serde_json::Value = serde_json::from_str(&host.stdout).unwrap();
-        assert_eq!(
-            document["files"][0]["diagnostics"][0]["code"],
-            "file-too-large"
-        );
+        assert_eq!(document["files"][0]["diagnostics"][0]["code"], "file-too-large");
     }
 
     #[test]

@@ -109,7 +109,9 @@ pub async fn locate(io: &Io, args: &LocateArgs) -> Exit {
     };
     let mut found = find_all(io).await;
     found.retain(|found| {
-        let Ok(run) = &found.run else { return args.run_id.as_ref().is_none_or(|id| *id == found.id) };
+        let Ok(run) = &found.run else {
+            return args.run_id.as_ref().is_none_or(|id| *id == found.id);
+        };
         (args.all || !matches!(run.status, RunStatus::Completed | RunStatus::Abandoned))
             && args.run_id.as_ref().is_none_or(|id| *id == run.id)
             && file.as_deref().is_none_or(|file| is_of(run, file))

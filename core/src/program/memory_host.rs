@@ -22,13 +22,8 @@ impl MemoryHost {
         P: Into<String>,
         T: AsRef<[u8]>,
     {
-        let files = files
-            .into_iter()
-            .map(|(path, text)| (path.into(), text.as_ref().to_vec()));
-        MemoryHost {
-            files: files.collect(),
-            ..MemoryHost::default()
-        }
+        let files = files.into_iter().map(|(path, text)| (path.into(), text.as_ref().to_vec()));
+        MemoryHost { files: files.collect(), ..MemoryHost::default() }
     }
 
     /// Runs a program to its end, at 2026-03-20.
@@ -37,20 +32,14 @@ impl MemoryHost {
         body: impl FnOnce(Io) -> F,
     ) -> Exit {
         let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a valid time");
-        let start = Start {
-            now: at,
-            ..Start::example(["onloop"])
-        };
+        let start = Start { now: at, ..Start::example(["onloop"]) };
         let mut program = Program::new(start, body);
         let mut reply = None;
         loop {
             match program.resume(reply.take()) {
                 Turn::Exit(exit) => return exit,
                 Turn::Request(request) => {
-                    reply = Some(Reply {
-                        at,
-                        outcome: self.perform(request),
-                    });
+                    reply = Some(Reply { at, outcome: self.perform(request) });
                 }
             }
         }
@@ -63,17 +52,9 @@ impl MemoryHost {
                 if bytes.len() as u64 > limit_bytes {
                     return Err(Failure::new(FailureKind::TooLarge, path));
                 }
-                Ok(Outcome::File {
-                    bytes: bytes.clone(),
-                    version: version(bytes),
-                })
+                Ok(Outcome::File { bytes: bytes.clone(), version: version(bytes) })
             }
-            Request::Write {
-                path,
-                bytes,
-                expect,
-                durability: _,
-            } => {
+            Request::Write { path, bytes, expect, durability: _ } => {
                 let fits = match (expect, self.files.get(&path)) {
                     (Expect::Any, _) | (Expect::Absent, None) => Ok(()),
                     (Expect::Absent, Some(_)) => Err(FailureKind::Exists),
@@ -100,19 +81,10 @@ impl MemoryHost {
     }
 
     fn list(&self, folder: &str) -> Result<Outcome, Failure> {
-        let prefix = if folder == "." {
-            String::new()
-        } else {
-            format!("{folder}/")
-        };
-        let below = self
-            .files
-            .keys()
-            .filter_map(|path| path.strip_prefix(&prefix));
-        let mut names: Vec<String> = below
-            .filter_map(|path| path.split('/').next())
-            .map(str::to_owned)
-            .collect();
+        let prefix = if folder == "." { String::new() } else { format!("{folder}/") };
+        let below = self.files.keys().filter_map(|path| path.strip_prefix(&prefix));
+        let mut names: Vec<String> =
+            below.filter_map(|path| path.split('/').next()).map(str::to_owned).collect();
         names.dedup();
         if names.is_empty() && folder != "." {
             return Err(missing(folder));
@@ -130,20 +102,12 @@ impl MemoryHost {
             None => return Err(missing(path)),
         };
         let modified = Timestamp::EPOCH;
-        Ok(Outcome::Stat(Stat {
-            kind,
-            size_bytes,
-            modified,
-            executable: false,
-        }))
+        Ok(Outcome::Stat(Stat { kind, size_bytes, modified, executable: false }))
     }
 }
 
 fn missing(path: &str) -> Failure {
-    Failure::new(
-        FailureKind::NotFound,
-        format!("{path}: no such file or folder"),
-    )
+    Failure::new(FailureKind::NotFound, format!("{path}: no such file or folder"))
 }
 
 fn version(bytes: &[u8]) -> Version {

@@ -37,11 +37,7 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
     let slug = args.slug.as_str();
     let suggestion = slug_of(slug);
     if suggestion != slug || slug.is_empty() {
-        let example = if suggestion.is_empty() {
-            "add-rate-limits"
-        } else {
-            &suggestion
-        };
+        let example = if suggestion.is_empty() { "add-rate-limits" } else { &suggestion };
         let slug = one_line(slug);
         io.note(format!(
             "error: `{slug}` is no name for a workflow; expected lower-case letters, digits and \
@@ -50,46 +46,29 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
         .await;
         return Exit::Usage;
     }
-    let has_plans = io
-        .stat(PLANS_FOLDER)
-        .await
-        .is_ok_and(|stat| stat.kind == FileKind::Folder);
+    let has_plans = io.stat(PLANS_FOLDER).await.is_ok_and(|stat| stat.kind == FileKind::Folder);
     let path = match has_plans {
         true => format!("{PLANS_FOLDER}/{}-{slug}-workflow.md", io.now().to_date()),
         false => format!("hotl-workflow-{slug}.md"),
     };
     let test_command = test_command(io).await;
     let text = template(args.template, slug, args.intent.as_deref(), test_command);
-    match io
-        .write(
-            &path,
-            text.into_bytes(),
-            Expect::Absent,
-            Durability::Durable,
-        )
-        .await
-    {
+    match io.write(&path, text.into_bytes(), Expect::Absent, Durability::Durable).await {
         Ok(_) => {}
         Err(failure) if failure.kind == FailureKind::Exists => {
-            io.note(format!("error: `{path}` exists; it was left as it is"))
-                .await;
+            io.note(format!("error: `{path}` exists; it was left as it is")).await;
             return Exit::Usage;
         }
         Err(failure) => {
-            io.note(format!("error: cannot write `{path}`: {failure}"))
-                .await;
+            io.note(format!("error: cannot write `{path}`: {failure}")).await;
             return Exit::Refused;
         }
     }
     io.result(format!("{path}\n")).await;
     if test_command.is_none() {
-        io.note("note: replace `make test` by the command that runs your tests")
-            .await;
+        io.note("note: replace `make test` by the command that runs your tests").await;
     }
-    io.note(format!(
-        "next: edit it, then `onloop lint {path}` and `onloop run {path}`"
-    ))
-    .await;
+    io.note(format!("next: edit it, then `onloop lint {path}` and `onloop run {path}`")).await;
     Exit::Done
 }
 
@@ -104,13 +83,8 @@ async fn test_command(io: &Io) -> Option<&'static str> {
 
 /// `text` as lower-case words joined by single hyphens.
 fn slug_of(text: &str) -> String {
-    let words = text
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words
-        .map(str::to_ascii_lowercase)
-        .collect::<Vec<_>>()
-        .join("-")
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]
@@ -119,10 +93,7 @@ mod tests {
     use crate::program::memory_host::MemoryHost;
 
     fn run(host: &mut MemoryHost, slug: &str) -> Exit {
-        let args = NewArgs {
-            slug: slug.to_owned(),
-            ..NewArgs::default()
-        };
+        let args = NewArgs { slug: slug.to_owned(), ..NewArgs::default() };
         host.run(async move |io| new(&io, &args).await)
     }
 

@@ -29,11 +29,7 @@ pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Exit {
     let source = match io.read(&path, limits::WORKFLOW_BYTES as u64).await {
         Ok((source, _)) => source,
         Err(failure) => {
-            io.note(format!(
-                "error: cannot read `{}`: {failure}",
-                one_line(&path)
-            ))
-            .await;
+            io.note(format!("error: cannot read `{}`: {failure}", one_line(&path))).await;
             return Exit::Usage;
         }
     };
@@ -45,14 +41,10 @@ pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Exit {
             .filter(|found| found.severity == Severity::Error)
             .collect();
         let columns = usize::from(io.start().terminal.columns);
-        io.note(diagnostic::human::render(
-            &path, &source, &errors, true, columns,
-        ))
-        .await;
+        io.note(diagnostic::human::render(&path, &source, &errors, true, columns)).await;
         return Exit::Usage;
     };
-    io.result(format!("{:#}\n", workflow::normalize(&path, &plan)))
-        .await;
+    io.result(format!("{:#}\n", workflow::normalize(&path, &plan))).await;
     Exit::Done
 }
 

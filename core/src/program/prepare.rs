@@ -36,11 +36,8 @@ pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
 fn failed(exit: Exit) -> Exit {
     match exit {
         Exit::Interrupted => Exit::Interrupted,
-        Exit::Done
-        | Exit::Failed
-        | Exit::Usage
-        | Exit::Paused
-        | Exit::Refused
-        | Exit::Bug => Exit::Failed,
+        Exit::Done | Exit::Failed | Exit::Usage | Exit::Paused | Exit::Refused | Exit::Bug => {
+            Exit::Failed
+        }
     }
 }

@@ -59,15 +59,8 @@ impl Start {
             env: BTreeMap::new(),
             cwd: "/work".to_owned(),
             now: Timestamp::EPOCH,
-            terminal: Terminal {
-                columns: 80,
-                ..Terminal::default()
-            },
-            process: ProcessIdentity {
-                pid: 1,
-                host: "example".to_owned(),
-                started: String::new(),
-            },
+            terminal: Terminal { columns: 80, ..Terminal::default() },
+            process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },
             random: [0; 16],
         }
     }
@@ -526,10 +519,7 @@ pub enum FailureKind {
 impl Failure {
     /// A failure of `kind` about which `message` tells people.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
-        Failure {
-            kind,
-            message: message.into(),
-        }
+        Failure { kind, message: message.into() }
     }
 }
 

@@ -164,10 +164,7 @@ pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, Str
     let mut candidates = Vec::new();
     for found in find_all(io).await {
         match found.run {
-            Ok(run)
-                if !run.is_over()
-                    && file.as_deref().is_none_or(|file| is_of(&run, file)) =>
-            {
+            Ok(run) if !run.is_over() && file.as_deref().is_none_or(|file| is_of(&run, file)) => {
                 candidates.push((found.root, run));
             }
             Ok(_) => {}

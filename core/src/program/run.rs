@@ -158,10 +158,8 @@ pub(super) fn how(
 /// Time limits of agent and verification commands.
 pub(super) async fn timeouts(io: &Io, args: &ConductArgs) -> Result<(u64, u64), Exit> {
     let mut limits = [limits::AGENT_TIMEOUT_MS, limits::VERIFY_TIMEOUT_MS];
-    let given = [
-        ("--agent-timeout", &args.agent_timeout),
-        ("--verify-timeout", &args.verify_timeout),
-    ];
+    let given =
+        [("--agent-timeout", &args.agent_timeout), ("--verify-timeout", &args.verify_timeout)];
     for (limit, (flag, value)) in limits.iter_mut().zip(given) {
         let Some(value) = value else { continue };
         let Some(ms) = workflow::duration::parse_ms(value) else {
@@ -218,9 +216,10 @@ pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 /// chooses, anybody else gets both commands.
 async fn unfinished(io: &Io, file: &str) -> Result<Option<String>, Exit> {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
-    let found = find_all(io).await.into_iter().find_map(|Found { run, .. }| {
-        run.ok().filter(|run| !run.is_over() && is_of(run, &source))
-    });
+    let found = find_all(io)
+        .await
+        .into_iter()
+        .find_map(|Found { run, .. }| run.ok().filter(|run| !run.is_over() && is_of(run, &source)));
     let Some(run) = found else { return Ok(None) };
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     let terminal = io.start().terminal;

@@ -81,7 +81,8 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
         return Exit::Done;
     }
     let run = store.run();
-    let mut out = format!("{id}: {}\n  {}\n\n", run.status.word(), text::one_line(&run.terms.intent));
+    let mut out =
+        format!("{id}: {}\n  {}\n\n", run.status.word(), text::one_line(&run.terms.intent));
     out += &step_list(run);
     out += &format!("\nWorks in: {root}\nReport: {}\n", store.paths().report());
     io.result(out).await;
@@ -259,9 +260,11 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
         Next::AskVerdict { step: n } => {
             ("ask-verdict", n, Some(format!("onloop resume {id} --accept-review")))
         }
-        Next::AskInterrupted { step: n } => {
-            ("ask-interrupted", Some(n), Some(format!("onloop resume {id} --interrupted redo|done")))
-        },
+        Next::AskInterrupted { step: n } => (
+            "ask-interrupted",
+            Some(n),
+            Some(format!("onloop resume {id} --interrupted redo|done")),
+        ),
         Next::Repeat => ("repeat-checks", None, resume()),
         Next::Finalize => ("finalize", None, resume()),
         Next::Blocked(blocker) => ("blocked", Some(blocker.step), resume()),

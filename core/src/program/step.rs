@@ -99,8 +99,7 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let record = store.run().step(number).expect("looked up above");
     let unverified = record.step.checks.is_empty();
     // The record is not locked meanwhile: others may read it and decide other gates.
-    let Verification::Finished(results) =
-        verify_step(io, store.run(), record, &conditions).await
+    let Verification::Finished(results) = verify_step(io, store.run(), record, &conditions).await
     else {
         return Err(Exit::Interrupted);
     };

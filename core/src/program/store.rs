@@ -207,9 +207,8 @@ impl Store {
             }
             Err(failure) => return Err(failure.into()),
         };
-        let run = wire::run::read(&bytes).map_err(|error| {
-            StoreError::Unreadable(format!("{}: {error}", paths.state()))
-        })?;
+        let run = wire::run::read(&bytes)
+            .map_err(|error| StoreError::Unreadable(format!("{}: {error}", paths.state())))?;
         let mut store = Store {
             io: io.clone(),
             paths,
@@ -368,9 +367,8 @@ impl Store {
 
     async fn write_report(&mut self, at_rest: bool) -> Result<(), StoreError> {
         let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
-        let recent = self
-            .report_at
-            .is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
+        let recent =
+            self.report_at.is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
         if large && recent && !at_rest {
             return Ok(());
         }
@@ -402,7 +400,9 @@ async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
             Ok(_) => {
                 return Err(Failure::new(
                     FailureKind::Invalid,
-                    format!("`{path}` is not a folder; onloop does not write through links: remove it"),
+                    format!(
+                        "`{path}` is not a folder; onloop does not write through links: remove it"
+                    ),
                 ));
             }
             Err(failure) => return Err(failure),

@@ -41,10 +41,8 @@ pub(super) async fn verify_step(
         let label = format!("Step {}: verify", record.step.number);
         let evaluated = evaluate(io, run, check, conditions, &name, &label).await;
         let Some((verdict, stdout, stderr)) = evaluated else { return Verification::Interrupted };
-        let ends = matches!(
-            verdict,
-            CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. }
-        );
+        let ends =
+            matches!(verdict, CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. });
         results.push(CheckResult { check: index as u32, verdict, stdout, stderr });
         if ends {
             break;
@@ -238,7 +236,11 @@ async fn inside(io: &Io, root: &str, path: &str) -> Inside {
     match (io.canonical(root).await, io.canonical(&joined).await) {
         (Ok(root), Ok(found)) => {
             let below = found == root || found.starts_with(&format!("{root}/"));
-            if below { Inside::At(found) } else { Inside::Outside("leads out of the execution root") }
+            if below {
+                Inside::At(found)
+            } else {
+                Inside::Outside("leads out of the execution root")
+            }
         }
         (Ok(_), Err(failure)) if failure.kind == FailureKind::NotFound => Inside::Absent,
         (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
@@ -265,10 +267,15 @@ async fn look_at_artifact(
         Inside::At(found) => found,
         Inside::Outside(why) => return cannot(format!("artifact `{path}` {why}")),
         Inside::Absent => {
-            return said(false, match assertion {
-                Assertion::Exists | Assertion::Contains(_) => format!("artifact missing: {path}"),
-                Assertion::MatchesGlob(_) => format!("artifact directory missing: {path}"),
-            });
+            return said(
+                false,
+                match assertion {
+                    Assertion::Exists | Assertion::Contains(_) => {
+                        format!("artifact missing: {path}")
+                    }
+                    Assertion::MatchesGlob(_) => format!("artifact directory missing: {path}"),
+                },
+            );
         }
     };
     match assertion {

@@ -75,10 +75,7 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
     let budgets = &plan.budgets;
     let document = Document {
         schema: SCHEMA,
-        source: Source {
-            format: "hotl-markdown",
-            path,
-        },
+        source: Source { format: "hotl-markdown", path },
         workflow: Workflow {
             slug: &plan.slug,
             intent: &plan.intent,
@@ -145,10 +142,10 @@ fn step(step: &crate::workflow::Step) -> Step<'_> {
             Gate::Human => "human",
             Gate::Auto => "auto",
         }),
-        script: step.script.as_ref().map(|script| Script {
-            shell: shell(script.shell),
-            text: &script.text,
-        }),
+        script: step
+            .script
+            .as_ref()
+            .map(|script| Script { shell: shell(script.shell), text: &script.text }),
     }
 }
 
@@ -195,11 +192,7 @@ fn shell_check(check: &ShellCheck) -> Value {
         extend("cwd", json!(cwd));
     }
     if !check.env.is_empty() {
-        let env = check
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), json!(value)))
-            .collect();
+        let env = check.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         extend("env", Value::Object(env));
     }
     if check.shell != Shell::Bash {
@@ -221,9 +214,7 @@ mod tests {
 
     #[test]
     fn a_plan_in_the_normal_form() {
-        let plan = crate::workflow::parse("hotl-workflow-a.md", FILE.as_bytes())
-            .plan
-            .unwrap();
+        let plan = crate::workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan.unwrap();
         let expected = json!({
             "schema": "hotl.workflow/v1",
             "source": { "format": "hotl-markdown", "path": "hotl-workflow-a.md" },

@@ -43,9 +43,7 @@ pub fn classify(path: &str, bytes: &[u8]) -> FileClass {
         || base.ends_with("-plan.md")
         || (in_folder("docs/designs") && base.ends_with(".md"));
     match is_design {
-        true => FileClass::Design {
-            managed: is_managed_design(&text),
-        },
+        true => FileClass::Design { managed: is_managed_design(&text) },
         false => FileClass::Other,
     }
 }
@@ -70,31 +68,23 @@ fn is_plainly_a_workflow(text: &str) -> bool {
 }
 
 fn is_managed_design(text: &str) -> bool {
-    const TYPES: [&str; 6] = [
-        "feature",
-        "phase",
-        "initiative",
-        "architecture",
-        "contract",
-        "reference",
-    ];
+    const TYPES: [&str; 6] =
+        ["feature", "phase", "initiative", "architecture", "contract", "reference"];
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     if lines.next().map(str::trim_end) != Some("---") {
         return false;
     }
-    lines
-        .take_while(|line| line.trim_end() != "---")
-        .any(|line| {
-            let Some((key, length)) = value::key(line) else {
-                return false;
-            };
-            let word = value::unquoted(value::without_comment(line[length..].trim()));
-            match key {
-                "design_type" => TYPES.contains(&word),
-                "hotl_managed" => word == "true",
-                _ => false,
-            }
-        })
+    lines.take_while(|line| line.trim_end() != "---").any(|line| {
+        let Some((key, length)) = value::key(line) else {
+            return false;
+        };
+        let word = value::unquoted(value::without_comment(line[length..].trim()));
+        match key {
+            "design_type" => TYPES.contains(&word),
+            "hotl_managed" => word == "true",
+            _ => false,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -111,11 +101,7 @@ mod tests {
             ("hotl-workflow-x.md", "", FileClass::Workflow),
             ("docs/hotl-workflow-x.md", "", FileClass::Workflow),
             ("hotl-workflow-floor-plan.md", "", FileClass::Workflow),
-            (
-                "docs/plans/2026-01-01-x-workflow.md",
-                "",
-                FileClass::Workflow,
-            ),
+            ("docs/plans/2026-01-01-x-workflow.md", "", FileClass::Workflow),
             ("2026-01-01-x-workflow.md", "", FileClass::Workflow),
             ("notes.md", STEP, FileClass::Workflow),
             ("docs/plans/2026-01-01-x-plan.md", STEP, FileClass::Workflow),
@@ -123,11 +109,7 @@ mod tests {
             ("docs/designs/x.md", MARKED, design(true)),
             ("docs/designs/x-workflow.md", "", design(false)),
             ("a/docs/designs/x.md", "# x\n", design(false)),
-            (
-                "x-design.md",
-                "---\nhotl_managed: true\n---\n",
-                design(true),
-            ),
+            ("x-design.md", "---\nhotl_managed: true\n---\n", design(true)),
             ("README.md", "# Readme\n", FileClass::Other),
             ("README.md", OTHER_PLAN, FileClass::Other),
         ];

@@ -67,11 +67,7 @@ struct Shape<'t> {
 impl<'t> Shape<'t> {
     fn of(command: &'t str) -> Shape<'t> {
         let bytes = command.as_bytes();
-        let mut shape = Shape {
-            last_operator: None,
-            last: command.trim(),
-            has_syntax: false,
-        };
+        let mut shape = Shape { last_operator: None, last: command.trim(), has_syntax: false };
         let mut at = 0;
         while at < bytes.len() {
             match bytes[at] {
@@ -79,11 +75,7 @@ impl<'t> Shape<'t> {
                 quote @ (b'\'' | b'"') => {
                     at += 1;
                     while at < bytes.len() && bytes[at] != quote {
-                        at += if quote == b'"' && bytes[at] == b'\\' {
-                            2
-                        } else {
-                            1
-                        };
+                        at += if quote == b'"' && bytes[at] == b'\\' { 2 } else { 1 };
                     }
                 }
                 b'&' | b'|' | b';' => {
@@ -171,9 +163,7 @@ impl<'t> Shape<'t> {
             ];
             SMALL.contains(&word.trim_end_matches(['.', ',']))
         };
-        let has_option = words
-            .iter()
-            .any(|word| word.starts_with('-') || word.contains('/'));
+        let has_option = words.iter().any(|word| word.starts_with('-') || word.contains('/'));
         let sentence = capital && words.len() >= 3 && words.get(1).is_some_and(is_word);
         sentence || (!has_option && words.iter().filter(|word| speaks(word)).count() >= 2)
     }
@@ -193,10 +183,7 @@ fn vacuous_git<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'static 
 }
 
 fn is_pipe_end(program: &str) -> bool {
-    matches!(
-        program,
-        "wc" | "tail" | "head" | "cat" | "tee" | "sort" | "uniq" | "less" | "nl"
-    )
+    matches!(program, "wc" | "tail" | "head" | "cat" | "tee" | "sort" | "uniq" | "less" | "nl")
 }
 
 /// `command` with quoted parts left out.
@@ -242,9 +229,7 @@ fn machine_path(command: &str) -> Option<&str> {
     let start = HOMES.iter().filter_map(|home| command.find(home)).min()?;
     let outside = start == 0 || !is_path_byte(command.as_bytes()[start - 1]);
     let rest = &command[start..];
-    let end = rest
-        .find([' ', '\'', '"', ';', '&', '|', ')', '\n', '`'])
-        .unwrap_or(rest.len());
+    let end = rest.find([' ', '\'', '"', ';', '&', '|', ')', '\n', '`']).unwrap_or(rest.len());
     outside.then_some(&rest[..end])
 }
 
@@ -254,11 +239,7 @@ fn is_path_byte(byte: u8) -> bool {
 
 /// Several lines, of which all but the last can fail unnoticed.
 fn last_line_decides(command: &str) -> bool {
-    let mut lines = command
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .peekable();
+    let mut lines = command.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
     let stops = ["set -e", "set -o errexit", "set -Ee", "#!"];
     if command.contains("<<") || stops.iter().any(|stop| command.contains(stop)) {
         return false;
@@ -269,9 +250,8 @@ fn last_line_decides(command: &str) -> bool {
         let opens = matches!(first, "if" | "for" | "while" | "until" | "case");
         let closes = matches!(first, "fi" | "done" | "esac");
         depth += i32::from(opens) - i32::from(closes);
-        let joins = ["&&", "||", "|", "\\", "{", "(", "do", "then"]
-            .iter()
-            .any(|end| line.ends_with(end));
+        let joins =
+            ["&&", "||", "|", "\\", "{", "(", "do", "then"].iter().any(|end| line.ends_with(end));
         let harmless = matches!(first, "cd" | "export" | "#") || line.starts_with('#') || closes;
         if lines.peek().is_some() && depth == 0 && !joins && !harmless && !line.contains("|| exit")
         {
@@ -363,10 +343,7 @@ mod tests {
 
     #[test]
     fn folders_of_one_person() {
-        assert_eq!(
-            machine_path("cd /Users/x/app && make"),
-            Some("/Users/x/app")
-        );
+        assert_eq!(machine_path("cd /Users/x/app && make"), Some("/Users/x/app"));
         assert_eq!(machine_path("ls '/home/me'"), Some("/home/me"));
         assert_eq!(machine_path("ls app/home/x"), None);
         assert_eq!(machine_path("make"), None);

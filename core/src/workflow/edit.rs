@@ -9,10 +9,7 @@ use super::{Checkbox, parse};
 /// calls [`Checkbox::flip`], since ticking moves no byte.
 pub fn set_checkbox(bytes: &[u8], step: u32, ticked: bool) -> Option<(usize, u8, u8)> {
     let parsed = parse("", bytes);
-    let checkbox = parsed
-        .checkboxes
-        .iter()
-        .find(|checkbox| checkbox.step == step)?;
+    let checkbox = parsed.checkboxes.iter().find(|checkbox| checkbox.step == step)?;
     checkbox.flip(bytes, ticked)
 }
 
@@ -32,11 +29,7 @@ impl Checkbox {
 /// Every step with a box, in the order of the file, and whether the box is ticked.
 pub fn checkbox_states(bytes: &[u8]) -> Vec<(u32, bool)> {
     let parsed = parse("", bytes);
-    parsed
-        .checkboxes
-        .iter()
-        .map(|checkbox| (checkbox.step, checkbox.ticked))
-        .collect()
+    parsed.checkboxes.iter().map(|checkbox| (checkbox.step, checkbox.ticked)).collect()
 }
 
 #[cfg(test)]

@@ -15,10 +15,7 @@ const QUOTED_BYTES: usize = 80;
 
 /// Text from the file, fit for a message.
 fn shown(text: &str) -> String {
-    text::ellipsis(
-        &text::one_line(text::prefix(text, 4 * QUOTED_BYTES)),
-        QUOTED_BYTES,
-    )
+    text::ellipsis(&text::one_line(text::prefix(text, 4 * QUOTED_BYTES)), QUOTED_BYTES)
 }
 
 /// Findings of one file, at most [`limits::DIAGNOSTICS_PER_FILE`] of them.
@@ -57,8 +54,7 @@ impl Findings {
 
     /// The findings in the order of the file. What was not kept is counted at the end.
     pub(super) fn into_sorted(mut self, file_end: usize) -> Vec<Diagnostic> {
-        self.kept
-            .sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+        self.kept.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
         if self.not_kept > 0 {
             let more = text::counted(self.not_kept as u64, "more finding");
             let errors = text::counted(self.errors_not_kept as u64, "error");
@@ -67,8 +63,7 @@ impl Findings {
             if self.errors_not_kept == 0 {
                 rest.severity = Severity::Warning;
             }
-            self.kept
-                .push(rest.with_help("mend the findings above, then run lint again"));
+            self.kept.push(rest.with_help("mend the findings above, then run lint again"));
         }
         self.kept
     }
@@ -86,19 +81,13 @@ pub(super) fn file_too_large(bytes: u64) -> Diagnostic {
 
 pub(super) fn not_utf8(valid_up_to: usize) -> Diagnostic {
     rule::NOT_UTF8
-        .at(
-            Span::at(valid_up_to),
-            format!("byte {valid_up_to} of the file is not UTF-8"),
-        )
+        .at(Span::at(valid_up_to), format!("byte {valid_up_to} of the file is not UTF-8"))
         .with_help("save the file as UTF-8")
 }
 
 pub(super) fn not_text(offset: usize) -> Diagnostic {
     rule::NOT_TEXT
-        .at(
-            Span::new(offset, offset + 1),
-            "found a NUL byte; a workflow file is text",
-        )
+        .at(Span::new(offset, offset + 1), "found a NUL byte; a workflow file is text")
         .with_help("if an editor saved it as UTF-16, save it as UTF-8")
 }
 
@@ -115,29 +104,20 @@ pub(super) fn line_too_long(span: Span) -> Diagnostic {
 
 pub(super) fn unterminated_fence(span: Span) -> Diagnostic {
     rule::UNTERMINATED_FENCE
-        .at(
-            span,
-            "this fenced block never ends, so the rest of the file belongs to it",
-        )
+        .at(span, "this fenced block never ends, so the rest of the file belongs to it")
         .with_help("end it with a line of the same marks, at least as many")
 }
 
 pub(super) fn unterminated_comment(span: Span) -> Diagnostic {
     rule::UNTERMINATED_COMMENT
-        .at(
-            span,
-            "this comment never ends, so the rest of the file belongs to it",
-        )
+        .at(span, "this comment never ends, so the rest of the file belongs to it")
         .with_help("end it with `-->`")
 }
 
 /// A value wrapped in quotes that nobody will take off.
 pub(super) fn quoted_value(span: Span, field: &str, inner: &str) -> Diagnostic {
     rule::QUOTED_VALUE
-        .at(
-            span,
-            format!("`{field}` is taken as written, so the quotes around it stay"),
-        )
+        .at(span, format!("`{field}` is taken as written, so the quotes around it stay"))
         .with_help("write the text without quotes around it")
         .with_fix("remove the quotes", vec![Edit::replace(span, inner)])
 }

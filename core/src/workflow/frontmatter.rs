@@ -46,9 +46,7 @@ pub(super) struct Frontmatter {
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
 pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmatter {
     let Some(opening) = cursor.peek().filter(|line| line.text.trim_end() == "---") else {
-        let span = cursor
-            .peek()
-            .map_or(Span::at(cursor.position()), |line| line.span());
+        let span = cursor.peek().map_or(Span::at(cursor.position()), |line| line.span());
         let has_content = !cursor.source()[cursor.position()..].trim().is_empty();
         findings.push(finding::frontmatter::missing(span, has_content));
         return Frontmatter::default();
@@ -106,9 +104,7 @@ impl<'c> Reader<'c, '_> {
             }
             match value::key(line.text) {
                 Some((key, length)) => self.read_entry(line, key, length),
-                None => self
-                    .findings
-                    .push(finding::frontmatter::not_a_key(line.span())),
+                None => self.findings.push(finding::frontmatter::not_a_key(line.span())),
             }
         }
     }
@@ -116,23 +112,18 @@ impl<'c> Reader<'c, '_> {
     fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
         let key_span = Span::new(line.start, line.start + key.len());
         let value = self.read_value(line, line.start + length);
-        let known = KEYS
-            .iter()
-            .position(|known| known.eq_ignore_ascii_case(key));
+        let known = KEYS.iter().position(|known| known.eq_ignore_ascii_case(key));
         let Some(index) = known else {
             let suggestion = suggest::nearest(key, &KEYS);
-            self.findings
-                .push(finding::frontmatter::unknown_key(key_span, key, suggestion));
+            self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));
             return;
         };
         if std::mem::replace(&mut self.seen[index], true) {
-            self.findings
-                .push(finding::frontmatter::duplicate_key(key_span, KEYS[index]));
+            self.findings.push(finding::frontmatter::duplicate_key(key_span, KEYS[index]));
             return;
         }
         if value.is_empty() {
-            self.findings
-                .push(finding::frontmatter::empty_key(key_span, KEYS[index]));
+            self.findings.push(finding::frontmatter::empty_key(key_span, KEYS[index]));
             return;
         }
         self.interpret(KEYS[index], &value);
@@ -141,11 +132,8 @@ impl<'c> Reader<'c, '_> {
     /// The value, with list items that stand directly below the key.
     fn read_value(&mut self, line: Line<'c>, from: usize) -> Value<'c> {
         let inline = Value::inline(line, from);
-        let has_list_below = inline.is_empty()
-            && self
-                .cursor
-                .peek()
-                .is_some_and(|next| next.text.starts_with("- "));
+        let has_list_below =
+            inline.is_empty() && self.cursor.peek().is_some_and(|next| next.text.starts_with("- "));
         if !has_list_below {
             return Value::read(&mut self.cursor, line, from, 0, Kind::Meta);
         }
@@ -163,12 +151,7 @@ impl<'c> Reader<'c, '_> {
             }
             self.cursor.advance();
         }
-        Value {
-            span: Span::new(start, end),
-            text: text.into(),
-            style: Style::Below,
-            ..inline
-        }
+        Value { span: Span::new(start, end), text: text.into(), style: Style::Below, ..inline }
     }
 
     fn require_keys(&mut self, span: Span) {
@@ -179,8 +162,7 @@ impl<'c> Reader<'c, '_> {
         ];
         for (index, help) in required {
             if !self.seen[index] {
-                self.findings
-                    .push(finding::frontmatter::missing_key(span, KEYS[index], help));
+                self.findings.push(finding::frontmatter::missing_key(span, KEYS[index], help));
             }
         }
     }
@@ -192,11 +174,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
             }
             "risk_level" => {
-                let risks = [
-                    ("low", Risk::Low),
-                    ("medium", Risk::Medium),
-                    ("high", Risk::High),
-                ];
+                let risks = [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
                 let hotl = |found: &str| {
                     format!("risk_level must be low, medium, or high (got: '{found}')")
                 };
@@ -238,22 +216,20 @@ impl<'c> Reader<'c, '_> {
     fn prose(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
         let open = |byte: &u8| matches!(byte, b'[' | b'{');
         if value.text.bytes().filter(open).count() > limits::FRONTMATTER_OPEN_BRACKETS {
-            self.findings
-                .push(finding::frontmatter::too_nested(value.span));
+            self.findings.push(finding::frontmatter::too_nested(value.span));
             return None;
         }
         let text = value.trimmed();
         let result = match value.style {
             Style::Block => text.to_owned(),
             Style::Below if text.starts_with("- ") => self.list(key, value),
-            Style::Inline | Style::Lines | Style::Below => self
-                .scalar(key, value.span, text)
-                .unwrap_or_else(|| joined(text)),
+            Style::Inline | Style::Lines | Style::Below => {
+                self.scalar(key, value.span, text).unwrap_or_else(|| joined(text))
+            }
         };
         if result.trim().is_empty() {
             let span = value.span;
-            self.findings
-                .push(finding::frontmatter::empty_key(span, key));
+            self.findings.push(finding::frontmatter::empty_key(span, key));
             return None;
         }
         Some(result)
@@ -275,10 +251,7 @@ impl<'c> Reader<'c, '_> {
         let text = |item: &String| self.scalar(key, value.span, item.trim());
         let items: Vec<_> = {
             let mut text = text;
-            items
-                .iter()
-                .map(|item| text(item).unwrap_or_else(|| item.trim().to_owned()))
-                .collect()
+            items.iter().map(|item| text(item).unwrap_or_else(|| item.trim().to_owned())).collect()
         };
         items.join("\n")
     }
@@ -290,14 +263,13 @@ impl<'c> Reader<'c, '_> {
             (b'"', b'"') | (b'\'', b'\'') if text.len() > 1 => {
                 serde_yaml::from_str::<String>(text).ok()
             }
-            (b'[', b']') => serde_yaml::from_str::<Vec<String>>(text)
-                .ok()
-                .map(|items| items.join("\n")),
+            (b'[', b']') => {
+                serde_yaml::from_str::<Vec<String>>(text).ok().map(|items| items.join("\n"))
+            }
             _ => return None,
         };
         if parsed.is_none() {
-            self.findings
-                .push(finding::frontmatter::unreadable_quotes(span, key));
+            self.findings.push(finding::frontmatter::unreadable_quotes(span, key));
         }
         parsed
     }
@@ -320,14 +292,9 @@ impl<'c> Reader<'c, '_> {
     ) -> Option<T> {
         let (text, span) = self.word(value);
         let (word, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
-        let chosen = choices
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(word));
+        let chosen = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         let Some((_, choice)) = chosen else {
-            let names: Vec<_> = choices
-                .iter()
-                .map(|(name, _)| format!("`{name}`"))
-                .collect();
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
             let expected = names.join(" or ");
             let hotl = Some(hotl_text(word));
             let found = finding::frontmatter::invalid_value(span, key, text, &expected, hotl);
@@ -338,9 +305,7 @@ impl<'c> Reader<'c, '_> {
         if !rest.trim().is_empty() && span.end <= value.span.end {
             let rest_span = Span::new(span.end - rest.trim_start().len(), span.end);
             let ignored = rest.trim();
-            self.findings.push(finding::frontmatter::ignored_text(
-                word_span, rest_span, ignored,
-            ));
+            self.findings.push(finding::frontmatter::ignored_text(word_span, rest_span, ignored));
         }
         Some(*choice)
     }
@@ -397,21 +362,13 @@ fn micros(text: &str) -> Option<u64> {
         return None;
     }
     let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
-    let total = whole
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1_000_000)?
-        .checked_add(fraction)?;
+    let total = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)?;
     (1..=MOST).contains(&total).then_some(total)
 }
 
 /// Lines of a plain value as one line, as YAML folds them.
 fn joined(text: &str) -> String {
-    text.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The rules of `git check-ref-format --branch`.

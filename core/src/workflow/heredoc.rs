@@ -11,11 +11,7 @@ pub(super) struct Heredoc {
 
 impl Heredoc {
     fn is_ended_by(&self, line: &str) -> bool {
-        let line = if self.tabs_ignored {
-            line.trim_start_matches('\t')
-        } else {
-            line
-        };
+        let line = if self.tabs_ignored { line.trim_start_matches('\t') } else { line };
         line == self.delimiter
     }
 }
@@ -59,11 +55,7 @@ pub(super) fn opened_by(line: &str) -> Vec<Heredoc> {
 fn after_quote(bytes: &[u8], at: usize, quote: u8) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != quote {
-        end += if quote == b'"' && bytes[end] == b'\\' {
-            2
-        } else {
-            1
-        };
+        end += if quote == b'"' && bytes[end] == b'\\' { 2 } else { 1 };
     }
     end + 1
 }
@@ -93,10 +85,7 @@ fn read_delimiter(line: &str, from: usize) -> (Option<Heredoc>, usize) {
         }
         escaped = false;
     }
-    let heredoc = (!delimiter.is_empty()).then_some(Heredoc {
-        delimiter,
-        tabs_ignored,
-    });
+    let heredoc = (!delimiter.is_empty()).then_some(Heredoc { delimiter, tabs_ignored });
     (heredoc, start + end)
 }
 

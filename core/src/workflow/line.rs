@@ -22,10 +22,7 @@ impl<'a> Line<'a> {
 
     /// Number of blanks before its first other character; a tab counts as one.
     pub(super) fn indent(&self) -> usize {
-        self.text
-            .bytes()
-            .take_while(|byte| matches!(byte, b' ' | b'\t'))
-            .count()
+        self.text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
     /// The line without blanks around it.
@@ -59,12 +56,8 @@ const HEREDOC_DELIMITER_BYTES: usize = 64;
 impl<'a> Cursor<'a> {
     /// Reads `text` from `start` to its end. Offsets count from the beginning of `text`.
     pub(super) fn new(text: &'a str, start: usize) -> Self {
-        let mut cursor = Cursor {
-            text,
-            peeked: None,
-            after_peeked: start,
-            last_short_lines: OnceCell::new(),
-        };
+        let mut cursor =
+            Cursor { text, peeked: None, after_peeked: start, last_short_lines: OnceCell::new() };
         cursor.advance();
         cursor
     }
@@ -89,10 +82,7 @@ impl<'a> Cursor<'a> {
         if rest[..len].ends_with('\r') && next > start + len {
             len -= 1;
         }
-        self.peeked = Some(Line {
-            text: &rest[..len],
-            start,
-        });
+        self.peeked = Some(Line { text: &rest[..len], start });
         self.after_peeked = next;
     }
 
@@ -123,9 +113,7 @@ impl<'a> Cursor<'a> {
             }
             lines
         });
-        lines
-            .get(word)
-            .is_some_and(|&start| start >= self.position())
+        lines.get(word).is_some_and(|&start| start >= self.position())
     }
 }
 

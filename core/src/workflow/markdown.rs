@@ -64,9 +64,7 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     let bullet_end = rest.find([' ', '\t'])?;
     let (bullet, after_bullet) = rest.split_at(bullet_end);
     let numbered = bullet.ends_with(['.', ')'])
-        && bullet[..bullet.len() - 1]
-            .bytes()
-            .all(|byte| byte.is_ascii_digit());
+        && bullet[..bullet.len() - 1].bytes().all(|byte| byte.is_ascii_digit());
     if !numbered && !matches!(bullet, "-" | "*" | "+") {
         return None;
     }
@@ -83,9 +81,7 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     }
     let bold = body.starts_with("**");
     let body = body.strip_prefix("**").unwrap_or(body);
-    let after_word = body
-        .strip_prefix("Step ")
-        .or_else(|| body.strip_prefix("step "))?;
+    let after_word = body.strip_prefix("Step ").or_else(|| body.strip_prefix("step "))?;
     let colon = after_word.find(':')?;
     let id = after_word[..colon].trim();
     if !is_id(id) {
@@ -129,10 +125,7 @@ fn heading_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
         return None;
     }
     let body = rest[level..].strip_prefix([' ', '\t'])?.trim_start();
-    if let Some(after_word) = body
-        .strip_prefix("Step ")
-        .or_else(|| body.strip_prefix("step "))
-    {
+    if let Some(after_word) = body.strip_prefix("Step ").or_else(|| body.strip_prefix("step ")) {
         let colon = after_word.find([':', '.'])?;
         let id = after_word[..colon].trim();
         let name = after_word[colon + 1..].trim();
@@ -158,25 +151,14 @@ fn made<'a>(
     trailing: &'a str,
 ) -> Header<'a> {
     let (id_start, name_start) = (offset(line, id), offset(line, name));
-    Header {
-        line,
-        id,
-        id_start,
-        name,
-        name_start,
-        checkbox,
-        form,
-        trailing,
-    }
+    Header { line, id, id_start, name, name_start, checkbox, form, trailing }
 }
 
 /// `3`, `A1`, `2b`: what people write after `Step`.
 fn is_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= 12
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-')
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-')
         && (id.bytes().any(|byte| byte.is_ascii_digit()) || id.len() == 1)
 }
 
@@ -190,10 +172,7 @@ fn offset(line: Line<'_>, part: &str) -> usize {
 pub(super) fn heading_level(text: &str) -> Option<usize> {
     let level = text.bytes().take_while(|&byte| byte == b'#').count();
     let after = text.as_bytes().get(level);
-    (1..=6)
-        .contains(&level)
-        .then_some(level)
-        .filter(|_| matches!(after, None | Some(b' ' | b'\t')))
+    (1..=6).contains(&level).then_some(level).filter(|_| matches!(after, None | Some(b' ' | b'\t')))
 }
 
 /// `---`, `***`, `___` and their longer forms.
@@ -221,21 +200,14 @@ pub(super) struct Fence<'a> {
 impl<'a> Fence<'a> {
     /// Reads the opening line of a fenced block.
     pub(super) fn open(trimmed: &'a str) -> Option<Fence<'a>> {
-        let mark = trimmed
-            .bytes()
-            .next()
-            .filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let mark = trimmed.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
         let length = trimmed.bytes().take_while(|&byte| byte == mark).count();
         let info = trimmed[length..].trim();
         if length < 3 || (mark == b'`' && info.contains('`')) {
             return None;
         }
         let language = info.split([' ', '\t', '{', ',']).next().unwrap_or("");
-        Some(Fence {
-            mark,
-            length,
-            language,
-        })
+        Some(Fence { mark, length, language })
     }
 
     /// Whether `trimmed` ends the block.
@@ -257,9 +229,7 @@ mod tests {
                 found.form,
                 found.id,
                 found.name,
-                found
-                    .checkbox
-                    .map_or(String::new(), |at| text[at..=at].to_owned()),
+                found.checkbox.map_or(String::new(), |at| text[at..=at].to_owned()),
                 found.trailing,
             ),
         }
@@ -269,15 +239,9 @@ mod tests {
     fn step_headers_in_every_form() {
         let table = [
             ("- [ ] **Step 1: Write tests**", "Checkbox 1|Write tests| |"),
-            (
-                "- [x] **Step 12: Write tests**  ",
-                "Checkbox 12|Write tests|x|",
-            ),
+            ("- [x] **Step 12: Write tests**  ", "Checkbox 12|Write tests|x|"),
             ("- [X] **Step 1: a **b** c**", "Checkbox 1|a **b** c|X|"),
-            (
-                "- [ ] **Step 1: a** (optional)",
-                "Checkbox 1|a| |(optional)",
-            ),
+            ("- [ ] **Step 1: a** (optional)", "Checkbox 1|a| |(optional)"),
             ("- [ ] **Step A1: a**", "Checkbox A1|a| |"),
             ("- [ ] **Step 1: a", "Misspelt 1|a| |"),
             ("- [ ] **Step 1:** a", "Misspelt 1|a| |"),

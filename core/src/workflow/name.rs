@@ -5,16 +5,10 @@
 pub fn slug(path: &str) -> String {
     let base = base_name(path);
     let stem = base.strip_suffix(".md").unwrap_or(base);
-    if let Some(slug) = stem
-        .strip_prefix("hotl-workflow-")
-        .filter(|slug| !slug.is_empty())
-    {
+    if let Some(slug) = stem.strip_prefix("hotl-workflow-").filter(|slug| !slug.is_empty()) {
         return slug.to_owned();
     }
-    let Some(slug) = stem
-        .strip_suffix("-workflow")
-        .filter(|slug| !slug.is_empty())
-    else {
+    let Some(slug) = stem.strip_suffix("-workflow").filter(|slug| !slug.is_empty()) else {
         return stem.to_owned();
     };
     without_date(slug).unwrap_or(slug).to_owned()

@@ -23,11 +23,7 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
         Ok(source) => source,
         Err(unreadable) => return Parsed::unreadable(*unreadable),
     };
-    let start = if source.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
+    let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut cursor = Cursor::new(source, start);
     let mut findings = Findings::default();
     report_long_lines(source, &mut findings);
@@ -143,8 +139,7 @@ impl<'a> Body<'a> {
                 return;
             }
         }
-        self.findings
-            .push(finding::unterminated_comment(opening.span()));
+        self.findings.push(finding::unterminated_comment(opening.span()));
     }
 
     fn fence(&mut self, opening: Line<'a>) {
@@ -164,8 +159,7 @@ impl<'a> Body<'a> {
             }
         }
         if !closed {
-            self.findings
-                .push(finding::unterminated_fence(opening.span()));
+            self.findings.push(finding::unterminated_fence(opening.span()));
         }
         if let Some(step) = &mut self.current {
             step.fence(opening, fence.language, &lines, &mut self.findings);
@@ -192,8 +186,7 @@ impl<'a> Body<'a> {
         self.headers.push(HeaderPlace { id, number });
         if position > limits::WORKFLOW_STEPS {
             if position == limits::WORKFLOW_STEPS + 1 {
-                self.findings
-                    .push(finding::step::too_many(header.line.span()));
+                self.findings.push(finding::step::too_many(header.line.span()));
             }
             return;
         }
@@ -201,11 +194,7 @@ impl<'a> Body<'a> {
         self.look_at_number(header, number);
         if let (Some(offset), Some(step)) = (header.checkbox, number) {
             let ticked = self.cursor.source().as_bytes()[offset] != b' ';
-            self.checkboxes.push(Checkbox {
-                step,
-                offset,
-                ticked,
-            });
+            self.checkboxes.push(Checkbox { step, offset, ticked });
         }
         let number = u32::try_from(position).unwrap_or(u32::MAX);
         let high_risk = self.risk == Some(Risk::High);
@@ -221,12 +210,9 @@ impl<'a> Body<'a> {
             Form::Checkbox | Form::Legacy => {}
             Form::Misspelt | Form::Doubtful => {
                 let source = self.cursor.source();
-                let mark = header
-                    .checkbox
-                    .map_or(" ", |offset| &source[offset..=offset]);
+                let mark = header.checkbox.map_or(" ", |offset| &source[offset..=offset]);
                 let canonical = format!("- [{mark}] **Step {}: {}**", header.id, header.name);
-                self.findings
-                    .push(finding::step::misspelt_header(line, canonical));
+                self.findings.push(finding::step::misspelt_header(line, canonical));
             }
         }
         if header.name.is_empty() {
@@ -236,8 +222,7 @@ impl<'a> Body<'a> {
         }
         if !header.trailing.is_empty() {
             let span = Span::new(line.end - header.trailing.len(), line.end);
-            self.findings
-                .push(finding::step::text_after_name(span, header.trailing));
+            self.findings.push(finding::step::text_after_name(span, header.trailing));
         }
     }
 
@@ -251,8 +236,7 @@ impl<'a> Body<'a> {
         match number {
             Some(number) if number == expected && is_new => {}
             Some(number) if !is_new => {
-                self.findings
-                    .push(finding::step::duplicate_number(span, number, None));
+                self.findings.push(finding::step::duplicate_number(span, number, None));
             }
             Some(_) | None => {
                 let found = finding::step::wrong_number(span, header.id, expected, None);
@@ -290,25 +274,15 @@ impl<'a> Body<'a> {
             _ => None,
         };
         debug_assert_eq!(plan.is_some(), !has_errors, "no plan without a reason");
-        Parsed {
-            plan,
-            diagnostics,
-            checkboxes: self.checkboxes,
-        }
+        Parsed { plan, diagnostics, checkboxes: self.checkboxes }
     }
 }
 
 /// Gives the first finding about a number the edits that put all numbers right; giving them
 /// to each would take time and memory that grow with the square of the number of steps.
 fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
-    let codes = [
-        super::rule::STEP_NUMBER.code,
-        super::rule::DUPLICATE_STEP_NUMBER.code,
-    ];
-    let Some(first) = diagnostics
-        .iter_mut()
-        .find(|found| codes.contains(&found.code))
-    else {
+    let codes = [super::rule::STEP_NUMBER.code, super::rule::DUPLICATE_STEP_NUMBER.code];
+    let Some(first) = diagnostics.iter_mut().find(|found| codes.contains(&found.code)) else {
         return;
     };
     let wrong = |(at, place): (usize, &HeaderPlace)| {
@@ -316,9 +290,7 @@ fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
         (place.number != Some(number)).then(|| Edit::replace(place.id, number.to_string()))
     };
     let edits = headers.iter().enumerate().filter_map(wrong).collect();
-    *first = first
-        .clone()
-        .with_fix("number the steps in the order of the file", edits);
+    *first = first.clone().with_fix("number the steps in the order of the file", edits);
 }
 
 /// SHA-256 of the file with every step unticked.
@@ -331,10 +303,7 @@ fn digest(bytes: &[u8], checkboxes: &[Checkbox]) -> String {
         from = checkbox.offset + 1;
     }
     hash.update(&bytes[from..]);
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A step's name as it is shown everywhere.

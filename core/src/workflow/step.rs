@@ -85,10 +85,7 @@ impl<'a> Draft<'a> {
         findings: &mut Findings,
     ) {
         let indent = line.indent();
-        let rest = Line {
-            text: &line.text[indent..],
-            start: line.start + indent,
-        };
+        let rest = Line { text: &line.text[indent..], start: line.start + indent };
         match value::key(rest.text) {
             Some((key, length)) if is_known(key) => {
                 self.in_prose = false;
@@ -126,12 +123,7 @@ impl<'a> Draft<'a> {
         let name = key.to_ascii_lowercase();
         self.last_is_action = name == "action";
         if name == "verify" {
-            let reader = verify::Reader {
-                cursor,
-                findings,
-                indent,
-                step: &self.name,
-            };
+            let reader = verify::Reader { cursor, findings, indent, step: &self.name };
             let checks = reader.read(line, from, key_span);
             if self.verify.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, "verify"));
@@ -139,11 +131,7 @@ impl<'a> Draft<'a> {
                 self.verify = Some((key_span, checks));
             }
         } else {
-            let kind = if self.last_is_action {
-                Kind::Prose
-            } else {
-                Kind::Word
-            };
+            let kind = if self.last_is_action { Kind::Prose } else { Kind::Word };
             let value = Value::read(cursor, line, from, indent, kind);
             self.report_value(&name, &value, cursor.source(), findings);
             let slot = match name.as_str() {
@@ -156,10 +144,7 @@ impl<'a> Draft<'a> {
             if slot.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, &name));
             } else {
-                *slot = Some(Field {
-                    key: key_span,
-                    value,
-                });
+                *slot = Some(Field { key: key_span, value });
             }
         }
         self.end = cursor.position();
@@ -249,18 +234,14 @@ impl<'a> Draft<'a> {
             }
             (Some(shell), _) => {
                 let mut text = String::new();
-                lines
-                    .iter()
-                    .for_each(|line| push_line(&mut text, line.text, strip));
+                lines.iter().for_each(|line| push_line(&mut text, line.text, strip));
                 self.script = Some(Script { shell, text });
             }
             (None, Some(action)) if self.last_is_action => {
                 let text = action.value.text.to_mut();
                 text.push('\n');
                 push_line(text, opening.text, strip);
-                lines
-                    .iter()
-                    .for_each(|line| push_line(text, line.text, strip));
+                lines.iter().for_each(|line| push_line(text, line.text, strip));
                 text.push_str(opening.trimmed().trim_end_matches(|c| c != '`' && c != '~'));
             }
             (None, _) => self.prose(opening, findings),
@@ -300,10 +281,7 @@ impl<'a> Draft<'a> {
 
     fn finish_action(&self, findings: &mut Findings) -> Option<String> {
         let Some(action) = self.action.as_ref().filter(|field| !field.value.is_empty()) else {
-            let span = self
-                .action
-                .as_ref()
-                .map_or(self.header.span(), |field| field.key);
+            let span = self.action.as_ref().map_or(self.header.span(), |field| field.key);
             findings.push(finding::step::missing_action(span, &self.name));
             return None;
         };
@@ -353,25 +331,16 @@ impl<'a> Draft<'a> {
             let span = field.value.span;
             findings.push(finding::step::until_without_verify(span, &self.name));
         }
-        Some(Loop::Until {
-            condition: text::one_line(condition),
-            limit: limit?,
-        })
+        Some(Loop::Until { condition: text::one_line(condition), limit: limit? })
     }
 
     fn missing_loop(&self, source: &str) -> Diagnostic {
         if let Some(until) = &self.until {
             return self.lone_until(until, None, source);
         }
-        let line_break = if source.contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        };
-        let at = self
-            .action
-            .as_ref()
-            .map_or(self.header.line.end(), |_| self.end.min(source.len()));
+        let line_break = if source.contains("\r\n") { "\r\n" } else { "\n" };
+        let at =
+            self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
         let indent = " ".repeat(self.indent.unwrap_or(0));
         let text = match at_line_start {
@@ -390,11 +359,7 @@ impl<'a> Draft<'a> {
     ) -> Diagnostic {
         let condition = text::one_line(until.value.trimmed());
         let condition = value::unquoted(&condition);
-        let condition = if condition.is_empty() {
-            "the checks pass"
-        } else {
-            condition
-        };
+        let condition = if condition.is_empty() { "the checks pass" } else { condition };
         let Some(repeat) = repeat else {
             let edit = Edit::insert(until.key.start, "loop: ");
             let colon = Edit::replace(Span::new(until.key.end, until.key.end + 1), "");
@@ -420,11 +385,7 @@ impl<'a> Draft<'a> {
         let limit = text.parse::<u32>().ok().and_then(NonZeroU32::new);
         let limit = limit.filter(|limit| limit.get() <= limits::ITERATIONS_PER_STEP);
         if limit.is_none() {
-            let span = if raw.is_empty() {
-                field.key
-            } else {
-                field.value.span
-            };
+            let span = if raw.is_empty() { field.key } else { field.value.span };
             findings.push(finding::step::invalid_max_iterations(span, text));
         }
         limit
@@ -438,11 +399,7 @@ impl<'a> Draft<'a> {
         } else if text.eq_ignore_ascii_case("auto") {
             Some(Gate::Auto)
         } else {
-            let span = if field.value.is_empty() {
-                field.key
-            } else {
-                field.value.span
-            };
+            let span = if field.value.is_empty() { field.key } else { field.value.span };
             findings.push(finding::step::invalid_gate(span, text));
             None
         }
@@ -484,10 +441,7 @@ impl<'a> Draft<'a> {
 }
 
 fn is_known(key: &str) -> bool {
-    FIELDS
-        .iter()
-        .chain(&["until"])
-        .any(|field| field.eq_ignore_ascii_case(key))
+    FIELDS.iter().chain(&["until"]).any(|field| field.eq_ignore_ascii_case(key))
 }
 
 /// `key: value` or `key:`, as opposed to `http://…` or `foo:bar`.
@@ -497,15 +451,12 @@ fn is_separated(text: &str, length: usize) -> bool {
 
 /// Field names are lower case; `Note: …` is prose.
 fn is_identifier(key: &str) -> bool {
-    key.bytes()
-        .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
+    key.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
 }
 
 /// The condition behind `until`, which some write with a colon.
 fn condition_of(text: &str) -> Option<&str> {
-    let word = text
-        .get(..5)
-        .filter(|word| word.eq_ignore_ascii_case("until"))?;
+    let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("until"))?;
     let rest = &text[word.len()..];
     let rest = rest.strip_prefix(':').unwrap_or(rest);
     (rest.is_empty() || rest.starts_with([' ', '\t', '\n'])).then(|| rest.trim())
@@ -531,23 +482,16 @@ fn decorated_field(text: &str) -> Option<(usize, &'static str)> {
     let is_dress = |c: char| matches!(c, '-' | '*' | '+' | '_' | ' ' | '`');
     let bare = text.trim_start_matches(is_dress);
     let known = FIELDS.iter().find(|field| {
-        bare.get(..field.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(field))
+        bare.get(..field.len()).is_some_and(|start| start.eq_ignore_ascii_case(field))
     })?;
     let after = &bare[known.len()..];
-    let rest = after
-        .trim_start_matches(['*', '_', '`'])
-        .strip_prefix(':')?;
+    let rest = after.trim_start_matches(['*', '_', '`']).strip_prefix(':')?;
     let rest = rest.trim_start_matches(['*', '_', '`']);
     (bare.len() < text.len()).then_some((text.len() - rest.len(), *known))
 }
 
 fn push_line(text: &mut String, line: &str, strip: usize) {
-    let blanks = line
-        .bytes()
-        .take(strip)
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count();
+    let blanks = line.bytes().take(strip).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     text.push_str(&line[blanks..]);
     text.push('\n');
 }

@@ -33,9 +33,7 @@ pub fn template(
         TemplateKind::Bugfix => format!("Fix {words}"),
         TemplateKind::Refactor => format!("Refactor {words} without changing what it does"),
     };
-    let intent = intent
-        .map(text::one_line)
-        .filter(|intent| !intent.trim().is_empty());
+    let intent = intent.map(text::one_line).filter(|intent| !intent.trim().is_empty());
     let intent = plain_or_quoted(intent.unwrap_or(default_intent).trim());
     let test = test_command.unwrap_or("make test");
     let (success, risk, steps) = match kind {
@@ -145,11 +143,8 @@ fn refactor_steps(test: &str) -> String {
 mod tests {
     use super::*;
 
-    const KINDS: [TemplateKind; 3] = [
-        TemplateKind::Feature,
-        TemplateKind::Bugfix,
-        TemplateKind::Refactor,
-    ];
+    const KINDS: [TemplateKind; 3] =
+        [TemplateKind::Feature, TemplateKind::Bugfix, TemplateKind::Refactor];
 
     #[test]
     fn every_template_lints_without_a_finding() {
@@ -183,17 +178,10 @@ mod tests {
             "|",
         ] {
             let text = template(TemplateKind::Feature, "x", Some(intent), None);
-            let plan = parse("", text.as_bytes())
-                .plan
-                .unwrap_or_else(|| panic!("{text}"));
+            let plan = parse("", text.as_bytes()).plan.unwrap_or_else(|| panic!("{text}"));
             assert_eq!(plan.intent, intent);
         }
-        let text = template(
-            TemplateKind::Feature,
-            "x",
-            Some("two\nlines\u{1b}[31m"),
-            None,
-        );
+        let text = template(TemplateKind::Feature, "x", Some("two\nlines\u{1b}[31m"), None);
         assert_eq!(parse("", text.as_bytes()).plan.unwrap().intent, "two lines");
     }
 }

@@ -11,15 +11,8 @@ const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n
 
 fn findings(file: &str) -> String {
     let parsed = parse("hotl-workflow-x.md", file.as_bytes());
-    let errors = parsed
-        .diagnostics
-        .iter()
-        .any(|found| found.severity == Severity::Error);
-    assert_eq!(
-        parsed.plan.is_none(),
-        errors,
-        "a plan exactly when there is no error: {file}"
-    );
+    let errors = parsed.diagnostics.iter().any(|found| found.severity == Severity::Error);
+    assert_eq!(parsed.plan.is_none(), errors, "a plan exactly when there is no error: {file}");
     let mut out = String::new();
     for found in &parsed.diagnostics {
         let severity = match found.severity {
@@ -34,9 +27,7 @@ fn findings(file: &str) -> String {
 
 fn plan(file: &str) -> Plan {
     let parsed = parse("hotl-workflow-x.md", file.as_bytes());
-    parsed
-        .plan
-        .unwrap_or_else(|| panic!("{:#?}\n{file}", parsed.diagnostics))
+    parsed.plan.unwrap_or_else(|| panic!("{:#?}\n{file}", parsed.diagnostics))
 }
 
 /// A file with one step of the given lines.
@@ -46,12 +37,7 @@ fn step_file(lines: &str) -> String {
 
 /// The checks of a step whose `verify` is `text`.
 fn checks(text: &str) -> Vec<Check> {
-    plan(&step_file(&format!(
-        "action: do\nloop: false\nverify:{text}\n"
-    )))
-    .steps
-    .remove(0)
-    .checks
+    plan(&step_file(&format!("action: do\nloop: false\nverify:{text}\n"))).steps.remove(0).checks
 }
 
 fn shell(command: &str) -> Check {
@@ -97,25 +83,14 @@ fn a_whole_file_becomes_a_plan() {
         elapsed_minutes: Some(30),
     };
     assert_eq!(plan.budgets, budgets);
-    let [one, two] = plan.steps.as_slice() else {
-        panic!("two steps")
-    };
+    let [one, two] = plan.steps.as_slice() else { panic!("two steps") };
     assert_eq!((one.number, one.name.as_str()), (1, "認証 | \"q\""));
     assert_eq!(one.action, "Do: it");
     let limit = NonZeroU32::new(5).unwrap();
-    assert_eq!(
-        one.repeat,
-        Loop::Until {
-            condition: "tests pass".to_owned(),
-            limit
-        }
-    );
+    assert_eq!(one.repeat, Loop::Until { condition: "tests pass".to_owned(), limit });
     assert_eq!(one.checks, [shell("! make \"a\"")]);
     assert_eq!(one.gate, Some(Gate::Human));
-    assert_eq!(
-        (two.name.as_str(), two.repeat.clone(), two.gate),
-        ("Legacy", Loop::Never, None)
-    );
+    assert_eq!((two.name.as_str(), two.repeat.clone(), two.gate), ("Legacy", Loop::Never, None));
 }
 
 #[test]
@@ -123,10 +98,7 @@ fn frontmatter() {
     const STEP: &str = "- [ ] **Step 1: One**\naction: do\nloop: false\n";
     let table = [
         ("", "error missing-frontmatter \"- [ ] **Step 1: One**\"\n"),
-        (
-            "# Title\n---\nintent: a\n---\n",
-            "error missing-frontmatter \"# Title\"\n",
-        ),
+        ("# Title\n---\nintent: a\n---\n", "error missing-frontmatter \"# Title\"\n"),
         (
             "---\n---\n",
             "error missing-key \"---\"\nerror missing-key \"---\"\nerror missing-key \"---\"\n",
@@ -135,14 +107,8 @@ fn frontmatter() {
             "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n\n",
             "error unterminated-frontmatter \"---\"\n",
         ),
-        (
-            "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n...\n",
-            "",
-        ),
-        (
-            "--- \nintent: a\nsuccess_criteria: b\nrisk_level: LOW\n---\t\n",
-            "",
-        ),
+        ("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n...\n", ""),
+        ("--- \nintent: a\nsuccess_criteria: b\nrisk_level: LOW\n---\t\n", ""),
         (
             "---\nintent:\nsuccess_criteria: b\nrisk_level: low\n---\n",
             "error empty-key \"intent\"\n",
@@ -155,10 +121,7 @@ fn frontmatter() {
             "---\nintent: a\nsuccess_criteria: b\nrisk_level: extreme\n---\n",
             "error invalid-key-value \"extreme\"\n",
         ),
-        (
-            "---\nintent: a\nsuccess_criteria: b\nrisk_level: \"low\"\nauto_approve: True\n---\n",
-            "",
-        ),
+        ("---\nintent: a\nsuccess_criteria: b\nrisk_level: \"low\"\nauto_approve: True\n---\n", ""),
         (
             "---\nintent: a\nsuccess_criteria: b\nrisk_level: low (mostly)\n---\n",
             "warning ignored-text \"(mostly)\"\n",
@@ -167,10 +130,7 @@ fn frontmatter() {
             "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\nauto_approve: yes\n---\n",
             "error invalid-key-value \"yes\"\n",
         ),
-        (
-            "---\nintent: Show progress: percent\nsuccess_criteria: b\nrisk_level: low\n---\n",
-            "",
-        ),
+        ("---\nintent: Show progress: percent\nsuccess_criteria: b\nrisk_level: low\n---\n", ""),
         (
             "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\nprogress: loud\n---\n",
             "error invalid-key-value \"loud\"\n",
@@ -195,18 +155,12 @@ fn frontmatter() {
             "---\nintent: a\nwrapped prose\nsuccess_criteria: b\nrisk_level: low\n---\n",
             "warning frontmatter-line \"wrapped prose\"\n",
         ),
-        (
-            "---\nintent: \"a\nsuccess_criteria: [a, b\nrisk_level: low\n---\n",
-            "",
-        ),
+        ("---\nintent: \"a\nsuccess_criteria: [a, b\nrisk_level: low\n---\n", ""),
         (
             "---\nintent: \"a\\q\"\nsuccess_criteria: b\nrisk_level: low\n---\n",
             "warning unreadable-quotes \"\\\"a\\\\q\\\"\"\n",
         ),
-        (
-            "---\n# comment\nintent: a\n\nsuccess_criteria:\n- b\n- c\nrisk_level: low\n---\n",
-            "",
-        ),
+        ("---\n# comment\nintent: a\n\nsuccess_criteria:\n- b\n- c\nrisk_level: low\n---\n", ""),
     ];
     for (front, expected) in table {
         assert_eq!(findings(&format!("{front}{STEP}")), expected, "\n{front}");
@@ -247,37 +201,19 @@ fn steps_and_their_headers() {
         ("## Steps\n", "error no-steps \"\"\n"),
         ("1. Do this\n2. Do that\n", "error no-steps \"\"\n"),
         ("#### 1. One\nBODY", "error step-header \"#### 1. One\"\n"),
-        (
-            "### Step 1: One\nBODY",
-            "error step-header \"### Step 1: One\"\n",
-        ),
-        (
-            "* [ ] **Step 1: One**\nBODY",
-            "error step-header \"* [ ] **Step 1: One**\"\n",
-        ),
+        ("### Step 1: One\nBODY", "error step-header \"### Step 1: One\"\n"),
+        ("* [ ] **Step 1: One**\nBODY", "error step-header \"* [ ] **Step 1: One**\"\n"),
         (
             "  - [ ] **Step 1: One**\n  BODY",
             "error step-header \"- [ ] **Step 1: One**\"\nwarning mixed-indentation \"loop: false\"\n",
         ),
-        (
-            "- [ ] **Step 1:** One\nBODY",
-            "error step-header \"- [ ] **Step 1:** One\"\n",
-        ),
-        (
-            "- [ ] **Step 1: One** (soon)\nBODY",
-            "warning text-after-step-name \"(soon)\"\n",
-        ),
-        (
-            "- [ ] **Step 1: **\nBODY",
-            "error step-name-empty \"- [ ] **Step 1: **\"\n",
-        ),
+        ("- [ ] **Step 1:** One\nBODY", "error step-header \"- [ ] **Step 1:** One\"\n"),
+        ("- [ ] **Step 1: One** (soon)\nBODY", "warning text-after-step-name \"(soon)\"\n"),
+        ("- [ ] **Step 1: **\nBODY", "error step-name-empty \"- [ ] **Step 1: **\"\n"),
         ("- [ ] **Step A1: One**\nBODY", "error step-number \"A1\"\n"),
         ("- [ ] **Step 0: One**\nBODY", "error step-number \"0\"\n"),
         ("- [ ] **Step 2: One**\nBODY", "error step-number \"2\"\n"),
-        (
-            "- [ ] **Step 4294967296: One**\nBODY",
-            "error step-number \"4294967296\"\n",
-        ),
+        ("- [ ] **Step 4294967296: One**\nBODY", "error step-number \"4294967296\"\n"),
         (
             "- [ ] **Step 1: One**\nBODY- [ ] **Step 1: Two**\nBODY",
             "error duplicate-step-number \"1\"\n",
@@ -290,35 +226,17 @@ fn steps_and_their_headers() {
             "- [ ] **Step 2: A**\nBODY- [ ] **Step 1: B**\nBODY",
             "error step-number \"2\"\nerror step-number \"1\"\n",
         ),
-        (
-            "### Phase 1: x\n\n- [ ] **Step 1: One**\nBODY\n### Notes\n- a\n",
-            "",
-        ),
+        ("### Phase 1: x\n\n- [ ] **Step 1: One**\nBODY\n### Notes\n- a\n", ""),
         ("#### 1. prose\n\ntext\n\n- [ ] **Step 1: One**\nBODY", ""),
-        (
-            "<!--\n- [ ] **Step 1: No**\n-->\n- [ ] **Step 1: One**\nBODY",
-            "",
-        ),
-        (
-            "```\n- [ ] **Step 1: No**\n```\n- [ ] **Step 1: One**\nBODY",
-            "",
-        ),
-        (
-            "```\n- [ ] **Step 1: No**\n",
-            "error unterminated-fence \"```\"\nerror no-steps \"\"\n",
-        ),
+        ("<!--\n- [ ] **Step 1: No**\n-->\n- [ ] **Step 1: One**\nBODY", ""),
+        ("```\n- [ ] **Step 1: No**\n```\n- [ ] **Step 1: One**\nBODY", ""),
+        ("```\n- [ ] **Step 1: No**\n", "error unterminated-fence \"```\"\nerror no-steps \"\"\n"),
         (
             "<!-- x\n- [ ] **Step 1: No**\n",
             "error unterminated-comment \"<!-- x\"\nerror no-steps \"\"\n",
         ),
-        (
-            "- [ ] **Step 1: One**\nBODY---\n\n## Notes\n\n---\nintent: again\n",
-            "",
-        ),
-        (
-            "gate: human\n- [ ] **Step 1: One**\nBODY",
-            "warning field-outside-step \"gate\"\n",
-        ),
+        ("- [ ] **Step 1: One**\nBODY---\n\n## Notes\n\n---\nintent: again\n", ""),
+        ("gate: human\n- [ ] **Step 1: One**\nBODY", "warning field-outside-step \"gate\"\n"),
     ];
     for (text, expected) in table {
         let file = format!("{FRONT}{}", text.replace("BODY", BODY));
@@ -329,53 +247,29 @@ fn steps_and_their_headers() {
 #[test]
 fn fields_of_a_step() {
     step_table(&[
-        (
-            "",
-            "error missing-action \"One\"\nerror missing-loop \"One\"\n",
-        ),
+        ("", "error missing-action \"One\"\nerror missing-loop \"One\"\n"),
         ("action: do\nloop: false\n", ""),
-        (
-            "action: do\n\nloop: false\n\nverify: make\n\ngate: auto\n",
-            "",
-        ),
+        ("action: do\n\nloop: false\n\nverify: make\n\ngate: auto\n", ""),
         ("  action: do\n  loop: false\n  verify: make\n", ""),
         ("Action: do\nLoop: False\nGATE: Human\n", ""),
-        (
-            "action:\nloop: false\n",
-            "error missing-action \"action\"\n",
-        ),
+        ("action:\nloop: false\n", "error missing-action \"action\"\n"),
         ("action: do\n", "error missing-loop \"One\"\n"),
         ("action: do\nloop: true\n", "error invalid-loop \"true\"\n"),
         ("action: do\nloop: 3\n", "error invalid-loop \"3\"\n"),
-        (
-            "action: do\nloop: until\nverify: make\n",
-            "error invalid-loop \"until\"\n",
-        ),
-        (
-            "action: do\nloop: until done\n",
-            "error until-without-verify \"until done\"\n",
-        ),
+        ("action: do\nloop: until\nverify: make\n", "error invalid-loop \"until\"\n"),
+        ("action: do\nloop: until done\n", "error until-without-verify \"until done\"\n"),
         ("action: do\nloop: until: done\nverify: make\n", ""),
         (
             "action: do\nloop: \"until done\"\nverify: make\n",
             "warning quoted-value \"\\\"until done\\\"\"\n",
         ),
-        (
-            "action: do\nuntil: done\nverify: make\n",
-            "error invalid-loop \"until\"\n",
-        ),
-        (
-            "action: do\nloop: true\nuntil: done\nverify: make\n",
-            "error invalid-loop \"until\"\n",
-        ),
+        ("action: do\nuntil: done\nverify: make\n", "error invalid-loop \"until\"\n"),
+        ("action: do\nloop: true\nuntil: done\nverify: make\n", "error invalid-loop \"until\"\n"),
         (
             "action: do\nloop: false # once\nmax_iterations: 3\n",
             "warning unused-max-iterations \"max_iterations\"\n",
         ),
-        (
-            "action: do\nloop: until x\nmax_iterations: 5  # note\nverify: make\n",
-            "",
-        ),
+        ("action: do\nloop: until x\nmax_iterations: 5  # note\nverify: make\n", ""),
         (
             "action: do\nloop: until x\nmax_iterations: 0\nverify: make\n",
             "error invalid-max-iterations \"0\"\n",
@@ -392,23 +286,11 @@ fn fields_of_a_step() {
             "action: do\nloop: until x\nmax_iterations:\nverify: make\n",
             "error invalid-max-iterations \"max_iterations\"\n",
         ),
-        (
-            "action: do\nloop: false\ngate: true\n",
-            "error invalid-gate \"true\"\n",
-        ),
+        ("action: do\nloop: false\ngate: true\n", "error invalid-gate \"true\"\n"),
         ("action: do\nloop: false\ngate: human # note\n", ""),
-        (
-            "action: do\nloop: false\ngate:\n",
-            "error invalid-gate \"gate\"\n",
-        ),
-        (
-            "action: do\naction: again\nloop: false\n",
-            "error duplicate-field \"action\"\n",
-        ),
-        (
-            "action: do\nloop: false\nverfy: make\n",
-            "error misspelt-field \"verfy:\"\n",
-        ),
+        ("action: do\nloop: false\ngate:\n", "error invalid-gate \"gate\"\n"),
+        ("action: do\naction: again\nloop: false\n", "error duplicate-field \"action\"\n"),
+        ("action: do\nloop: false\nverfy: make\n", "error misspelt-field \"verfy:\"\n"),
         (
             "action: do\nloop: false\nmax\\_iterations: 3\n",
             "error misspelt-field \"max\\\\_iterations:\"\n",
@@ -421,10 +303,7 @@ fn fields_of_a_step() {
             "action: do\n**loop**: false\n",
             "error missing-loop \"One\"\nerror misspelt-field \"**loop**:\"\n",
         ),
-        (
-            "action: do\nloop: false\ndepends_on: 1\n",
-            "warning unknown-field \"depends_on\"\n",
-        ),
+        ("action: do\nloop: false\ndepends_on: 1\n", "warning unknown-field \"depends_on\"\n"),
         (
             "action: do\nloop: false\nSome prose.\nMore.\n",
             "warning prose-in-step \"Some prose.\"\n",
@@ -437,30 +316,18 @@ fn fields_of_a_step() {
             "action: do\n  loop: false\n",
             "error missing-loop \"One\"\nwarning indented-key-in-text \"loop: false\"\n",
         ),
-        (
-            "action: do\nloop: false\n  more\n",
-            "error invalid-loop \"false\\n  more\"\n",
-        ),
+        ("action: do\nloop: false\n  more\n", "error invalid-loop \"false\\n  more\"\n"),
         (
             "action: do\nloop: false\ngate: human\n  more\n",
             "error unexpected-lines \"human\\n  more\"\nerror invalid-gate \"human\\n  more\"\n",
         ),
-        (
-            "action: \"do it\"\nloop: false\n",
-            "warning quoted-value \"\\\"do it\\\"\"\n",
-        ),
-        (
-            "  action: do\nloop: false\n",
-            "warning mixed-indentation \"loop: false\"\n",
-        ),
+        ("action: \"do it\"\nloop: false\n", "warning quoted-value \"\\\"do it\\\"\"\n"),
+        ("  action: do\nloop: false\n", "warning mixed-indentation \"loop: false\"\n"),
         (
             "action: do\nloop: false\n```sh\na\n```\n```bash\nb\n```\n",
             "error several-scripts \"```bash\"\n",
         ),
-        (
-            "action: do\nloop: false\n```python\na\n```\n",
-            "warning prose-in-step \"```python\"\n",
-        ),
+        ("action: do\nloop: false\n```python\na\n```\n", "warning prose-in-step \"```python\"\n"),
         (
             "action: |\n  ```\n  a\nloop: false\n",
             "error missing-loop \"One\"\nerror unterminated-fence \"```\"\n",
@@ -471,10 +338,7 @@ fn fields_of_a_step() {
 #[test]
 fn actions_of_many_lines() {
     let table = [
-        (
-            "action: one\n  - two\n    three\n\n  four\nloop: false\n",
-            "one\n- two\n  three\n\nfour",
-        ),
+        ("action: one\n  - two\n    three\n\n  four\nloop: false\n", "one\n- two\n  three\n\nfour"),
         ("action: |\n  one\n\n    two\nloop: false\n", "one\n\n  two"),
         ("action: >\n  one\n  two\nloop: false\n", "one two"),
         ("action:\n  one\n  two\nloop: false\n", "one\ntwo"),
@@ -488,18 +352,11 @@ fn actions_of_many_lines() {
         ),
         ("  action: |\n    one\n  loop: false\n", "one"),
         ("action: use <<EOF\nloop: false\n", "use <<EOF"),
-        (
-            "action: | pipes are text\nloop: false\n",
-            "| pipes are text",
-        ),
+        ("action: | pipes are text\nloop: false\n", "| pipes are text"),
         ("action: a\u{1b}[31mb\u{202e}\tc\nloop: false\n", "ab\tc"),
     ];
     for (lines, expected) in table {
-        assert_eq!(
-            plan(&step_file(lines)).steps[0].action,
-            expected,
-            "\n{lines}"
-        );
+        assert_eq!(plan(&step_file(lines)).steps[0].action, expected, "\n{lines}");
     }
 }
 
@@ -507,39 +364,21 @@ fn actions_of_many_lines() {
 fn scripts() {
     let script = |lines: &str| plan(&step_file(lines)).steps.remove(0).script;
     let table = [
-        (
-            "action: do\nloop: false\n```sh\necho 1\n\n  x\n```\n",
-            Shell::Sh,
-            "echo 1\n\n  x\n",
-        ),
+        ("action: do\nloop: false\n```sh\necho 1\n\n  x\n```\n", Shell::Sh, "echo 1\n\n  x\n"),
         (
             "action: do\n```bash title=x\ngate: human\n```\nloop: false\n",
             Shell::Bash,
             "gate: human\n",
         ),
-        (
-            "  action: do\n  loop: false\n  ~~~sh\n  echo\n  ~~~\n",
-            Shell::Sh,
-            "echo\n",
-        ),
-        (
-            "action: do\nloop: false\nverify: make\n\n```sh\n```\n",
-            Shell::Sh,
-            "",
-        ),
+        ("  action: do\n  loop: false\n  ~~~sh\n  echo\n  ~~~\n", Shell::Sh, "echo\n"),
+        ("action: do\nloop: false\nverify: make\n\n```sh\n```\n", Shell::Sh, ""),
     ];
     for (lines, shell, text) in table {
         let text = text.to_owned();
         assert_eq!(script(lines), Some(Script { shell, text }), "\n{lines}");
     }
-    assert_eq!(
-        script("action: |\n  do\n  ```sh\n  x\n  ```\nloop: false\n"),
-        None
-    );
-    assert_eq!(
-        script("action: do\n  ```sh\n  x\n  ```\nloop: false\n"),
-        None
-    );
+    assert_eq!(script("action: |\n  do\n  ```sh\n  x\n  ```\nloop: false\n"), None);
+    assert_eq!(script("action: do\n  ```sh\n  x\n  ```\nloop: false\n"), None);
 }
 
 #[test]
@@ -549,35 +388,22 @@ fn verify_in_every_form() {
         expect: Expectation::Fail,
         timeout_ms: Some(90 * 60 * 1000),
         cwd: Some("app".to_owned()),
-        env: vec![
-            ("A".to_owned(), "b c".to_owned()),
-            ("B_2".to_owned(), "x: y".to_owned()),
-        ],
+        env: vec![("A".to_owned(), "b c".to_owned()), ("B_2".to_owned(), "x: y".to_owned())],
         shell: Shell::Sh,
     };
-    let artifact = |assertion| Check::Artifact {
-        path: "out".to_owned(),
-        assertion,
-    };
-    let review = |prompt: &str| Check::HumanReview {
-        prompt: prompt.to_owned(),
-    };
+    let artifact = |assertion| Check::Artifact { path: "out".to_owned(), assertion };
+    let review = |prompt: &str| Check::HumanReview { prompt: prompt.to_owned() };
     let table: Vec<(&str, Vec<Check>)> = vec![
         (" pytest tests/", vec![shell("pytest tests/")]),
         (" ! grep -q x f", vec![shell("! grep -q x f")]),
         (" make '#1' # note", vec![shell("make '#1' # note")]),
         ("\n  type: shell\n  command: make", vec![shell("make")]),
-        (
-            "\n\n  # why\n  command: make\n\n  type: shell # that one",
-            vec![shell("make")],
-        ),
+        ("\n\n  # why\n  command: make\n\n  type: shell # that one", vec![shell("make")]),
         (" |\n  set -e\n  a\n\n  b", vec![shell("set -e\na\n\nb")]),
         (" a &&\n  b", vec![shell("a &&\nb")]),
         (
             " python3 - <<'PY'\nimport x\n- [ ] **Step 7: no**\nPY\n",
-            vec![shell(
-                "python3 - <<'PY'\nimport x\n- [ ] **Step 7: no**\nPY",
-            )],
+            vec![shell("python3 - <<'PY'\nimport x\n- [ ] **Step 7: no**\nPY")],
         ),
         (
             "\n  type: shell\n  command: cat <<EOF\n    a\n  b\n  EOF\n  timeout: 5s",
@@ -599,22 +425,13 @@ fn verify_in_every_form() {
             "\n  - npm test\n  - curl -H \"Content-type: x\" u",
             vec![shell("npm test"), shell("curl -H \"Content-type: x\" u")],
         ),
-        (
-            "\n- npm test\n- type: shell\n  command: b",
-            vec![shell("npm test"), shell("b")],
-        ),
+        ("\n- npm test\n- type: shell\n  command: b", vec![shell("npm test"), shell("b")]),
         (
             "\n  -\n    type: shell\n    command: a\n\n  -   type: shell\n      command: b",
             vec![shell("a"), shell("b")],
         ),
-        (
-            "\n  type: human-review\n  prompt: look",
-            vec![review("look")],
-        ),
-        (
-            "\n  type: human-review\n  prompt: |\n    one\n    two",
-            vec![review("one\ntwo")],
-        ),
+        ("\n  type: human-review\n  prompt: look", vec![review("look")]),
+        ("\n  type: human-review\n  prompt: |\n    one\n    two", vec![review("one\ntwo")]),
         (
             "\n  type: browser\n  url: http://localhost:3000/x\n  check: badge: visible",
             vec![Check::Browser {
@@ -648,51 +465,24 @@ fn verify_that_cannot_be_used() {
         (" |", "error empty-verify \"verify\"\n"),
         ("\n  -\n", "error empty-verify \"-\"\n"),
         ("\n  just text", "error verify-layout \"just text\"\n"),
-        (
-            "\n  type: shell\n  command:",
-            "error missing-check-field \"command\"\n",
-        ),
+        ("\n  type: shell\n  command:", "error missing-check-field \"command\"\n"),
         ("\n  type: shell", "error missing-check-field \"type\"\n"),
-        (
-            "\n  type: shell\n  command: a\n   x: y",
-            "warning last-line-decides \"a\\n   x: y\"\n",
-        ),
-        (
-            "\n  command: make",
-            "error missing-check-type \"command\"\n",
-        ),
-        (
-            "\n  type:\n  command: make",
-            "error missing-check-type \"type\"\n",
-        ),
-        (
-            "\n  type: shel\n  command: make",
-            "error unknown-check-type \"shel\"\n",
-        ),
-        (
-            "\n  type: sql\n  command: make",
-            "error unknown-check-type \"sql\"\n",
-        ),
-        (
-            "\n  type: browser\n  url: http://x",
-            "error missing-check-field \"type\"\n",
-        ),
+        ("\n  type: shell\n  command: a\n   x: y", "warning last-line-decides \"a\\n   x: y\"\n"),
+        ("\n  command: make", "error missing-check-type \"command\"\n"),
+        ("\n  type:\n  command: make", "error missing-check-type \"type\"\n"),
+        ("\n  type: shel\n  command: make", "error unknown-check-type \"shel\"\n"),
+        ("\n  type: sql\n  command: make", "error unknown-check-type \"sql\"\n"),
+        ("\n  type: browser\n  url: http://x", "error missing-check-field \"type\"\n"),
         (
             "\n  type: browser",
             "error missing-check-field \"type\"\nerror missing-check-field \"type\"\n",
         ),
-        (
-            "\n  type: human-review",
-            "error missing-check-field \"type\"\n",
-        ),
+        ("\n  type: human-review", "error missing-check-field \"type\"\n"),
         (
             "\n  type: artifact\n  path: x\n  command: make\n  assert:\n    kind: exists",
             "error foreign-check-field \"command\"\n",
         ),
-        (
-            "\n  type: artifact\n  path: x",
-            "error missing-check-field \"type\"\n",
-        ),
+        ("\n  type: artifact\n  path: x", "error missing-check-field \"type\"\n"),
         (
             "\n  type: artifact\n  path: x\n  assert: exists",
             "error invalid-check-value \"exists\"\n",
@@ -725,26 +515,14 @@ fn verify_that_cannot_be_used() {
             "\n  type: artifact\n  path: a/../../x\n  assert:\n    kind: exists",
             "error path-outside \"a/../../x\"\n",
         ),
-        (
-            "\n  type: shell\n  command: a\n  cwd: ../x",
-            "error path-outside \"../x\"\n",
-        ),
-        (
-            "\n  type: shell\n  command: a\n  timeout: 90",
-            "error invalid-check-value \"90\"\n",
-        ),
-        (
-            "\n  type: shell\n  command: a\n  timeout: soon",
-            "error invalid-check-value \"soon\"\n",
-        ),
+        ("\n  type: shell\n  command: a\n  cwd: ../x", "error path-outside \"../x\"\n"),
+        ("\n  type: shell\n  command: a\n  timeout: 90", "error invalid-check-value \"90\"\n"),
+        ("\n  type: shell\n  command: a\n  timeout: soon", "error invalid-check-value \"soon\"\n"),
         (
             "\n  type: shell\n  command: a\n  expect: nonzero",
             "error invalid-check-value \"nonzero\"\n",
         ),
-        (
-            "\n  type: shell\n  command: a\n  shell: fish",
-            "error invalid-check-value \"fish\"\n",
-        ),
+        ("\n  type: shell\n  command: a\n  shell: fish", "error invalid-check-value \"fish\"\n"),
         (
             "\n  type: shell\n  command: a\n  env:\n    A-B: c",
             "error invalid-check-value \"A-B\"\n",
@@ -761,27 +539,15 @@ fn verify_that_cannot_be_used() {
             "\n  type: shell\n  comand: a",
             "error missing-check-field \"type\"\nerror unknown-check-field \"comand\"\n",
         ),
-        (
-            "\n  type: shell\n  command: a\n  command: b",
-            "error duplicate-field \"command\"\n",
-        ),
-        (
-            " {type: shell, command: a}",
-            "error flow-verify \"{type: shell, command: a}\"\n",
-        ),
-        (
-            " [\"a\", \"b\"]",
-            "error flow-verify \"[\\\"a\\\", \\\"b\\\"]\"\n",
-        ),
+        ("\n  type: shell\n  command: a\n  command: b", "error duplicate-field \"command\"\n"),
+        (" {type: shell, command: a}", "error flow-verify \"{type: shell, command: a}\"\n"),
+        (" [\"a\", \"b\"]", "error flow-verify \"[\\\"a\\\", \\\"b\\\"]\"\n"),
         (" cat <<EOF\n", "error unterminated-heredoc \"cat <<EOF\"\n"),
         (
             "\n  type: shell\n  command: |\n    cat <<EOF\n    a\n      EOF",
             "error unterminated-heredoc \"cat <<EOF\\n    a\\n      EOF\"\n",
         ),
-        (
-            " ma\u{200b}ke",
-            "error hidden-character \"ma\\u{200b}ke\"\n",
-        ),
+        (" ma\u{200b}ke", "error hidden-character \"ma\\u{200b}ke\"\n"),
     ]);
 }
 
@@ -789,51 +555,24 @@ fn verify_that_cannot_be_used() {
 fn verify_that_is_suspicious() {
     verify_table(&[
         (" true", "warning vacuous-verify \"true\"\n"),
-        (
-            " grep -r x src | wc -l",
-            "warning vacuous-verify \"grep -r x src | wc -l\"\n",
-        ),
-        (
-            " \"npm test\"",
-            "warning quoted-value \"\\\"npm test\\\"\"\n",
-        ),
-        (
-            " All tests pass.",
-            "warning prose-verify \"All tests pass.\"\n",
-        ),
-        (
-            " .\\gradlew.bat test",
-            "warning windows-command \".\\\\gradlew.bat test\"\n",
-        ),
-        (
-            "\n  type: shell\n  command: .\\gradlew.bat test\n  shell: pwsh",
-            "",
-        ),
+        (" grep -r x src | wc -l", "warning vacuous-verify \"grep -r x src | wc -l\"\n"),
+        (" \"npm test\"", "warning quoted-value \"\\\"npm test\\\"\"\n"),
+        (" All tests pass.", "warning prose-verify \"All tests pass.\"\n"),
+        (" .\\gradlew.bat test", "warning windows-command \".\\\\gradlew.bat test\"\n"),
+        ("\n  type: shell\n  command: .\\gradlew.bat test\n  shell: pwsh", ""),
         ("\n  type: shell\n  command: cat <<EOF\n  shell: cmd", ""),
-        (
-            " cd /Users/me/x && make",
-            "warning machine-path \"/Users/me/x\"\n",
-        ),
-        (
-            " npm run lint\n  npm test",
-            "warning last-line-decides \"npm run lint\\n  npm test\"\n",
-        ),
+        (" cd /Users/me/x && make", "warning machine-path \"/Users/me/x\"\n"),
+        (" npm run lint\n  npm test", "warning last-line-decides \"npm run lint\\n  npm test\"\n"),
         (
             "\n  - type: human-review\n    prompt: look\n  - make",
             "warning review-before-checks \"verify\"\n",
         ),
-        (
-            "\n  type: human-review\n  check: look",
-            "warning review-check-alias \"check\"\n",
-        ),
+        ("\n  type: human-review\n  check: look", "warning review-check-alias \"check\"\n"),
         (
             "\n  type: browser\n  url: localhost:3000\n  check: x",
             "warning url-without-scheme \"localhost:3000\"\n",
         ),
-        (
-            "\n  type: artifact\n  path: x\n  kind: exists",
-            "warning flattened-assert \"kind\"\n",
-        ),
+        ("\n  type: artifact\n  path: x\n  kind: exists", "warning flattened-assert \"kind\"\n"),
         (
             "\n  type: artifact\n  path: x\n  assert:\n    kind: exists\n    value: y",
             "warning unused-assert-value \"y\"\n",
@@ -853,14 +592,8 @@ fn security_needs_a_gate_only_at_high_risk() {
     };
     let missing = "error security-without-gate \"One\"\n";
     assert_eq!(findings(&file("high", "rotate the tokens", "")), missing);
-    assert_eq!(
-        findings(&file("high", "rotate the tokens", "gate: auto\n")),
-        missing
-    );
-    assert_eq!(
-        findings(&file("high", "rotate the tokens", "gate: human\n")),
-        ""
-    );
+    assert_eq!(findings(&file("high", "rotate the tokens", "gate: auto\n")), missing);
+    assert_eq!(findings(&file("high", "rotate the tokens", "gate: human\n")), "");
     assert_eq!(findings(&file("high", "the author typed", "")), "");
     assert_eq!(findings(&file("medium", "rotate the tokens", "")), "");
     assert_eq!(
@@ -881,16 +614,10 @@ fn ticking_does_not_change_the_digest_and_editing_does() {
     let ticked = file.replace("- [ ] ", "- [x] ");
     assert_eq!(digest(&file), digest(&ticked));
     assert_eq!(digest(&file), digest(&file.replace("- [x] ", "- [X] ")));
-    assert_ne!(
-        digest(&file),
-        digest(&file.replace("action: do", "action: dx"))
-    );
+    assert_ne!(digest(&file), digest(&file.replace("action: do", "action: dx")));
     let in_text =
         format!("{FRONT}- [ ] **Step 1: One**\naction: |\n  - [ ] **Step 2: no**\nloop: false\n");
-    assert_ne!(
-        digest(&in_text),
-        digest(&in_text.replace("  - [ ]", "  - [x]"))
-    );
+    assert_ne!(digest(&in_text), digest(&in_text.replace("  - [ ]", "  - [x]")));
 }
 
 #[test]
@@ -918,20 +645,11 @@ fn every_fix_removes_its_finding() {
                 break;
             }
             assert!(round < 10, "the fixes do not come to an end: {file}");
-            for found in parsed
-                .diagnostics
-                .iter()
-                .filter(|found| found.fix.is_some())
-            {
+            for found in parsed.diagnostics.iter().filter(|found| found.fix.is_some()) {
                 let (alone, _) = apply_fixes(&source, std::slice::from_ref(found));
                 let same = |other: &&Diagnostic| other.code == found.code;
-                let count = |source: &[u8]| {
-                    parse("x.md", source)
-                        .diagnostics
-                        .iter()
-                        .filter(same)
-                        .count()
-                };
+                let count =
+                    |source: &[u8]| parse("x.md", source).diagnostics.iter().filter(same).count();
                 let text = String::from_utf8_lossy(&alone);
                 assert!(count(&alone) < count(&source), "{}\n{text}", found.code);
             }

@@ -202,9 +202,7 @@ impl<'a> Body<'a> {
                         true => 0,
                         false => next.indent(),
                     });
-                    self.lines[first..]
-                        .iter_mut()
-                        .for_each(|(_, strip)| *strip = layout);
+                    self.lines[first..].iter_mut().for_each(|(_, strip)| *strip = layout);
                     break;
                 }
             }
@@ -216,29 +214,13 @@ impl<'a> Body<'a> {
             self.lines.pop();
         }
         let Some((last, _)) = self.lines.last() else {
-            let text = if block.is_some() {
-                Cow::Borrowed("")
-            } else {
-                value.text
-            };
-            let style = if block.is_some() {
-                Style::Block
-            } else {
-                value.style
-            };
-            return Value {
-                text,
-                style,
-                ..value
-            };
+            let text = if block.is_some() { Cow::Borrowed("") } else { value.text };
+            let style = if block.is_some() { Style::Block } else { value.style };
+            return Value { text, style, ..value };
         };
         let end = last.span().end;
         let start = match value.text.is_empty() || block.is_some() {
-            true => self
-                .lines
-                .iter()
-                .find(|(line, _)| !line.is_blank())
-                .map(|l| l.0.span().start),
+            true => self.lines.iter().find(|(line, _)| !line.is_blank()).map(|l| l.0.span().start),
             false => Some(value.span.start),
         };
         let style = match (block, value.text.is_empty()) {
@@ -252,12 +234,7 @@ impl<'a> Body<'a> {
         }
         self.append_to(&mut text, block);
         let span = Span::new(start.unwrap_or(value.span.start), end);
-        Value {
-            text: Cow::Owned(text),
-            span,
-            style,
-            ..value
-        }
+        Value { text: Cow::Owned(text), span, style, ..value }
     }
 
     fn append_to(&self, text: &mut String, block: Option<BlockIndicator>) {
@@ -277,11 +254,7 @@ impl<'a> Body<'a> {
 
 /// `text` without its first `count` blanks and without blanks at its end.
 fn stripped(text: &str, count: usize) -> &str {
-    let blanks = text
-        .bytes()
-        .take(count)
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count();
+    let blanks = text.bytes().take(count).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     text[blanks..].trim_end_matches([' ', '\t', '\r'])
 }
 
@@ -290,10 +263,7 @@ pub(super) fn key(trimmed: &str) -> Option<(&str, usize)> {
     let colon = trimmed.bytes().position(|byte| byte == b':')?;
     let key = &trimmed[..colon];
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'\\');
-    let starts_well = key
-        .bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_alphabetic());
+    let starts_well = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
     (starts_well && key.len() <= 40 && key.bytes().all(is_key)).then_some((key, colon + 1))
 }
 

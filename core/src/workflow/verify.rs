@@ -51,9 +51,7 @@ impl<'c> Draft<'c> {
     }
 
     fn value(&self, name: &str) -> Option<&Value<'c>> {
-        self.get(name)
-            .map(|field| &field.value)
-            .filter(|value| !value.is_empty())
+        self.get(name).map(|field| &field.value).filter(|value| !value.is_empty())
     }
 }
 
@@ -72,8 +70,7 @@ impl<'c> Reader<'_, 'c> {
             checks.extend(self.bare_command(&command));
         }
         if checks.is_empty() && self.findings.error_count() == errors_before {
-            self.findings
-                .push(finding::check::empty(key_span, self.step));
+            self.findings.push(finding::check::empty(key_span, self.step));
         }
         self.look_at_order(&checks, key_span);
         checks
@@ -92,11 +89,7 @@ impl<'c> Reader<'_, 'c> {
         if list {
             self.list(indent, checks);
         } else if value::key(first.trimmed()).is_some() {
-            let mut draft = Draft {
-                start: first.start + indent,
-                indent,
-                ..Draft::default()
-            };
+            let mut draft = Draft { start: first.start + indent, indent, ..Draft::default() };
             self.object(&mut draft, indent);
             checks.extend(self.finish(&draft));
         }
@@ -159,21 +152,13 @@ impl<'c> Reader<'_, 'c> {
         let column = line.text.len() - content.len();
         if content.is_empty() || content.starts_with('#') {
             self.skip_blank();
-            let first = self
-                .cursor
-                .peek()
-                .filter(|next| next.indent() > dash_indent);
+            let first = self.cursor.peek().filter(|next| next.indent() > dash_indent);
             let Some(first) = first else {
-                self.findings
-                    .push(finding::check::empty(line.span(), self.step));
+                self.findings.push(finding::check::empty(line.span(), self.step));
                 return None;
             };
             let indent = first.indent();
-            let mut draft = Draft {
-                start: first.start + indent,
-                indent,
-                ..Draft::default()
-            };
+            let mut draft = Draft { start: first.start + indent, indent, ..Draft::default() };
             self.object(&mut draft, indent);
             return self.finish(&draft);
         }
@@ -186,15 +171,8 @@ impl<'c> Reader<'_, 'c> {
             let command = Value::read(self.cursor, line, from, dash_indent, Kind::Command);
             return self.bare_command(&command);
         }
-        let mut draft = Draft {
-            start: line.start + column,
-            indent: column,
-            ..Draft::default()
-        };
-        let rest = Line {
-            text: &line.text[column..],
-            start: line.start + column,
-        };
+        let mut draft = Draft { start: line.start + column, indent: column, ..Draft::default() };
+        let rest = Line { text: &line.text[column..], start: line.start + column };
         self.field(&mut draft, rest, column);
         self.object(&mut draft, column);
         self.finish(&draft)
@@ -210,10 +188,7 @@ impl<'c> Reader<'_, 'c> {
             if line.indent() != indent {
                 return;
             }
-            let rest = Line {
-                text: &line.text[indent..],
-                start: line.start + indent,
-            };
+            let rest = Line { text: &line.text[indent..], start: line.start + indent };
             if value::key(rest.text).is_none() {
                 return;
             }
@@ -229,24 +204,19 @@ impl<'c> Reader<'_, 'c> {
         };
         let name_span = Span::new(line.start, line.start + key.len());
         let from = line.start + length;
-        let known = FIELDS
-            .iter()
-            .chain(&["value"])
-            .find(|name| name.eq_ignore_ascii_case(key));
+        let known = FIELDS.iter().chain(&["value"]).find(|name| name.eq_ignore_ascii_case(key));
         let Some(&name) = known else {
             Value::read(self.cursor, line, from, indent, Kind::Prose);
             if super::step::is_field(key) {
                 self.indented_field(name_span);
             } else if !matches!(key, "name" | "description" | "note" | "id") {
                 let suggestion = suggest::nearest(key, &FIELDS);
-                self.findings
-                    .push(finding::check::unknown_field(name_span, key, suggestion));
+                self.findings.push(finding::check::unknown_field(name_span, key, suggestion));
             }
             return;
         };
         if draft.get(name).is_some() {
-            self.findings
-                .push(finding::check::duplicate_field(name_span, name));
+            self.findings.push(finding::check::duplicate_field(name_span, name));
         }
         let value = match name {
             "command" => Value::read(self.cursor, line, from, indent, Kind::Command),
@@ -257,22 +227,16 @@ impl<'c> Reader<'_, 'c> {
             _ => self.word(name, line, from, indent),
         };
         if matches!(name, "kind" | "value") {
-            self.findings
-                .push(finding::check::flattened_assert(name_span, name));
+            self.findings.push(finding::check::flattened_assert(name_span, name));
         }
         self.report_value(&value);
-        draft.fields.push(Field {
-            name,
-            name_span,
-            value,
-        });
+        draft.fields.push(Field { name, name_span, value });
     }
 
     fn word(&mut self, name: &str, line: Line<'c>, from: usize, indent: usize) -> Value<'c> {
         let value = Value::read(self.cursor, line, from, indent, Kind::Word);
         if value.style != Style::Inline && !value.is_empty() {
-            self.findings
-                .push(finding::step::unexpected_lines(value.span, name));
+            self.findings.push(finding::step::unexpected_lines(value.span, name));
         }
         value
     }
@@ -297,15 +261,8 @@ impl<'c> Reader<'_, 'c> {
                 Some(_) | None => return inline,
             }
         };
-        while let Some(next) = self
-            .cursor
-            .peek()
-            .filter(|next| next.indent() == inner_indent)
-        {
-            let rest = Line {
-                text: &next.text[inner_indent..],
-                start: next.start + inner_indent,
-            };
+        while let Some(next) = self.cursor.peek().filter(|next| next.indent() == inner_indent) {
+            let rest = Line { text: &next.text[inner_indent..], start: next.start + inner_indent };
             let Some((key, length)) = value::key(rest.text) else {
                 break;
             };
@@ -332,14 +289,9 @@ impl<'c> Reader<'_, 'c> {
         if text.starts_with(['{', '[']) {
             self.findings.push(finding::check::flow(inline.span, name));
         } else if name == "assert" && ASSERT_KINDS.contains(&text) {
-            self.findings
-                .push(finding::check::inline_assert(inline.span, text, indent));
+            self.findings.push(finding::check::inline_assert(inline.span, text, indent));
             let (name_span, value) = (inline.span, inline.clone());
-            draft.fields.push(Field {
-                name: "kind",
-                name_span,
-                value,
-            });
+            draft.fields.push(Field { name: "kind", name_span, value });
         } else {
             let expected = "indented lines below it";
             let found = finding::check::invalid_value(inline.span, name, text, expected);
@@ -351,11 +303,9 @@ impl<'c> Reader<'_, 'c> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if !key.bytes().all(is_name) {
             let expected = "a name of letters, digits and `_`";
-            self.findings
-                .push(finding::check::invalid_value(span, "env", key, expected));
+            self.findings.push(finding::check::invalid_value(span, "env", key, expected));
         } else if draft.env.iter().any(|(name, _)| name == key) {
-            self.findings
-                .push(finding::check::duplicate_field(span, key));
+            self.findings.push(finding::check::duplicate_field(span, key));
         } else {
             let text = value::unquoted(value.trimmed()).to_owned();
             draft.env.push((key.to_owned(), text));
@@ -368,21 +318,15 @@ impl<'c> Reader<'_, 'c> {
             "value" => "value",
             _ => {
                 let suggestion = suggest::nearest(key, &["kind", "value"]);
-                self.findings
-                    .push(finding::check::unknown_field(span, key, suggestion));
+                self.findings.push(finding::check::unknown_field(span, key, suggestion));
                 return;
             }
         };
         if draft.get(name).is_some() {
-            self.findings
-                .push(finding::check::duplicate_field(span, name));
+            self.findings.push(finding::check::duplicate_field(span, name));
         }
         self.report_value(&value);
-        draft.fields.push(Field {
-            name,
-            name_span: span,
-            value,
-        });
+        draft.fields.push(Field { name, name_span: span, value });
     }
 
     fn report_value(&mut self, value: &Value<'c>) {
@@ -396,12 +340,9 @@ impl<'c> Reader<'_, 'c> {
 
     /// A field of the step that stands among those of a check.
     fn indented_field(&mut self, span: Span) {
-        let line_start = self.cursor.source()[..span.start]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let line_start = self.cursor.source()[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = " ".repeat(self.indent);
-        self.findings
-            .push(finding::step::indented_field(span, line_start, &indent));
+        self.findings.push(finding::step::indented_field(span, line_start, &indent));
     }
 
     fn bare_command(&mut self, value: &Value<'c>) -> Option<Check> {
@@ -412,8 +353,7 @@ impl<'c> Reader<'_, 'c> {
         }
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];
         if value.style != Style::Block && flow.iter().any(|start| text.starts_with(start)) {
-            self.findings
-                .push(finding::check::flow(value.span, "verify"));
+            self.findings.push(finding::check::flow(value.span, "verify"));
             return None;
         }
         let check = ShellCheck::new(text);
@@ -437,8 +377,7 @@ impl<'c> Reader<'_, 'c> {
             _ => {
                 let nearest = suggest::nearest(written, &TYPES);
                 let (span, step) = (kind.value.span, self.step);
-                self.findings
-                    .push(finding::check::unknown_type(span, step, written, nearest));
+                self.findings.push(finding::check::unknown_type(span, step, written, nearest));
                 None
             }
         }
@@ -455,15 +394,12 @@ impl<'c> Reader<'_, 'c> {
             ("path", "artifact"),
         ];
         let guess = tells.iter().find(|(field, _)| draft.get(field).is_some());
-        let guess = guess
-            .filter(|_| draft.get("type").is_none())
-            .map(|(_, kind)| {
-                let text = format!("type: {kind}\n{}", " ".repeat(draft.indent));
-                (*kind, Edit::insert(draft.start, text))
-            });
+        let guess = guess.filter(|_| draft.get("type").is_none()).map(|(_, kind)| {
+            let text = format!("type: {kind}\n{}", " ".repeat(draft.indent));
+            (*kind, Edit::insert(draft.start, text))
+        });
         let span = first.name_span;
-        self.findings
-            .push(finding::check::missing_type(span, self.step, guess));
+        self.findings.push(finding::check::missing_type(span, self.step, guess));
     }
 
     /// Reports fields that a check of this type does not have.
@@ -483,28 +419,16 @@ impl<'c> Reader<'_, 'c> {
             let parent = draft.get("assert").filter(|_| name == "kind");
             let anchor = draft.get(name).or(parent).or_else(|| draft.get("type"));
             let span = anchor.map_or(Span::at(draft.start), |field| field.name_span);
-            self.findings
-                .push(finding::check::missing_field(span, self.step, kind, name));
+            self.findings.push(finding::check::missing_field(span, self.step, kind, name));
         }
         value.map(|value| value.trimmed().to_owned())
     }
 
     fn shell(&mut self, draft: &Draft<'c>) -> Option<Check> {
-        self.only(
-            draft,
-            "shell",
-            &["command", "expect", "timeout", "cwd", "env", "shell"],
-        );
+        self.only(draft, "shell", &["command", "expect", "timeout", "cwd", "env", "shell"]);
         let command = self.required(draft, "shell", "command")?;
-        let mut check = ShellCheck {
-            env: draft.env.clone(),
-            ..ShellCheck::new(command)
-        };
-        let word = |name: &str| {
-            draft
-                .value(name)
-                .map(|value| (plain_word(value), value.span))
-        };
+        let mut check = ShellCheck { env: draft.env.clone(), ..ShellCheck::new(command) };
+        let word = |name: &str| draft.value(name).map(|value| (plain_word(value), value.span));
         if let Some((text, span)) = word("expect") {
             match text {
                 "pass" => check.expect = Expectation::Pass,
@@ -534,42 +458,29 @@ impl<'c> Reader<'_, 'c> {
     }
 
     fn invalid(&mut self, span: Span, field: &str, found: &str, expected: &str) {
-        self.findings
-            .push(finding::check::invalid_value(span, field, found, expected));
+        self.findings.push(finding::check::invalid_value(span, field, found, expected));
     }
 
     fn invalid_timeout(&mut self, span: Span, text: &str) {
         let in_seconds = duration::parse_ms(&format!("{text}s")).is_some();
         if in_seconds && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.findings
-                .push(finding::check::timeout_without_unit(span, text));
+            self.findings.push(finding::check::timeout_without_unit(span, text));
         } else {
-            self.invalid(
-                span,
-                "timeout",
-                text,
-                "a duration up to a week, such as `90s` or `5m`",
-            );
+            self.invalid(span, "timeout", text, "a duration up to a week, such as `90s` or `5m`");
         }
     }
 
     fn browser(&mut self, draft: &Draft<'c>) -> Option<Check> {
         self.only(draft, "browser", &["url", "check"]);
-        let (url, check) = (
-            self.required(draft, "browser", "url"),
-            self.required(draft, "browser", "check"),
-        );
+        let (url, check) =
+            (self.required(draft, "browser", "url"), self.required(draft, "browser", "check"));
         let url = text::one_line(value::unquoted(&url?));
         if !url.contains("://")
             && let Some(value) = draft.value("url")
         {
-            self.findings
-                .push(finding::check::url_without_scheme(value.span, &url));
+            self.findings.push(finding::check::url_without_scheme(value.span, &url));
         }
-        Some(Check::Browser {
-            url,
-            check: text::printable(&check?),
-        })
+        Some(Check::Browser { url, check: text::printable(&check?) })
     }
 
     fn human_review(&mut self, draft: &Draft<'c>) -> Option<Check> {
@@ -577,48 +488,37 @@ impl<'c> Reader<'_, 'c> {
         if draft.value("prompt").is_none()
             && let Some(check) = draft.get("check").filter(|field| !field.value.is_empty())
         {
-            self.findings
-                .push(finding::check::review_check_alias(check.name_span));
-            return Some(Check::HumanReview {
-                prompt: text::printable(check.value.trimmed()),
-            });
+            self.findings.push(finding::check::review_check_alias(check.name_span));
+            return Some(Check::HumanReview { prompt: text::printable(check.value.trimmed()) });
         }
         let prompt = self.required(draft, "human-review", "prompt")?;
-        Some(Check::HumanReview {
-            prompt: text::printable(&prompt),
-        })
+        Some(Check::HumanReview { prompt: text::printable(&prompt) })
     }
 
     fn artifact(&mut self, draft: &Draft<'c>) -> Option<Check> {
         self.only(draft, "artifact", &["path", "assert", "kind", "value"]);
         let path = self.required(draft, "artifact", "path");
         let kind = self.required(draft, "artifact", "kind");
-        let path_span = draft
-            .value("path")
-            .map_or(Span::at(draft.start), |value| value.span);
+        let path_span = draft.value("path").map_or(Span::at(draft.start), |value| value.span);
         let path = self.path_below("path", value::unquoted(&path?), path_span)?;
         let assertion = self.assertion(draft, &kind?)?;
         Some(Check::Artifact { path, assertion })
     }
 
     fn assertion(&mut self, draft: &Draft<'c>, kind: &str) -> Option<Assertion> {
-        let kind_span = draft
-            .value("kind")
-            .map_or(Span::at(draft.start), |value| value.span);
+        let kind_span = draft.value("kind").map_or(Span::at(draft.start), |value| value.span);
         let value = draft.value("value");
         let expected = value.map(|value| value::unquoted(value.trimmed()).to_owned());
         let expected = expected.filter(|text| !text.is_empty());
         match (value::unquoted(value::without_comment(kind)), expected) {
             ("exists", _) => {
                 if let Some(value) = value {
-                    self.findings
-                        .push(finding::check::unused_assert_value(value.span));
+                    self.findings.push(finding::check::unused_assert_value(value.span));
                 }
                 Some(Assertion::Exists)
             }
             (kind @ ("contains" | "matches-glob"), None) => {
-                self.findings
-                    .push(finding::check::missing_assert_value(kind_span, kind));
+                self.findings.push(finding::check::missing_assert_value(kind_span, kind));
                 None
             }
             ("contains", Some(text)) => Some(Assertion::Contains(text)),
@@ -627,14 +527,12 @@ impl<'c> Reader<'_, 'c> {
                     return Some(Assertion::MatchesGlob(glob));
                 }
                 let span = value.map_or(kind_span, |value| value.span);
-                self.findings
-                    .push(finding::check::glob_with_folder(span, &glob));
+                self.findings.push(finding::check::glob_with_folder(span, &glob));
                 None
             }
             (unknown, _) => {
                 let nearest = suggest::nearest(unknown, &ASSERT_KINDS);
-                self.findings
-                    .push(finding::check::unknown_kind(kind_span, unknown, nearest));
+                self.findings.push(finding::check::unknown_kind(kind_span, unknown, nearest));
                 None
             }
         }
@@ -643,15 +541,13 @@ impl<'c> Reader<'_, 'c> {
     /// `path` if it names something below the folder in which the run works.
     fn path_below(&mut self, field: &str, path: &str, span: Span) -> Option<String> {
         if text::printable(path) != path {
-            self.findings
-                .push(finding::step::hidden_character(span, field));
+            self.findings.push(finding::step::hidden_character(span, field));
             return None;
         }
         if is_below(path) {
             return Some(path.to_owned());
         }
-        self.findings
-            .push(finding::check::path_outside(span, field, path));
+        self.findings.push(finding::check::path_outside(span, field, path));
         None
     }
 
@@ -659,8 +555,7 @@ impl<'c> Reader<'_, 'c> {
         let is_review = |check: &Check| matches!(check, Check::HumanReview { .. });
         let first_review = checks.iter().position(is_review);
         if first_review.is_some_and(|at| checks[at..].iter().any(|check| !is_review(check))) {
-            self.findings
-                .push(finding::check::review_before_checks(key_span));
+            self.findings.push(finding::check::review_before_checks(key_span));
         }
     }
 }
@@ -720,29 +615,12 @@ mod tests {
 
     #[test]
     fn paths_stay_below_their_root() {
-        for path in [
-            "a",
-            "a/b",
-            ".hidden/x",
-            "a/../b",
-            "./a",
-            ".",
-            "a b/日本",
-            "..a",
-        ] {
+        for path in ["a", "a/b", ".hidden/x", "a/../b", "./a", ".", "a b/日本", "..a"] {
             assert!(is_below(path), "{path}");
         }
-        for path in [
-            "",
-            "/a",
-            "..",
-            "../a",
-            "a/../../b",
-            "~/x",
-            "C:\\x",
-            "\\\\h\\s",
-            "a\\..\\..\\b",
-        ] {
+        for path in
+            ["", "/a", "..", "../a", "a/../../b", "~/x", "C:\\x", "\\\\h\\s", "a\\..\\..\\b"]
+        {
             assert!(!is_below(path), "{path}");
         }
     }

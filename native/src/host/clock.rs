@@ -18,10 +18,7 @@ impl OsClock {
     /// A clock that always says `frozen`, or the real time without it. Sleeping takes real
     /// time either way.
     pub fn new(frozen: Option<Timestamp>, interrupts: &Interrupts) -> OsClock {
-        OsClock {
-            frozen,
-            interrupts: interrupts.clone(),
-        }
+        OsClock { frozen, interrupts: interrupts.clone() }
     }
 }
 

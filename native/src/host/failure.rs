@@ -6,10 +6,7 @@ use onloop_core::program::{Failure, FailureKind};
 
 /// The failure of an attempt to `act` (`read`, `write to`) on `path`.
 pub(super) fn of_path(error: &Error, act: &str, path: &str) -> Failure {
-    Failure::new(
-        kind(error),
-        format!("cannot {act} `{path}`: {}", reason(error)),
-    )
+    Failure::new(kind(error), format!("cannot {act} `{path}`: {}", reason(error)))
 }
 
 /// The failure of something that is not about one path.

@@ -46,10 +46,7 @@ impl Files for OsFiles {
         let expected = usize::try_from(metadata.len()).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected + 1);
         let limit = limit_bytes.saturating_add(1);
-        (&mut file)
-            .take(limit)
-            .read_to_end(&mut bytes)
-            .map_err(|e| fail(&e))?;
+        (&mut file).take(limit).read_to_end(&mut bytes).map_err(|e| fail(&e))?;
         if bytes.len() as u64 > limit_bytes {
             return Err(too_large(path, bytes.len() as u64, limit_bytes));
         }
@@ -109,10 +106,7 @@ impl Files for OsFiles {
         let (mut file, created) = match open::to_append(&target, expect_len_bytes == 0) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(conflict(
-                    path,
-                    &format!("is gone; {expect_len_bytes} bytes expected"),
-                ));
+                return Err(conflict(path, &format!("is gone; {expect_len_bytes} bytes expected")));
             }
             Err(error) => return Err(fail(error)),
         };
@@ -154,10 +148,7 @@ impl Files for OsFiles {
         regular(&file.metadata().map_err(fail)?, "change", path)?;
         let mut found = Vec::with_capacity(old.len());
         file.seek(SeekFrom::Start(offset_bytes)).map_err(fail)?;
-        (&mut file)
-            .take(old.len() as u64)
-            .read_to_end(&mut found)
-            .map_err(fail)?;
+        (&mut file).take(old.len() as u64).read_to_end(&mut found).map_err(fail)?;
         if found != old {
             let message = format!("holds something else at byte {offset_bytes} than expected");
             return Err(conflict(path, &message));
@@ -200,11 +191,7 @@ impl Files for OsFiles {
         let kind = file_kind(&metadata);
         Ok(Stat {
             kind,
-            size_bytes: if kind == FileKind::Folder {
-                0
-            } else {
-                metadata.len()
-            },
+            size_bytes: if kind == FileKind::Folder { 0 } else { metadata.len() },
             modified: clock::timestamp(metadata.modified().map_err(fail)?),
             executable: kind == FileKind::File && open::is_executable(&metadata),
         })
@@ -236,10 +223,7 @@ fn regular(metadata: &Metadata, act: &str, path: &str) -> Result<(), Failure> {
         }
         FileKind::Other => "it is a device, a pipe or a socket, not a file",
     };
-    Err(Failure::new(
-        FailureKind::Invalid,
-        format!("cannot {act} `{path}`: {what}"),
-    ))
+    Err(Failure::new(FailureKind::Invalid, format!("cannot {act} `{path}`: {what}")))
 }
 
 fn met(expect: &Expect, existing: Option<&Metadata>, path: &str) -> Result<(), Failure> {
@@ -265,10 +249,7 @@ fn too_large(path: &str, len: u64, limit_bytes: u64) -> Failure {
 }
 
 fn names_no_file(path: &str) -> Failure {
-    Failure::new(
-        FailureKind::Invalid,
-        format!("`{path}` does not name a file"),
-    )
+    Failure::new(FailureKind::Invalid, format!("`{path}` does not name a file"))
 }
 
 fn file_kind(metadata: &Metadata) -> FileKind {
@@ -306,9 +287,7 @@ fn version(metadata: &Metadata) -> Version {
 #[cfg(not(unix))]
 fn version(metadata: &Metadata) -> Version {
     let nanos = |time: io::Result<std::time::SystemTime>| {
-        let since = time
-            .ok()
-            .and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+        let since = time.ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
         since.map_or(0, |since| since.as_nanos())
     };
     let (modified, created) = (nanos(metadata.modified()), nanos(metadata.created()));

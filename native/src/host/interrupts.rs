@@ -67,9 +67,7 @@ impl Interrupts {
             writer,
             terminal: Mutex::new(TerminalOwner::Us),
         };
-        Ok(Interrupts {
-            shared: Arc::new(shared),
-        })
+        Ok(Interrupts { shared: Arc::new(shared) })
     }
 
     /// Interrupts what waits, or the next thing that will.
@@ -92,11 +90,7 @@ impl Interrupts {
 
     /// Takes a pending interrupt as a failure, before something that would wait.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        if self.take() {
-            Err(interrupted())
-        } else {
-            Ok(())
-        }
+        if self.take() { Err(interrupted()) } else { Ok(()) }
     }
 
     /// Waits for `duration`.
@@ -116,11 +110,7 @@ impl Interrupts {
     }
 
     fn give_terminal_to(&self, owner: TerminalOwner) {
-        *self
-            .shared
-            .terminal
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = owner;
+        *self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner) = owner;
     }
 
     /// Lends the terminal to an interactive program until the guard is dropped.
@@ -135,8 +125,7 @@ pub(super) struct TerminalLent<'a>(&'a Interrupts);
 
 impl Drop for TerminalLent<'_> {
     fn drop(&mut self) {
-        self.0
-            .give_terminal_to(TerminalOwner::UsSince(Instant::now()));
+        self.0.give_terminal_to(TerminalOwner::UsSince(Instant::now()));
     }
 }
 
@@ -184,19 +173,14 @@ mod unix {
         /// When the system refuses the handlers or the thread that waits for them.
         pub fn listen(&self, abandon: impl Fn() + Send + 'static) -> std::io::Result<()> {
             let ignored = ignored_signals();
-            let wanted = [SIGINT, SIGTERM, SIGHUP]
-                .into_iter()
-                .filter(|s| !ignored.contains(s));
+            let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| !ignored.contains(s));
             let mut signals = Signals::new(wanted)?;
             let interrupts = self.clone();
             let listen = move || {
                 let mut last: Option<Instant> = None;
                 for signal in signals.forever() {
-                    let owner = interrupts
-                        .shared
-                        .terminal
-                        .lock()
-                        .map_or_else(|e| *e.into_inner(), |o| *o);
+                    let owner =
+                        interrupts.shared.terminal.lock().map_or_else(|e| *e.into_inner(), |o| *o);
                     if signal == SIGINT && owner.is_program() {
                         continue;
                     }
@@ -208,9 +192,7 @@ mod unix {
                     interrupts.raise();
                 }
             };
-            std::thread::Builder::new()
-                .name("signals".to_owned())
-                .spawn(listen)?;
+            std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
             Ok(())
         }
     }
@@ -223,9 +205,7 @@ mod unix {
             .find_map(|line| line.strip_prefix("SigIgn:"))
             .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
             .unwrap_or(0);
-        (1..=64)
-            .filter(|signal| mask & (1 << (signal - 1)) != 0)
-            .collect()
+        (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0).collect()
     }
 }
 
@@ -282,9 +262,6 @@ mod tests {
         let other = interrupts.clone();
         let sleeper = std::thread::spawn(move || other.sleep(Duration::MAX));
         interrupts.raise();
-        assert_eq!(
-            sleeper.join().unwrap().unwrap_err().kind,
-            FailureKind::Interrupted
-        );
+        assert_eq!(sleeper.join().unwrap().unwrap_err().kind, FailureKind::Interrupted);
     }
 }

@@ -263,11 +263,7 @@ fn open_to_inspect(target: &Path) -> io::Result<File> {
         return Err(no_file());
     }
     let file = open_to_read(target)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(no_file())
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(no_file()) }
 }
 
 /// Removes the lock file if `file` is still what its name leads to.
@@ -337,52 +333,35 @@ mod tests {
         }
 
         fn take_over(&self, dead: &File) -> Attempt {
-            self.locks
-                .take_over(dead, &self.path(), Timestamp::EPOCH)
-                .unwrap()
+            self.locks.take_over(dead, &self.path(), Timestamp::EPOCH).unwrap()
         }
     }
 
     #[test]
     fn while_one_breaks_the_other_is_kept_out() {
         let race = Race::over_a_dead_lock();
-        let Inspection::Dead(_first) = race.inspect() else {
-            panic!("the first sees it dead")
-        };
-        assert!(matches!(
-            race.inspect(),
-            Inspection::Held(Obstacle::Alive(_))
-        ));
+        let Inspection::Dead(_first) = race.inspect() else { panic!("the first sees it dead") };
+        assert!(matches!(race.inspect(), Inspection::Held(Obstacle::Alive(_))));
     }
 
     #[test]
     fn who_comes_late_to_a_broken_lock_does_not_break_the_new_one() {
         let race = Race::over_a_dead_lock();
         let late = File::open(race.path()).unwrap();
-        let Inspection::Dead(first) = race.inspect() else {
-            panic!("the first sees it dead")
-        };
+        let Inspection::Dead(first) = race.inspect() else { panic!("the first sees it dead") };
         assert!(matches!(race.take_over(&first), Attempt::Taken(_)));
         drop(first);
         let new = fs::read(race.path()).unwrap();
         assert!(matches!(race.take_over(&late), Attempt::Changed));
         assert_eq!(fs::read(race.path()).unwrap(), new);
-        assert_eq!(
-            fs::read_dir(race.folder.path()).unwrap().count(),
-            1,
-            "no leftovers"
-        );
+        assert_eq!(fs::read_dir(race.folder.path()).unwrap().count(), 1, "no leftovers");
     }
 
     #[test]
     fn a_lock_that_replaced_ours_is_not_released() {
         let race = Race::over_a_dead_lock();
-        let Inspection::Dead(first) = race.inspect() else {
-            panic!("the first sees it dead")
-        };
-        let Attempt::Taken(ours) = race.take_over(&first) else {
-            panic!("it is ours")
-        };
+        let Inspection::Dead(first) = race.inspect() else { panic!("the first sees it dead") };
+        let Attempt::Taken(ours) = race.take_over(&first) else { panic!("it is ours") };
         fs::write(race.folder.path().join("other"), "theirs").unwrap();
         fs::rename(race.folder.path().join("other"), race.path()).unwrap();
         assert!(!release(&race.path(), &ours).unwrap());

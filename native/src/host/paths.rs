@@ -22,10 +22,7 @@ impl Root {
     /// `Invalid` for an empty path and one with a NUL in it.
     pub fn resolve(&self, path: &str) -> Result<PathBuf, Failure> {
         if path.is_empty() {
-            return Err(Failure::new(
-                FailureKind::Invalid,
-                "an empty path names nothing",
-            ));
+            return Err(Failure::new(FailureKind::Invalid, "an empty path names nothing"));
         }
         if path.contains('\0') {
             let shown = path.replace('\0', "\\0");
@@ -98,13 +95,7 @@ mod tests {
     #[test]
     fn a_program_cannot_remove_the_ground_it_stands_on() {
         let root = Root::new("/home/project");
-        for path in [
-            "/",
-            "/home",
-            "/home/project",
-            "/home/project/a/..",
-            "/home/./project/.",
-        ] {
+        for path in ["/", "/home", "/home/project", "/home/project/a/..", "/home/./project/."] {
             assert!(root.stands_on(Path::new(path)), "{path}");
         }
         for path in ["/home/project/a", "/home/other", "/tmp"] {

@@ -51,10 +51,7 @@ pub enum Orphans {
 pub struct OsProcesses {
     root: Root,
     interrupts: Interrupts,
-    #[cfg_attr(
-        not(unix),
-        expect(dead_code, reason = "orphans are adopted on Linux only")
-    )]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "orphans are adopted on Linux only"))]
     orphans: Orphans,
     running: RunningGroup,
 }
@@ -65,12 +62,7 @@ impl OsProcesses {
         #[cfg(unix)]
         let orphans = orphans::prepare(orphans);
         let running = RunningGroup::default();
-        OsProcesses {
-            root,
-            interrupts: interrupts.clone(),
-            orphans,
-            running,
-        }
+        OsProcesses { root, interrupts: interrupts.clone(), orphans, running }
     }
 
     /// A handle that kills what runs at the moment, for a second Ctrl-C.

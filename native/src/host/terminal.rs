@@ -97,9 +97,9 @@ impl Terminal for OsTerminal {
                 }
                 failure
             }),
-            Say::Note(text) => self
-                .note(text)
-                .map_err(|error| failure::of(&error, "cannot write a note")),
+            Say::Note(text) => {
+                self.note(text).map_err(|error| failure::of(&error, "cannot write a note"))
+            }
         }
     }
 
@@ -108,8 +108,7 @@ impl Terminal for OsTerminal {
             return Err(input::nobody());
         }
         self.interrupts.check()?;
-        self.note(question)
-            .map_err(|error| failure::of(&error, "cannot ask"))?;
+        self.note(question).map_err(|error| failure::of(&error, "cannot ask"))?;
         let answer = self.input.next(&self.interrupts);
         if answer.is_err() {
             // The cursor still stands behind the question.
@@ -166,15 +165,8 @@ mod tests {
             (false, &[], Style::Plain),
         ];
         for (on_terminal, env, expected) in table {
-            let env = env
-                .iter()
-                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-                .collect();
-            assert_eq!(
-                Style::of(on_terminal, &env),
-                expected,
-                "{on_terminal} {env:?}"
-            );
+            let env = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            assert_eq!(Style::of(on_terminal, &env), expected, "{on_terminal} {env:?}");
         }
     }
 }

@@ -28,10 +28,8 @@ impl Bench for World {
 }
 
 fn all_cases(bench: impl Fn() -> Box<dyn Bench>) {
-    let wrong: Vec<String> = cases()
-        .iter()
-        .flat_map(|case| replay(case, bench().as_mut()))
-        .collect();
+    let wrong: Vec<String> =
+        cases().iter().flat_map(|case| replay(case, bench().as_mut())).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

@@ -14,10 +14,7 @@ fn write(path: &str, text: &str, expect: Expect) -> Request {
 }
 
 fn read(world: &mut World, path: &str) -> (String, Version) {
-    match world.perform(Request::Read {
-        path: path.to_owned(),
-        limit_bytes: 1000,
-    }) {
+    match world.perform(Request::Read { path: path.to_owned(), limit_bytes: 1000 }) {
         Ok(Outcome::File { bytes, version }) => (String::from_utf8(bytes).unwrap(), version),
         other => panic!("`{path}` was read as {other:?}"),
     }
@@ -27,9 +24,7 @@ fn read(world: &mut World, path: &str) -> (String, Version) {
 fn a_replaced_file_keeps_its_permissions_and_a_failed_write_leaves_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let mut world = World::new();
-    world
-        .perform(write("run.sh", "one", Expect::Absent))
-        .unwrap();
+    world.perform(write("run.sh", "one", Expect::Absent)).unwrap();
     let mode = std::fs::Permissions::from_mode(0o750);
     std::fs::set_permissions(world.path("run.sh"), mode).unwrap();
     world.perform(write("run.sh", "two", Expect::Any)).unwrap();
@@ -81,12 +76,7 @@ fn of_many_who_create_a_file_one_wins() {
                 scope.spawn(move || World::new().perform(request).is_ok())
             })
             .collect();
-        threads
-            .into_iter()
-            .filter(|_| true)
-            .map(|t| t.join().unwrap())
-            .filter(|won| *won)
-            .count()
+        threads.into_iter().filter(|_| true).map(|t| t.join().unwrap()).filter(|won| *won).count()
     });
     assert_eq!(created, 1);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -96,13 +86,7 @@ fn of_many_who_create_a_file_one_wins() {
 fn pipes_devices_and_links_are_refused_without_waiting() {
     let mut world = World::new();
     let fifo = world.path("fifo");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     std::fs::write(world.path("secret"), "secret").unwrap();
     std::os::unix::fs::symlink("secret", world.path("link")).unwrap();
     let Ok(Outcome::Written(version)) = world.perform(write("guard", "", Expect::Any)) else {
@@ -110,14 +94,8 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
     };
     let guard = ("guard".to_owned(), version);
     let requests = [
-        Request::Read {
-            path: "fifo".to_owned(),
-            limit_bytes: 10,
-        },
-        Request::Read {
-            path: "/dev/zero".to_owned(),
-            limit_bytes: 10,
-        },
+        Request::Read { path: "fifo".to_owned(), limit_bytes: 10 },
+        Request::Read { path: "/dev/zero".to_owned(), limit_bytes: 10 },
         write("fifo", "x", Expect::Any),
         Request::Append {
             path: "fifo".to_owned(),
@@ -149,10 +127,7 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
         let failure = world.perform(request.clone()).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Invalid, "{request:?}: {failure}");
     }
-    assert_eq!(
-        std::fs::read_to_string(world.path("secret")).unwrap(),
-        "secret"
-    );
+    assert_eq!(std::fs::read_to_string(world.path("secret")).unwrap(), "secret");
     assert_eq!(read(&mut world, "link").0, "secret");
 }
 
@@ -163,22 +138,11 @@ fn removing_a_folder_does_not_follow_links_out_of_it() {
     std::fs::write(world.path("keep/file"), "kept").unwrap();
     std::fs::create_dir_all(world.path("tree/deep")).unwrap();
     std::os::unix::fs::symlink(world.path("keep"), world.path("tree/deep/link")).unwrap();
-    world
-        .perform(Request::Remove {
-            path: "tree".to_owned(),
-        })
-        .unwrap();
+    world.perform(Request::Remove { path: "tree".to_owned() }).unwrap();
     assert!(!world.path("tree").exists());
-    assert_eq!(
-        std::fs::read_to_string(world.path("keep/file")).unwrap(),
-        "kept"
-    );
+    assert_eq!(std::fs::read_to_string(world.path("keep/file")).unwrap(), "kept");
     std::os::unix::fs::symlink(world.path("keep"), world.path("link")).unwrap();
-    world
-        .perform(Request::Remove {
-            path: "link".to_owned(),
-        })
-        .unwrap();
+    world.perform(Request::Remove { path: "link".to_owned() }).unwrap();
     assert!(world.path("keep/file").exists());
 }
 
@@ -186,11 +150,7 @@ fn removing_a_folder_does_not_follow_links_out_of_it() {
 fn the_ground_is_never_removed() {
     let mut world = World::new();
     for path in [".", "/", "..", "a/../.."] {
-        let failure = world
-            .perform(Request::Remove {
-                path: path.to_owned(),
-            })
-            .unwrap_err();
+        let failure = world.perform(Request::Remove { path: path.to_owned() }).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Invalid, "{path}: {failure}");
     }
     assert!(world.folder.path().is_dir());
@@ -206,7 +166,5 @@ fn absurd_paths_are_failures() {
         assert_eq!(failure.kind, FailureKind::Invalid, "{}", failure.kind as u8);
     }
     // As long as names can be: the temporary file needs a name too.
-    world
-        .perform(write(&"y".repeat(255), "x", Expect::Any))
-        .unwrap();
+    world.perform(write(&"y".repeat(255), "x", Expect::Any)).unwrap();
 }

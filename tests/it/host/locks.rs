@@ -8,16 +8,11 @@ use onloop_core::program::{Failure, FailureKind, Outcome, Request};
 use super::World;
 
 fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {
-    world.perform(Request::Lock {
-        path: "a/run.lock".to_owned(),
-        wait_ms,
-    })
+    world.perform(Request::Lock { path: "a/run.lock".to_owned(), wait_ms })
 }
 
 fn unlock(world: &mut World) -> Result<Outcome, Failure> {
-    world.perform(Request::Unlock {
-        path: "a/run.lock".to_owned(),
-    })
+    world.perform(Request::Unlock { path: "a/run.lock".to_owned() })
 }
 
 fn place(world: &World, text: &str) {
@@ -35,10 +30,7 @@ fn a_lock_has_one_holder_and_leaves_nothing_behind() {
     lock(&mut world, 0).unwrap();
     assert_eq!(lock(&mut world, 0).unwrap_err().kind, FailureKind::Busy);
     let text = std::fs::read_to_string(world.path("a/run.lock")).unwrap();
-    assert!(
-        text.starts_with("{\"pid\":1,\"host\":\"example\""),
-        "{text}"
-    );
+    assert!(text.starts_with("{\"pid\":1,\"host\":\"example\""), "{text}");
     unlock(&mut world).unwrap();
     assert_eq!(std::fs::read_dir(world.path("a")).unwrap().count(), 0);
     assert_eq!(unlock(&mut world).unwrap_err().kind, FailureKind::Conflict);
@@ -61,10 +53,7 @@ fn only_the_provably_dead_lose_their_locks() {
     let table = [
         (holder(dead, "example", "5"), None),
         (holder(dead, "example", ""), None),
-        (
-            holder(dead, "elsewhere", "5"),
-            Some("on `elsewhere`; if nothing runs there"),
-        ),
+        (holder(dead, "elsewhere", "5"), Some("on `elsewhere`; if nothing runs there")),
         (holder(alive, "example", ""), Some("wait for it or end it")),
         (String::new(), Some("does not say who holds it")),
         ("{\"pid\":".to_owned(), Some("does not say who holds it")),
@@ -84,10 +73,7 @@ fn only_the_provably_dead_lose_their_locks() {
                 let failure = outcome.unwrap_err();
                 assert_eq!(failure.kind, FailureKind::Busy, "{failure}");
                 assert!(failure.message.contains(words), "{failure}");
-                assert_eq!(
-                    std::fs::read_to_string(world.path("a/run.lock")).unwrap(),
-                    text
-                );
+                assert_eq!(std::fs::read_to_string(world.path("a/run.lock")).unwrap(), text);
             }
         }
     }
@@ -110,17 +96,11 @@ fn a_holder_that_only_looks_gone_keeps_its_lock() {
 fn what_is_no_file_is_neither_broken_nor_waited_for() {
     let mut world = World::new();
     std::fs::create_dir_all(world.path("a/run.lock")).unwrap();
-    assert_eq!(
-        lock(&mut world, 60_000).unwrap_err().kind,
-        FailureKind::Invalid
-    );
+    assert_eq!(lock(&mut world, 60_000).unwrap_err().kind, FailureKind::Invalid);
     let mut world = World::new();
     std::fs::create_dir_all(world.path("a")).unwrap();
     std::os::unix::fs::symlink("nowhere", world.path("a/run.lock")).unwrap();
-    assert_eq!(
-        lock(&mut world, 60_000).unwrap_err().kind,
-        FailureKind::Invalid
-    );
+    assert_eq!(lock(&mut world, 60_000).unwrap_err().kind, FailureKind::Invalid);
 }
 
 #[test]
@@ -131,10 +111,7 @@ fn a_lock_that_was_taken_away_is_not_taken_back() {
     let other = holder(dead_pid(), "elsewhere", "5");
     place(&world, &other);
     assert_eq!(unlock(&mut world).unwrap_err().kind, FailureKind::Conflict);
-    assert_eq!(
-        std::fs::read_to_string(world.path("a/run.lock")).unwrap(),
-        other
-    );
+    assert_eq!(std::fs::read_to_string(world.path("a/run.lock")).unwrap(), other);
 }
 
 #[test]
@@ -142,10 +119,7 @@ fn a_waiter_is_interrupted() {
     let mut world = World::new();
     place(&world, &holder(std::process::id(), "example", ""));
     world.interrupts.raise();
-    assert_eq!(
-        lock(&mut world, 60_000).unwrap_err().kind,
-        FailureKind::Interrupted
-    );
+    assert_eq!(lock(&mut world, 60_000).unwrap_err().kind, FailureKind::Interrupted);
 }
 
 #[test]
@@ -164,11 +138,7 @@ fn of_many_who_find_a_dead_lock_one_wins_each_time() {
                 won
             };
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(attempt)).collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().unwrap())
-                .filter(|won| *won)
-                .count()
+            threads.into_iter().map(|t| t.join().unwrap()).filter(|won| *won).count()
         });
         assert_eq!(winners, 1);
     }
@@ -192,10 +162,7 @@ fn eight_processes_never_hold_it_together() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{:?}", output);
     }
-    assert_eq!(
-        std::fs::read_to_string(folder.path().join("counter")).unwrap(),
-        "400"
-    );
+    assert_eq!(std::fs::read_to_string(folder.path().join("counter")).unwrap(), "400");
     assert!(!folder.path().join("run.lock").exists());
 }
 

@@ -16,11 +16,7 @@ fn run(spec: ProcessSpec) -> ProcessEnd {
 fn quickly<T>(what: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = what();
-    assert!(
-        start.elapsed() < Duration::from_secs(10),
-        "took {:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(10), "took {:?}", start.elapsed());
     result
 }
 
@@ -51,55 +47,31 @@ fn both_streams_arrive_whole_and_apart() {
 fn shells_get_the_line_exactly_as_written() {
     let text = "printf '%s|' \"a b\" '$x' \\\\ ; echo \"é\"";
     for shell in [Shell::Sh, Shell::Bash] {
-        let end = run(command(Command::Shell {
-            shell,
-            line: text.to_owned(),
-        }));
+        let end = run(command(Command::Shell { shell, line: text.to_owned() }));
         assert_eq!(end.stdout.text(), "a b|$x|\\|é\n", "{shell:?}");
     }
-    let bash = Command::Shell {
-        shell: Shell::Bash,
-        line: "[[ a == a ]] && echo $0".to_owned(),
-    };
+    let bash = Command::Shell { shell: Shell::Bash, line: "[[ a == a ]] && echo $0".to_owned() };
     assert_eq!(run(command(bash)).stdout.text(), "bash\n");
 }
 
 #[test]
 fn what_cannot_be_started_says_why() {
     let argv = |words: &[&str]| {
-        command(Command::Argv(
-            words.iter().map(|&word| word.to_owned()).collect(),
-        ))
+        command(Command::Argv(words.iter().map(|&word| word.to_owned()).collect()))
     };
     let mut gone = argv(&["true"]);
     gone.cwd = "no/such/folder".to_owned();
     let mut nameless = argv(&["true"]);
     nameless.env_set.push(("A=B".to_owned(), String::new()));
     let table = [
-        (
-            argv(&["no-such-program-here"]),
-            FailureKind::NotFound,
-            "no such program on `PATH`",
-        ),
-        (
-            argv(&["./missing"]),
-            FailureKind::NotFound,
-            "no such program at that path",
-        ),
+        (argv(&["no-such-program-here"]), FailureKind::NotFound, "no such program on `PATH`"),
+        (argv(&["./missing"]), FailureKind::NotFound, "no such program at that path"),
         (argv(&["/"]), FailureKind::Denied, "permission denied"),
-        (
-            argv(&["./noise"]),
-            FailureKind::Invalid,
-            "neither a program nor a script",
-        ),
+        (argv(&["./noise"]), FailureKind::Invalid, "neither a program nor a script"),
         (argv(&[]), FailureKind::Invalid, "without a program"),
         (argv(&[""]), FailureKind::Invalid, "without a program"),
         (argv(&["echo", "a\0b"]), FailureKind::Invalid, "NUL"),
-        (
-            gone,
-            FailureKind::Invalid,
-            "`no/such/folder` does not exist",
-        ),
+        (gone, FailureKind::Invalid, "`no/such/folder` does not exist"),
         (nameless, FailureKind::Invalid, "environment variable"),
     ];
     for (spec, kind, words) in table {
@@ -116,18 +88,11 @@ fn what_cannot_be_started_says_why() {
 #[test]
 fn a_missing_shell_is_named() {
     let mut spec = line("true");
-    spec.command = Command::Shell {
-        shell: Shell::Bash,
-        line: "true".to_owned(),
-    };
-    spec.env_set
-        .push(("PATH".to_owned(), "/nonexistent".to_owned()));
+    spec.command = Command::Shell { shell: Shell::Bash, line: "true".to_owned() };
+    spec.env_set.push(("PATH".to_owned(), "/nonexistent".to_owned()));
     let failure = World::new().run(spec).unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotFound);
-    assert_eq!(
-        failure.message,
-        "cannot run `bash`: there is no such program on `PATH`"
-    );
+    assert_eq!(failure.message, "cannot run `bash`: there is no such program on `PATH`");
 }
 
 #[test]
@@ -205,11 +170,7 @@ fn a_stopped_program_is_ended_too() {
 #[test]
 fn a_grandchild_that_holds_the_pipe_does_not_hold_us() {
     let mut world = World::new();
-    let end = quickly(|| {
-        world
-            .run(line("sleep 1000 & echo $! > child; echo done"))
-            .unwrap()
-    });
+    let end = quickly(|| world.run(line("sleep 1000 & echo $! > child; echo done")).unwrap());
     assert_eq!(end.status, ProcessStatus::Exited(0));
     assert_eq!(end.stdout.text(), "done\n");
     assert_gone(&world, "child");
@@ -218,10 +179,7 @@ fn a_grandchild_that_holds_the_pipe_does_not_hold_us() {
 #[test]
 fn what_still_writes_after_its_shell_ended_is_heard() {
     let text = "printf out > >(sleep 0.05; cat)".to_owned();
-    let spec = command(Command::Shell {
-        shell: Shell::Bash,
-        line: text,
-    });
+    let spec = command(Command::Shell { shell: Shell::Bash, line: text });
     assert_eq!(run(spec).stdout.text(), "out");
 }
 
@@ -233,13 +191,7 @@ fn a_daemon_in_another_session_does_not_hold_us_either() {
     assert_eq!(end.status, ProcessStatus::Exited(0));
     // An embedded host leaves what left the group; the test cleans up after itself.
     let pid = std::fs::read_to_string(world.path("child")).unwrap();
-    assert!(
-        std::process::Command::new("kill")
-            .arg(pid.trim())
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
 }
 
 #[test]
@@ -261,11 +213,7 @@ fn what_cannot_become_a_log_is_refused_before_anything_runs() {
     for path in ["folder", "/dev/null", "folder/a\0b"] {
         let mut spec = line("touch started");
         spec.stream_to = Some(path.to_owned());
-        assert_eq!(
-            world.run(spec).unwrap_err().kind,
-            FailureKind::Invalid,
-            "{path}"
-        );
+        assert_eq!(world.run(spec).unwrap_err().kind, FailureKind::Invalid, "{path}");
     }
     assert!(!world.path("started").exists());
 }
@@ -283,10 +231,7 @@ fn an_interrupt_ends_the_program_once() {
     raise.join().unwrap();
     assert_eq!(end.status, ProcessStatus::Interrupted);
     assert!(start.elapsed() < Duration::from_secs(10));
-    assert_eq!(
-        world.run(line("true")).unwrap().status,
-        ProcessStatus::Exited(0)
-    );
+    assert_eq!(world.run(line("true")).unwrap().status, ProcessStatus::Exited(0));
 }
 
 #[test]

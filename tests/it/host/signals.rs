@@ -20,29 +20,15 @@ pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
 /// Everything a probe says until it ends, and its exit code.
 fn end(mut child: Child) -> (String, String, Option<i32>) {
     let (mut out, mut err) = (String::new(), String::new());
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut out)
-        .unwrap();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut err)
-        .unwrap();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     (out, err, child.wait().unwrap().code())
 }
 
 fn wait_for(path: &std::path::Path) {
     let start = Instant::now();
     while std::fs::read(path).unwrap_or_default().is_empty() {
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "`{}` never came",
-            path.display()
-        );
+        assert!(start.elapsed() < Duration::from_secs(10), "`{}` never came", path.display());
         std::thread::yield_now();
     }
 }
@@ -55,10 +41,7 @@ fn signal(child: &Child, signal: Signal) {
 fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP] {
         let folder = tempfile::tempdir().unwrap();
-        let child = probe(
-            folder.path(),
-            &["run", "-", "echo x > up; echo said; sleep 1000"],
-        );
+        let child = probe(folder.path(), &["run", "-", "echo x > up; echo said; sleep 1000"]);
         wait_for(&folder.path().join("up"));
         signal(&child, sent);
         let (out, err, code) = end(child);
@@ -93,11 +76,7 @@ fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
     signal(&child, Signal::TERM);
     let (_, _, code) = end(child);
     assert_eq!(code, Some(130));
-    assert!(
-        start.elapsed() < Duration::from_millis(1500),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
     let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
     super::assert_dies(pid.trim());
 }
@@ -122,10 +101,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
         );
         assert!(start.elapsed() < Duration::from_secs(10));
         let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
-        assert!(
-            !std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(),
-            "{line}"
-        );
+        assert!(!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(), "{line}");
     }
 }
 
@@ -133,11 +109,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
 fn ignored_signals_stay_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new("sh")
-        .args([
-            "-c",
-            "trap '' HUP; exec \"$0\" sleep 60000",
-            env!("CARGO_BIN_EXE_host-probe"),
-        ])
+        .args(["-c", "trap '' HUP; exec \"$0\" sleep 60000", env!("CARGO_BIN_EXE_host-probe")])
         .current_dir(folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -166,11 +138,7 @@ fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
     let probe = env!("CARGO_BIN_EXE_host-probe");
     let run = |line: &str| {
         let mut shell = Command::new("bash");
-        shell
-            .args(["-c", line, probe])
-            .current_dir(folder.path())
-            .output()
-            .unwrap()
+        shell.args(["-c", line, probe]).current_dir(folder.path()).output().unwrap()
     };
     let gone = run("set -o pipefail; \"$0\" run - true | true; echo ${PIPESTATUS[0]}");
     assert_eq!(gone.stdout, b"0\n");
@@ -192,10 +160,7 @@ fn wait_until_waiting(child: &Child) {
         if asleep {
             return;
         }
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "the probe never came to wait"
-        );
+        assert!(start.elapsed() < Duration::from_secs(10), "the probe never came to wait");
         std::thread::yield_now();
     }
 }
@@ -203,8 +168,6 @@ fn wait_until_waiting(child: &Child) {
 /// The first line a probe says.
 pub(super) fn first_line(child: &mut Child) -> String {
     let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     line
 }

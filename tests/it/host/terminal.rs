@@ -19,10 +19,7 @@ impl Session {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
-        let name = ptsname(&keyboard, Vec::new())
-            .unwrap()
-            .into_string()
-            .unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
         let screen = || {
             let screen = File::options().read(true).write(true).open(&name).unwrap();
             Stdio::from(screen)
@@ -39,11 +36,7 @@ impl Session {
             .stderr(screen())
             .spawn()
             .unwrap();
-        Session {
-            keyboard: File::from(keyboard),
-            child,
-            seen: String::new(),
-        }
+        Session { keyboard: File::from(keyboard), child, seen: String::new() }
     }
 
     /// Reads until `text` is on the screen.
@@ -78,10 +71,7 @@ fn a_question_is_answered_with_a_line() {
     session.wait_for("go on? ");
     session.type_in("yes\n");
     let (seen, code) = session.end();
-    assert!(
-        seen.contains("\u{1b}[1manswer\u{1b}[0m Ok(\"yes\")"),
-        "{seen:?}"
-    );
+    assert!(seen.contains("\u{1b}[1manswer\u{1b}[0m Ok(\"yes\")"), "{seen:?}");
     assert_eq!(code, Some(0));
 }
 
@@ -130,15 +120,9 @@ fn a_status_line_shows_the_last_words_and_leaves_no_trace() {
 #[test]
 fn without_a_watching_person_there_is_no_status_line() {
     let folder = tempfile::tempdir().unwrap();
-    let session = Session::start(
-        folder.path(),
-        &["watch", "the label", "sleep 0.5"],
-        &[("CI", "1")],
-    );
-    assert_eq!(
-        session.end(),
-        ("Exited(0)  then Ok(())\r\n".to_owned(), Some(0))
-    );
+    let session =
+        Session::start(folder.path(), &["watch", "the label", "sleep 0.5"], &[("CI", "1")]);
+    assert_eq!(session.end(), ("Exited(0)  then Ok(())\r\n".to_owned(), Some(0)));
 }
 
 #[test]
@@ -159,9 +143,6 @@ fn an_interactive_program_has_the_terminal_and_its_ctrl_c() {
     kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
     session.type_in("a word\n");
     let (seen, code) = session.end();
-    assert!(
-        seen.contains("got a word\r\nExited(5)  then Ok(())"),
-        "{seen:?}"
-    );
+    assert!(seen.contains("got a word\r\nExited(5)  then Ok(())"), "{seen:?}");
     assert_eq!(code, Some(0));
 }

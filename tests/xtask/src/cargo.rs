@@ -17,17 +17,12 @@ pub(crate) struct Cargo {
 impl Cargo {
     /// A command whose arguments are the words of `line`.
     pub(crate) fn new(line: &str) -> Cargo {
-        Cargo {
-            arguments: Vec::new(),
-            environment: Vec::new(),
-        }
-        .args(line)
+        Cargo { arguments: Vec::new(), environment: Vec::new() }.args(line)
     }
 
     /// Adds the words of `line` as arguments.
     pub(crate) fn args(mut self, line: &str) -> Cargo {
-        self.arguments
-            .extend(line.split_whitespace().map(str::to_owned));
+        self.arguments.extend(line.split_whitespace().map(str::to_owned));
         self
     }
 
@@ -45,15 +40,8 @@ impl Cargo {
 
     /// Runs it in plain view.
     pub(crate) fn run(self) -> Result<Tally, Stop> {
-        let status = self
-            .command()
-            .status()
-            .map_err(|error| self.not_started(&error))?;
-        if status.success() {
-            Ok(Tally::default())
-        } else {
-            Err(self.failed().into())
-        }
+        let status = self.command().status().map_err(|error| self.not_started(&error))?;
+        if status.success() { Ok(Tally::default()) } else { Err(self.failed().into()) }
     }
 
     /// Runs it in plain view and counts the tests it reports.
@@ -66,14 +54,7 @@ impl Cargo {
         let output = child.stdout.take().expect("the output is piped");
         let tests = pass_on(output).map_err(|error| format!("{}: {error}", self.shown()))?;
         let status = child.wait().map_err(|error| self.not_started(&error))?;
-        if status.success() {
-            Ok(tests)
-        } else {
-            Err(Stop {
-                why: self.failed(),
-                tests,
-            })
-        }
+        if status.success() { Ok(tests) } else { Err(Stop { why: self.failed(), tests }) }
     }
 
     /// Runs it silently and returns what it prints.
@@ -94,20 +75,15 @@ impl Cargo {
     fn command(&self) -> Command {
         // Set by the cargo that runs us, so that both are the same version.
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command
-            .args(&self.arguments)
-            .current_dir(sources::workspace_root());
+        command.args(&self.arguments).current_dir(sources::workspace_root());
         command.envs(self.environment.iter().copied());
         println!("$ {}", self.shown());
         command
     }
 
     fn shown(&self) -> String {
-        let mut words: Vec<String> = self
-            .environment
-            .iter()
-            .map(|(name, value)| format!("{name}='{value}'"))
-            .collect();
+        let mut words: Vec<String> =
+            self.environment.iter().map(|(name, value)| format!("{name}='{value}'")).collect();
         words.push("cargo".to_owned());
         words.extend(self.arguments.iter().cloned());
         words.join(" ")

@@ -61,10 +61,7 @@ fn read(text: &str) -> Document {
                 if is_relative(&dest_url) =>
             {
                 let line = lines.line_at(range.start);
-                document.links.push(Link {
-                    line,
-                    target: dest_url.into_string(),
-                });
+                document.links.push(Link { line, target: dest_url.into_string() });
             }
             _ => {}
         }
@@ -84,11 +81,7 @@ fn follow(
     root: &Path,
 ) -> Result<(), String> {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
-    let path = if path.is_empty() {
-        from.to_owned()
-    } else {
-        resolve(from, path)?
-    };
+    let path = if path.is_empty() { from.to_owned() } else { resolve(from, path)? };
     match documents.get(path.as_str()) {
         Some(document) if anchor.is_empty() || document.anchors.contains(anchor) => Ok(()),
         Some(_) => Err(format!("names no heading of {path}")),
@@ -144,11 +137,7 @@ struct LineCounter<'a> {
 
 impl<'a> LineCounter<'a> {
     fn new(text: &'a str) -> Self {
-        LineCounter {
-            text,
-            offset: 0,
-            line: 1,
-        }
+        LineCounter { text, offset: 0, line: 1 }
     }
 
     fn line_at(&mut self, offset: usize) -> usize {
@@ -167,15 +156,10 @@ mod tests {
 
     /// Checks `text` as if it were `docs/page.md`, beside `docs/other.md`.
     fn faults(text: &str) -> Vec<String> {
-        let file = |path: &str, text: &str| SourceFile {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file =
+            |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
         let other = "# Other `page`: really?\n## Twice\n## Twice\n";
-        check(
-            &[file("docs/other.md", other), file("docs/page.md", text)],
-            workspace_root(),
-        )
+        check(&[file("docs/other.md", other), file("docs/page.md", text)], workspace_root())
     }
 
     #[test]
@@ -198,30 +182,12 @@ mod tests {
     #[test]
     fn links_that_lead_nowhere_are_named_with_their_line() {
         let table = [
-            (
-                "\n\n[a](nothing.md)",
-                "docs/page.md:3: `nothing.md` leads to nothing",
-            ),
-            (
-                "![a](nothing.png)",
-                "docs/page.md:1: `nothing.png` leads to nothing",
-            ),
-            (
-                "[a][r]\n\n[r]: gone.md",
-                "docs/page.md:1: `gone.md` leads to nothing",
-            ),
-            (
-                "[a](#nowhere)",
-                "docs/page.md:1: `#nowhere` names no heading of docs/page.md",
-            ),
-            (
-                "[a](../../x)",
-                "docs/page.md:1: `../../x` leaves the repository",
-            ),
-            (
-                "[a](/etc)",
-                "docs/page.md:1: `/etc` is absolute; links must work in every clone",
-            ),
+            ("\n\n[a](nothing.md)", "docs/page.md:3: `nothing.md` leads to nothing"),
+            ("![a](nothing.png)", "docs/page.md:1: `nothing.png` leads to nothing"),
+            ("[a][r]\n\n[r]: gone.md", "docs/page.md:1: `gone.md` leads to nothing"),
+            ("[a](#nowhere)", "docs/page.md:1: `#nowhere` names no heading of docs/page.md"),
+            ("[a](../../x)", "docs/page.md:1: `../../x` leaves the repository"),
+            ("[a](/etc)", "docs/page.md:1: `/etc` is absolute; links must work in every clone"),
         ];
         for (text, fault) in table {
             assert_eq!(faults(text), [fault], "{text}");
@@ -232,18 +198,12 @@ mod tests {
     fn anchors_follow_the_headings() {
         let document = read("# Other `page`: really?\n## Twice\n## Twice\n### Größe_1 – x\n");
         let anchors: Vec<&str> = document.anchors.iter().map(String::as_str).collect();
-        assert_eq!(
-            anchors,
-            ["größe_1--x", "other-page-really", "twice", "twice-1"]
-        );
+        assert_eq!(anchors, ["größe_1--x", "other-page-really", "twice", "twice-1"]);
     }
 
     #[test]
     fn test_data_is_not_documentation() {
-        let file = SourceFile {
-            path: "tests/corpus/a.md".to_owned(),
-            text: "[a](b)".to_owned(),
-        };
+        let file = SourceFile { path: "tests/corpus/a.md".to_owned(), text: "[a](b)".to_owned() };
         assert_eq!(check(&[file], workspace_root()), [""; 0]);
     }
 }

@@ -65,20 +65,12 @@ fn perform(names: &[&'static str]) -> ExitCode {
     let mut failed = false;
     for name in names {
         let stage = stage::find(name).expect("names come from the table");
-        let entry = if failed {
-            Entry::skipped(stage.name)
-        } else {
-            perform_one(stage)
-        };
+        let entry = if failed { Entry::skipped(stage.name) } else { perform_one(stage) };
         failed |= matches!(entry.outcome, Outcome::Failed(_));
         entries.push(entry);
     }
     print!("{}", summary::render(&entries));
-    if failed {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn perform_one(stage: &Stage) -> Entry {
@@ -87,29 +79,14 @@ fn perform_one(stage: &Stage) -> Entry {
     let result = (stage.run)();
     let elapsed = started.elapsed();
     let entry = match result {
-        Ok(tests) => Entry {
-            name: stage.name,
-            elapsed,
-            tests,
-            outcome: Outcome::Passed,
-        },
+        Ok(tests) => Entry { name: stage.name, elapsed, tests, outcome: Outcome::Passed },
         Err(stop) => {
             eprintln!("{}", stop.why);
             let outcome = Outcome::Failed(stop.headline());
-            Entry {
-                name: stage.name,
-                elapsed,
-                tests: stop.tests,
-                outcome,
-            }
+            Entry { name: stage.name, elapsed, tests: stop.tests, outcome }
         }
     };
-    println!(
-        "=== {}: {} after {}",
-        stage.name,
-        entry.outcome.word(),
-        summary::duration(elapsed)
-    );
+    println!("=== {}: {} after {}", stage.name, entry.outcome.word(), summary::duration(elapsed));
     entry
 }
 
@@ -133,28 +110,17 @@ mod tests {
 
     #[test]
     fn the_command_line_names_stages() {
-        assert_eq!(
-            read(&words("fmt clippy")),
-            Ok(Wish::Run(vec!["fmt", "clippy"]))
-        );
+        assert_eq!(read(&words("fmt clippy")), Ok(Wish::Run(vec!["fmt", "clippy"])));
         assert_eq!(read(&words("generate")), Ok(Wish::Run(vec!["generate"])));
         assert_eq!(read(&words("fmt --help")), Ok(Wish::Help));
-        assert_eq!(
-            read(&words("frmt")),
-            Err("`frmt` is not a stage".to_owned())
-        );
+        assert_eq!(read(&words("frmt")), Err("`frmt` is not a stage".to_owned()));
         assert_eq!(read(&[]), Err("no stage named".to_owned()));
     }
 
     #[test]
     fn ci_is_every_stage_once_and_writes_nothing() {
-        let Ok(Wish::Run(mut names)) = read(&words("ci")) else {
-            panic!("`ci` is a wish")
-        };
-        assert!(
-            !names.contains(&"generate"),
-            "a check must not change what it checks"
-        );
+        let Ok(Wish::Run(mut names)) = read(&words("ci")) else { panic!("`ci` is a wish") };
+        assert!(!names.contains(&"generate"), "a check must not change what it checks");
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -12,11 +12,8 @@ pub(crate) use dependencies::faults as dependency_faults;
 
 /// Everything in core's source that reaches outside.
 pub(crate) fn source_faults(sources: &Sources) -> Result<Vec<String>, String> {
-    let files: Vec<SourceFile> = sources
-        .read("rs")?
-        .into_iter()
-        .filter(|file| file.path.starts_with("core/src/"))
-        .collect();
+    let files: Vec<SourceFile> =
+        sources.read("rs")?.into_iter().filter(|file| file.path.starts_with("core/src/")).collect();
     if !files.iter().any(|file| file.path == "core/src/lib.rs") {
         return Err("core/src/lib.rs is not where it was".to_owned());
     }
@@ -30,12 +27,7 @@ fn faults_of(files: &[SourceFile]) -> Result<Vec<String>, String> {
     for file in files {
         let reading = source::read(&file.text, place(&file.path))
             .map_err(|why| format!("{}: {why}", file.path))?;
-        test_modules.extend(
-            reading
-                .test_modules
-                .iter()
-                .map(|name| module_path(&file.path, name)),
-        );
+        test_modules.extend(reading.test_modules.iter().map(|name| module_path(&file.path, name)));
         readings.push((&file.path, reading));
     }
     for (path, reading) in readings {
@@ -50,11 +42,7 @@ fn faults_of(files: &[SourceFile]) -> Result<Vec<String>, String> {
 }
 
 fn place(path: &str) -> source::Place {
-    if belongs_to(path, "core/src/wire") {
-        source::Place::Wire
-    } else {
-        source::Place::Elsewhere
-    }
+    if belongs_to(path, "core/src/wire") { source::Place::Wire } else { source::Place::Elsewhere }
 }
 
 /// Where `mod name;` in the file `path` finds its file, without `.rs`.
@@ -69,8 +57,7 @@ fn module_path(path: &str, name: &str) -> String {
 
 /// Whether the file is the module or lies below it.
 fn belongs_to(path: &str, module: &str) -> bool {
-    path.strip_prefix(module)
-        .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -103,20 +90,10 @@ mod tests {
     fn a_file_that_only_tests_see_may_do_anything() {
         let parent = "#[cfg(test)]\nmod tests;";
         let child = "use std::fs;";
+        assert_eq!(faults(&[("core/src/a.rs", parent), ("core/src/a/tests.rs", child)]), [""; 0]);
+        assert_eq!(faults(&[("core/src/lib.rs", parent), ("core/src/tests.rs", child)]), [""; 0]);
         assert_eq!(
-            faults(&[("core/src/a.rs", parent), ("core/src/a/tests.rs", child)]),
-            [""; 0]
-        );
-        assert_eq!(
-            faults(&[("core/src/lib.rs", parent), ("core/src/tests.rs", child)]),
-            [""; 0]
-        );
-        assert_eq!(
-            faults(&[
-                ("core/src/a.rs", "mod tests;"),
-                ("core/src/a/tests.rs", child)
-            ])
-            .len(),
+            faults(&[("core/src/a.rs", "mod tests;"), ("core/src/a/tests.rs", child)]).len(),
             1
         );
     }
@@ -124,10 +101,7 @@ mod tests {
     #[test]
     fn serde_is_derived_in_wire_only() {
         let text = "#[derive(Clone, Serialize)] struct A;";
-        assert_eq!(
-            faults(&[("core/src/wire.rs", text), ("core/src/wire/run.rs", text)]),
-            [""; 0]
-        );
+        assert_eq!(faults(&[("core/src/wire.rs", text), ("core/src/wire/run.rs", text)]), [""; 0]);
         assert_eq!(faults(&[("core/src/wiretap.rs", text)]).len(), 1);
     }
 }

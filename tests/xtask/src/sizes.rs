@@ -26,9 +26,7 @@ pub(crate) fn check(files: &[SourceFile]) -> Found {
     for file in files {
         let lines = file.text.lines().count();
         if lines > REFUSE_FILE_LINES {
-            found
-                .faults
-                .push(format!("{}: {lines} lines; split it", file.path));
+            found.faults.push(format!("{}: {lines} lines; split it", file.path));
         } else if lines > REMARK_FILE_LINES {
             found.remarks.push(format!("{}: {lines} lines", file.path));
         }
@@ -78,10 +76,7 @@ mod tests {
     use super::*;
 
     fn found(text: String) -> Found {
-        check(&[SourceFile {
-            path: "a.rs".to_owned(),
-            text,
-        }])
+        check(&[SourceFile { path: "a.rs".to_owned(), text }])
     }
 
     #[test]
@@ -89,10 +84,7 @@ mod tests {
         assert_eq!(found("\n".repeat(600)), Found::default());
         assert_eq!(found("\n".repeat(601)).remarks, ["a.rs: 601 lines"]);
         assert_eq!(found("\n".repeat(900)).faults, [""; 0]);
-        assert_eq!(
-            found("\n".repeat(901)).faults,
-            ["a.rs: 901 lines; split it"]
-        );
+        assert_eq!(found("\n".repeat(901)).faults, ["a.rs: 901 lines; split it"]);
     }
 
     #[test]

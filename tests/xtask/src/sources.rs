@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder that holds the workspace's `Cargo.toml`.
 pub(crate) fn workspace_root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .expect("xtask lies two folders deep")
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("xtask lies two folders deep")
 }
 
 /// One text file.
@@ -28,9 +25,7 @@ pub(crate) struct Sources {
 impl Sources {
     /// Everything in the workspace.
     pub(crate) fn of_workspace() -> Sources {
-        Sources {
-            root: workspace_root().to_owned(),
-        }
+        Sources { root: workspace_root().to_owned() }
     }
 
     /// The folder.
@@ -63,17 +58,10 @@ impl Sources {
 
     fn load(&self, path: &Path) -> Result<SourceFile, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let below = path
-            .strip_prefix(&self.root)
-            .expect("the walk starts at the root");
-        let path = below
-            .to_string_lossy()
-            .replace(std::path::MAIN_SEPARATOR, "/");
+        let below = path.strip_prefix(&self.root).expect("the walk starts at the root");
+        let path = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         // Test corpora may hold any bytes; whoever needs UTF-8 finds the replacement characters.
-        Ok(SourceFile {
-            path,
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        })
+        Ok(SourceFile { path, text: String::from_utf8_lossy(&bytes).into_owned() })
     }
 }
 

@@ -36,78 +36,32 @@ impl Stop {
 
 impl From<String> for Stop {
     fn from(why: String) -> Stop {
-        Stop {
-            why,
-            tests: Tally::default(),
-        }
+        Stop { why, tests: Tally::default() }
     }
 }
 
 /// The stages of `ci`, in order.
 pub(crate) const CI: &[Stage] = &[
-    Stage {
-        name: "fmt",
-        about: "the code is formatted",
-        run: fmt,
-    },
-    Stage {
-        name: "sizes",
-        about: "no source file is too long to read",
-        run: file_sizes,
-    },
-    Stage {
-        name: "links",
-        about: "links between documents lead somewhere",
-        run: document_links,
-    },
-    Stage {
-        name: "purity",
-        about: "core asks for effects and performs none",
-        run: pure_core,
-    },
-    Stage {
-        name: "core-alone",
-        about: "core passes its tests without its hosts",
-        run: core_alone,
-    },
-    Stage {
-        name: "wasm",
-        about: "core builds for WebAssembly",
-        run: wasm,
-    },
-    Stage {
-        name: "clippy",
-        about: "no lint complains, natively and for WebAssembly",
-        run: clippy,
-    },
+    Stage { name: "fmt", about: "the code is formatted", run: fmt },
+    Stage { name: "sizes", about: "no source file is too long to read", run: file_sizes },
+    Stage { name: "links", about: "links between documents lead somewhere", run: document_links },
+    Stage { name: "purity", about: "core asks for effects and performs none", run: pure_core },
+    Stage { name: "core-alone", about: "core passes its tests without its hosts", run: core_alone },
+    Stage { name: "wasm", about: "core builds for WebAssembly", run: wasm },
+    Stage { name: "clippy", about: "no lint complains, natively and for WebAssembly", run: clippy },
     Stage {
         name: "generated",
         about: "documents made from code say what the code says",
         run: generated,
     },
-    Stage {
-        name: "test",
-        about: "every test of the workspace passes",
-        run: test,
-    },
-    Stage {
-        name: "bench",
-        about: "every benchmark still runs, once and untimed",
-        run: bench,
-    },
-    Stage {
-        name: "docs",
-        about: "the API documentation builds without a warning",
-        run: docs,
-    },
+    Stage { name: "test", about: "every test of the workspace passes", run: test },
+    Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
+    Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
 ];
 
 /// Stages that only run when they are asked for.
-pub(crate) const ON_DEMAND: &[Stage] = &[Stage {
-    name: "generate",
-    about: "writes the documents made from code",
-    run: generate,
-}];
+pub(crate) const ON_DEMAND: &[Stage] =
+    &[Stage { name: "generate", about: "writes the documents made from code", run: generate }];
 
 /// The stage of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Stage> {
@@ -130,10 +84,7 @@ fn file_sizes() -> Result<Tally, Stop> {
 
 fn document_links() -> Result<Tally, Stop> {
     let sources = Sources::of_workspace();
-    refuse(
-        "broken links",
-        links::check(&sources.read("md")?, sources.root()),
-    )
+    refuse("broken links", links::check(&sources.read("md")?, sources.root()))
 }
 
 fn pure_core() -> Result<Tally, Stop> {
@@ -150,9 +101,7 @@ fn core_alone() -> Result<Tally, Stop> {
 }
 
 fn wasm() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop-core --features cli --target")
-        .arg(WASM_TARGET)
-        .run()
+    Cargo::new("build --locked -p onloop-core --features cli --target").arg(WASM_TARGET).run()
 }
 
 fn clippy() -> Result<Tally, Stop> {
@@ -174,16 +123,10 @@ fn generate() -> Result<Tally, Stop> {
 fn test() -> Result<Tally, Stop> {
     let tests = Cargo::new("test --locked --no-fail-fast --workspace").test()?;
     if tests.passed == 0 {
-        return Err(Stop {
-            why: "no test was run".to_owned(),
-            tests,
-        });
+        return Err(Stop { why: "no test was run".to_owned(), tests });
     }
     if tests.ignored > 0 {
-        let why = format!(
-            "{} ignored tests; a test that is not run says nothing",
-            tests.ignored
-        );
+        let why = format!("{} ignored tests; a test that is not run says nothing", tests.ignored);
         return Err(Stop { why, tests });
     }
     Ok(tests)
@@ -197,9 +140,7 @@ fn bench() -> Result<Tally, Stop> {
 }
 
 fn docs() -> Result<Tally, Stop> {
-    Cargo::new("doc --locked --workspace --no-deps")
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run()
+    Cargo::new("doc --locked --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings").run()
 }
 
 fn refuse(what: &str, faults: Vec<String>) -> Result<Tally, Stop> {

@@ -38,12 +38,7 @@ impl Entry {
     /// A stage that was not run.
     pub(crate) fn skipped(name: &'static str) -> Entry {
         let (elapsed, tests) = (Duration::ZERO, Tally::default());
-        Entry {
-            name,
-            elapsed,
-            tests,
-            outcome: Outcome::NotRun,
-        }
+        Entry { name, elapsed, tests, outcome: Outcome::NotRun }
     }
 }
 
@@ -54,11 +49,7 @@ pub(crate) fn render(entries: &[Entry]) -> String {
     let mut tests = Tally::default();
     for entry in entries {
         let count = entry.tests.passed + entry.tests.failed;
-        let count = if count == 0 {
-            "-".to_owned()
-        } else {
-            count.to_string()
-        };
+        let count = if count == 0 { "-".to_owned() } else { count.to_string() };
         let time = match entry.outcome {
             Outcome::Passed | Outcome::Failed(_) => duration(entry.elapsed),
             Outcome::NotRun => "-".to_owned(),
@@ -68,19 +59,13 @@ pub(crate) fn render(entries: &[Entry]) -> String {
             Outcome::Passed | Outcome::NotRun => String::new(),
         };
         let word = entry.outcome.word();
-        text.push_str(&format!(
-            "{:<12} {time:>12} {count:>7}  {word}{why}\n",
-            entry.name
-        ));
+        text.push_str(&format!("{:<12} {time:>12} {count:>7}  {word}{why}\n", entry.name));
         total += entry.elapsed;
         tests = tests + entry.tests;
     }
     text.push_str(&format!("{:<12} {:>12}\n", "total", duration(total)));
     if tests != Tally::default() {
-        text.push_str(&format!(
-            "\ntests: {} passed, {} failed\n",
-            tests.passed, tests.failed
-        ));
+        text.push_str(&format!("\ntests: {} passed, {} failed\n", tests.passed, tests.failed));
     }
     text
 }
@@ -111,11 +96,7 @@ mod tests {
             (3_600_000, "60 min 00 s"),
         ];
         for (millis, shown) in table {
-            assert_eq!(
-                duration(Duration::from_millis(millis)),
-                shown,
-                "{millis} ms"
-            );
+            assert_eq!(duration(Duration::from_millis(millis)), shown, "{millis} ms");
         }
     }
 
@@ -125,11 +106,7 @@ mod tests {
             Entry {
                 name: "test",
                 elapsed: Duration::from_millis(1500),
-                tests: Tally {
-                    passed: 3,
-                    failed: 1,
-                    ignored: 0,
-                },
+                tests: Tally { passed: 3, failed: 1, ignored: 0 },
                 outcome: Outcome::Failed("failed: cargo test".to_owned()),
             },
             Entry::skipped("docs"),

@@ -13,11 +13,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// Reads the line with which a Rust test binary closes; `None` for every other line.
     pub(crate) fn of_line(line: &str) -> Option<Tally> {
-        let counts = line
-            .trim()
-            .strip_prefix("test result: ")?
-            .split_once(". ")?
-            .1;
+        let counts = line.trim().strip_prefix("test result: ")?.split_once(". ")?.1;
         let mut tally = Tally::default();
         for part in counts.split(';') {
             let Some((number, word)) = part.trim().split_once(' ') else {
@@ -55,29 +51,11 @@ mod tests {
     fn the_closing_line_of_a_test_binary_is_counted_and_no_other() {
         let ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
                   finished in 0.00s\n";
-        assert_eq!(
-            Tally::of_line(ok),
-            Some(Tally {
-                passed: 12,
-                failed: 0,
-                ignored: 1
-            })
-        );
+        assert_eq!(Tally::of_line(ok), Some(Tally { passed: 12, failed: 0, ignored: 1 }));
         let failed = "test result: FAILED. 2 passed; 5 failed; 0 ignored; 0 measured";
-        assert_eq!(
-            Tally::of_line(failed),
-            Some(Tally {
-                passed: 2,
-                failed: 5,
-                ignored: 0
-            })
-        );
-        for line in [
-            "running 3 tests",
-            "test a ... ok",
-            "test result: soon",
-            "12 passed; 0 failed",
-        ] {
+        assert_eq!(Tally::of_line(failed), Some(Tally { passed: 2, failed: 5, ignored: 0 }));
+        for line in ["running 3 tests", "test a ... ok", "test result: soon", "12 passed; 0 failed"]
+        {
             assert_eq!(Tally::of_line(line), None, "{line}");
         }
     }

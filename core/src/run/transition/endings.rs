@@ -1,7 +1,7 @@
 //! What happens to the run as a whole: repeated checks, pauses, resumption, the end.
 
-use super::{Missing, Refusal};
 use super::judgement::outputs;
+use super::{Missing, Refusal};
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
 use crate::run::next::blocker;

@@ -81,7 +81,14 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn fail_step(&mut self, at: Timestamp, step: u32, event: &str, reason: &str, output: &str) {
+    pub(super) fn fail_step(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        event: &str,
+        reason: &str,
+        output: &str,
+    ) {
         let record = self.step_mut(step).expect("callers looked it up");
         let reason = text::one_line(reason);
         let kept = text::suffix(output, limits::PROMPT_OUTPUT_BYTES).to_owned();
@@ -138,7 +145,12 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn block_step(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
+    pub(super) fn block_step(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        reason: &str,
+    ) -> Result<(), Refusal> {
         self.demand_unfinished("step_blocked")?;
         self.demand_step(step)?;
         let reason = text::one_line(reason);

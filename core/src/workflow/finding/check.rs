@@ -15,28 +15,19 @@ pub(in super::super) fn empty(span: Span, step: &str) -> Diagnostic {
 
 pub(in super::super) fn layout(span: Span) -> Diagnostic {
     rule::VERIFY_LAYOUT
-        .at(
-            span,
-            "expected `key: value` or `- ` at the indentation of the lines above",
-        )
+        .at(span, "expected `key: value` or `- ` at the indentation of the lines above")
         .with_help("an object is one `key: value` a line; a list begins every item with `- `")
 }
 
 pub(in super::super) fn flow(span: Span, field: &str) -> Diagnostic {
     rule::FLOW_VERIFY
-        .at(
-            span,
-            format!("`{field}` is written in braces or brackets, which a shell would read"),
-        )
+        .at(span, format!("`{field}` is written in braces or brackets, which a shell would read"))
         .with_help("write one `key: value` a line, indented; a list begins every item with `- `")
 }
 
 pub(in super::super) fn too_many(span: Span) -> Diagnostic {
     rule::TOO_MANY_CHECKS
-        .at(
-            span,
-            format!("a step has at most {} checks", limits::CHECKS_PER_STEP),
-        )
+        .at(span, format!("a step has at most {} checks", limits::CHECKS_PER_STEP))
         .with_help("put some of them into a script and run the script")
 }
 
@@ -65,13 +56,7 @@ pub(in super::super) fn unknown_type(
 ) -> Diagnostic {
     let expected = "shell, browser, human-review, artifact";
     let diagnostic = rule::UNKNOWN_CHECK_TYPE
-        .at(
-            span,
-            format!(
-                "`{}` is no type of check; expected one of {expected}",
-                shown(found)
-            ),
-        )
+        .at(span, format!("`{}` is no type of check; expected one of {expected}", shown(found)))
         .with_hotl_text(format!(
             "Step '{step}' has invalid verify type '{}' (expected: {expected})",
             shown(found)
@@ -90,11 +75,7 @@ pub(in super::super) fn missing_field(
     kind: &str,
     field: &str,
 ) -> Diagnostic {
-    let old = if field == "kind" {
-        "assert.kind"
-    } else {
-        field
-    };
+    let old = if field == "kind" { "assert.kind" } else { field };
     let message = match field {
         "kind" => format!("the {kind} check has no `kind` below `assert`"),
         _ => format!("the {kind} check has no `{field}`"),
@@ -110,10 +91,7 @@ pub(in super::super) fn missing_field(
 
 pub(in super::super) fn foreign_field(span: Span, field: &str, kind: &str) -> Diagnostic {
     rule::FOREIGN_CHECK_FIELD
-        .at(
-            span,
-            format!("`{field}` does not belong to a check of type {kind}"),
-        )
+        .at(span, format!("`{field}` does not belong to a check of type {kind}"))
         .with_help("a check is one thing; write a list to check several")
 }
 
@@ -122,20 +100,12 @@ pub(in super::super) fn unknown_field(
     field: &str,
     suggestion: Option<&str>,
 ) -> Diagnostic {
-    let diagnostic = rule::UNKNOWN_CHECK_FIELD.at(
-        span,
-        format!(
-            "`{}` is no field of a check, so it would not be checked",
-            shown(field)
-        ),
-    );
+    let diagnostic = rule::UNKNOWN_CHECK_FIELD
+        .at(span, format!("`{}` is no field of a check, so it would not be checked", shown(field)));
     match suggestion {
         Some(known) => diagnostic
             .with_help(format!("did you mean `{known}`?"))
-            .with_fix(
-                format!("rename it to `{known}`"),
-                vec![Edit::replace(span, known)],
-            ),
+            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
         None => diagnostic.with_help("express it as a command, or write it as a comment: `# …`"),
     }
 }
@@ -157,13 +127,8 @@ pub(in super::super) fn invalid_value(
 }
 
 pub(in super::super) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {
-    invalid_value(
-        span,
-        "timeout",
-        found,
-        "a number with its unit, such as `90s` or `1h30m`",
-    )
-    .with_fix("take it as seconds", vec![Edit::insert(span.end, "s")])
+    invalid_value(span, "timeout", found, "a number with its unit, such as `90s` or `1h30m`")
+        .with_fix("take it as seconds", vec![Edit::insert(span.end, "s")])
 }
 
 pub(in super::super) fn unknown_kind(
@@ -188,16 +153,8 @@ pub(in super::super) fn unknown_kind(
 
 pub(in super::super) fn inline_assert(span: Span, kind: &str, indent: usize) -> Diagnostic {
     let nested = format!("\n{}kind: {kind}", " ".repeat(indent + 2));
-    invalid_value(
-        span,
-        "assert",
-        kind,
-        "`kind: …` on an indented line of its own",
-    )
-    .with_fix(
-        "move the kind below `assert`",
-        vec![Edit::replace(span, nested)],
-    )
+    invalid_value(span, "assert", kind, "`kind: …` on an indented line of its own")
+        .with_fix("move the kind below `assert`", vec![Edit::replace(span, nested)])
 }
 
 pub(in super::super) fn missing_assert_value(span: Span, kind: &str) -> Diagnostic {
@@ -223,12 +180,8 @@ pub(in super::super) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
         .at(span, format!("the glob `{}` names a folder", shown(glob)))
         .with_help("a glob matches names in the folder `path`; put the folder there");
     match glob.rsplit_once('/') {
-        Some(("**", name)) | Some((".", name)) if !name.is_empty() => {
-            diagnostic.with_help(format!(
-                "write `{}` to match names in the folder `path`",
-                shown(name)
-            ))
-        }
+        Some(("**", name)) | Some((".", name)) if !name.is_empty() => diagnostic
+            .with_help(format!("write `{}` to match names in the folder `path`", shown(name))),
         Some(_) | None => diagnostic,
     }
 }
@@ -237,20 +190,14 @@ pub(in super::super) fn path_outside(span: Span, field: &str, path: &str) -> Dia
     rule::PATH_OUTSIDE
         .at(
             span,
-            format!(
-                "`{field}` is `{}`, outside the folder in which the run works",
-                shown(path)
-            ),
+            format!("`{field}` is `{}`, outside the folder in which the run works", shown(path)),
         )
         .with_help("write a path relative to the root of the checkout, without `..`")
 }
 
 pub(in super::super) fn unterminated_heredoc(span: Span, delimiter: &str) -> Diagnostic {
     rule::UNTERMINATED_HEREDOC
-        .at(
-            span,
-            format!("the heredoc never reaches its end, `{}`", shown(delimiter)),
-        )
+        .at(span, format!("the heredoc never reaches its end, `{}`", shown(delimiter)))
         .with_help("the delimiter stands alone on a line, indented no deeper than the command")
 }
 
@@ -262,19 +209,13 @@ pub(in super::super) fn vacuous(span: Span, why: &str) -> Diagnostic {
 
 pub(in super::super) fn looks_like_prose(span: Span) -> Diagnostic {
     rule::PROSE_VERIFY
-        .at(
-            span,
-            "this reads like a sentence, but it is run as a command",
-        )
+        .at(span, "this reads like a sentence, but it is run as a command")
         .with_help("for a person to look at it, write `type: human-review` with a `prompt`")
 }
 
 pub(in super::super) fn machine_path(span: Span, path: &str) -> Diagnostic {
     rule::MACHINE_PATH
-        .at(
-            span,
-            format!("`{}` exists on one machine only", shown(path)),
-        )
+        .at(span, format!("`{}` exists on one machine only", shown(path)))
         .with_help("commands start in the root of the checkout; write paths relative to it")
 }
 
@@ -292,31 +233,19 @@ pub(in super::super) fn last_line_decides(span: Span) -> Diagnostic {
 
 pub(in super::super) fn review_before_checks(span: Span) -> Diagnostic {
     rule::REVIEW_BEFORE_CHECKS
-        .at(
-            span,
-            "a person is asked before the machine has checked the rest",
-        )
+        .at(span, "a person is asked before the machine has checked the rest")
         .with_help("put human-review at the end of the list, so that nobody reviews broken work")
 }
 
 pub(in super::super) fn review_check_alias(span: Span) -> Diagnostic {
     rule::REVIEW_CHECK_ALIAS
-        .at(
-            span,
-            "`check` is read as `prompt`; other readers of the format want `prompt`",
-        )
+        .at(span, "`check` is read as `prompt`; other readers of the format want `prompt`")
         .with_help("rename it")
         .with_fix("rename it to `prompt`", vec![Edit::replace(span, "prompt")])
 }
 
 pub(in super::super) fn url_without_scheme(span: Span, url: &str) -> Diagnostic {
     rule::URL_WITHOUT_SCHEME
-        .at(
-            span,
-            format!(
-                "`{}` does not begin with `http://` or `https://`",
-                shown(url)
-            ),
-        )
+        .at(span, format!("`{}` does not begin with `http://` or `https://`", shown(url)))
         .with_help("write the whole address")
 }

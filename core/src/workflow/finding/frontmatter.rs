@@ -29,38 +29,26 @@ pub(in super::super) fn unterminated(span: Span) -> Diagnostic {
 pub(in super::super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
     rule::FRONTMATTER_TOO_LARGE.at(
         span,
-        format!(
-            "the frontmatter has {bytes} bytes; it may have {}",
-            limits::FRONTMATTER_BYTES
-        ),
+        format!("the frontmatter has {bytes} bytes; it may have {}", limits::FRONTMATTER_BYTES),
     )
 }
 
 pub(in super::super) fn too_nested(span: Span) -> Diagnostic {
     rule::FRONTMATTER_TOO_NESTED.at(
         span,
-        format!(
-            "the value opens more than {} brackets",
-            limits::FRONTMATTER_OPEN_BRACKETS
-        ),
+        format!("the value opens more than {} brackets", limits::FRONTMATTER_OPEN_BRACKETS),
     )
 }
 
 pub(in super::super) fn not_a_key(span: Span) -> Diagnostic {
     rule::FRONTMATTER_LINE
-        .at(
-            span,
-            "this line is neither `key: value` nor indented below a key; it is ignored",
-        )
+        .at(span, "this line is neither `key: value` nor indented below a key; it is ignored")
         .with_help("indent it to continue the value above, or begin it with `#`")
 }
 
 pub(in super::super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
     rule::DUPLICATE_KEY
-        .at(
-            span,
-            format!("`{key}` occurs a second time; a key occurs once"),
-        )
+        .at(span, format!("`{key}` occurs a second time; a key occurs once"))
         .with_help("keep one of the two")
 }
 
@@ -69,10 +57,7 @@ pub(in super::super) fn unknown_key(span: Span, key: &str, suggestion: Option<&s
     match suggestion {
         Some(known) => found
             .with_help(format!("did you mean `{known}`?"))
-            .with_fix(
-                format!("rename it to `{known}`"),
-                vec![Edit::replace(span, known)],
-            ),
+            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
         None => found.with_help("it has no effect; docs/workflow-format.md lists the keys"),
     }
 }
@@ -87,9 +72,7 @@ pub(in super::super) fn missing_key(span: Span, key: &str, help: &str) -> Diagno
 pub(in super::super) fn empty_key(span: Span, key: &str) -> Diagnostic {
     rule::EMPTY_KEY
         .at(span, format!("`{key}` has no value"))
-        .with_help(format!(
-            "write the value behind `{key}:`, or remove the line"
-        ))
+        .with_help(format!("write the value behind `{key}:`, or remove the line"))
 }
 
 /// A value outside the vocabulary of its key.
@@ -110,15 +93,9 @@ pub(in super::super) fn invalid_value(
 
 pub(in super::super) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {
     rule::IGNORED_TEXT
-        .at(
-            rest,
-            format!("`{}` is ignored; the value is one word", shown(ignored)),
-        )
+        .at(rest, format!("`{}` is ignored; the value is one word", shown(ignored)))
         .with_help("begin a comment with ` #`")
-        .with_fix(
-            "remove the text",
-            vec![Edit::replace(Span::new(word.end, rest.end), "")],
-        )
+        .with_fix("remove the text", vec![Edit::replace(Span::new(word.end, rest.end), "")])
 }
 
 pub(in super::super) fn unreadable_quotes(span: Span, key: &str) -> Diagnostic {

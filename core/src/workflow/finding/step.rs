@@ -19,20 +19,14 @@ pub(in super::super) fn too_many(span: Span) -> Diagnostic {
     rule::TOO_MANY_STEPS
         .at(
             span,
-            format!(
-                "this is one step too many; a file has at most {}",
-                limits::WORKFLOW_STEPS
-            ),
+            format!("this is one step too many; a file has at most {}", limits::WORKFLOW_STEPS),
         )
         .with_help("split the work over several files")
 }
 
 pub(in super::super) fn misspelt_header(line: Span, canonical: String) -> Diagnostic {
     rule::STEP_HEADER
-        .at(
-            line,
-            "this line is not written as a step header; other readers of the format skip it",
-        )
+        .at(line, "this line is not written as a step header; other readers of the format skip it")
         .with_help(format!("write `{}`", shown(&canonical)))
         .with_fix("rewrite the header", vec![Edit::replace(line, canonical)])
 }
@@ -43,10 +37,7 @@ pub(in super::super) fn wrong_number(
     expected: u32,
     renumbering: Option<Vec<Edit>>,
 ) -> Diagnostic {
-    let message = format!(
-        "the step is numbered `{}`; expected `{expected}`",
-        shown(found)
-    );
+    let message = format!("the step is numbered `{}`; expected `{expected}`", shown(found));
     with_renumbering(rule::STEP_NUMBER.at(span, message), renumbering)
 }
 
@@ -88,10 +79,7 @@ pub(in super::super) fn long_name(span: Span) -> Diagnostic {
 
 pub(in super::super) fn text_after_name(span: Span, text: &str) -> Diagnostic {
     rule::TEXT_AFTER_STEP_NAME
-        .at(
-            span,
-            format!("`{}` behind the name is ignored", shown(text)),
-        )
+        .at(span, format!("`{}` behind the name is ignored", shown(text)))
         .with_help("move it into the name, before `**`, or into `action`")
 }
 
@@ -112,13 +100,7 @@ pub(in super::super) fn missing_loop(span: Span, step: &str, fix: Edit) -> Diagn
 
 pub(in super::super) fn invalid_loop(span: Span, found: &str) -> Diagnostic {
     rule::INVALID_LOOP
-        .at(
-            span,
-            format!(
-                "`loop` is `{}`; expected `false` or `until <condition>`",
-                shown(found)
-            ),
-        )
+        .at(span, format!("`loop` is `{}`; expected `false` or `until <condition>`", shown(found)))
         .with_help("write `loop: until <condition>` to repeat the step until its checks pass")
 }
 
@@ -126,10 +108,7 @@ pub(in super::super) fn empty_condition(span: Span) -> Diagnostic {
     rule::INVALID_LOOP
         .at(span, "`loop: until` names no condition")
         .with_help("say in words what ends the loop, as in `until the tests pass`")
-        .with_fix(
-            "name the checks",
-            vec![Edit::insert(span.end, " the checks pass")],
-        )
+        .with_fix("name the checks", vec![Edit::insert(span.end, " the checks pass")])
 }
 
 pub(in super::super) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
@@ -141,14 +120,9 @@ pub(in super::super) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
 
 pub(in super::super) fn until_without_verify(span: Span, step: &str) -> Diagnostic {
     rule::UNTIL_WITHOUT_VERIFY
-        .at(
-            span,
-            "the step is repeated until its checks pass, but it has no `verify`",
-        )
+        .at(span, "the step is repeated until its checks pass, but it has no `verify`")
         .with_help("add a `verify` that fails until the work is done, or write `loop: false`")
-        .with_hotl_text(format!(
-            "Step '{step}' has loop:until but missing 'verify:' field"
-        ))
+        .with_hotl_text(format!("Step '{step}' has loop:until but missing 'verify:' field"))
 }
 
 pub(in super::super) fn invalid_max_iterations(span: Span, found: &str) -> Diagnostic {
@@ -164,19 +138,13 @@ pub(in super::super) fn invalid_max_iterations(span: Span, found: &str) -> Diagn
 
 pub(in super::super) fn unused_max_iterations(span: Span) -> Diagnostic {
     rule::UNUSED_MAX_ITERATIONS
-        .at(
-            span,
-            "`max_iterations` has no effect on a step that is not repeated",
-        )
+        .at(span, "`max_iterations` has no effect on a step that is not repeated")
         .with_help("write `loop: until <condition>`, or remove the line")
 }
 
 pub(in super::super) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
     let diagnostic = rule::INVALID_GATE
-        .at(
-            span,
-            format!("`gate` is `{}`; expected `human` or `auto`", shown(found)),
-        )
+        .at(span, format!("`gate` is `{}`; expected `human` or `auto`", shown(found)))
         .with_help("a step without a gate has no `gate` line");
     match found.to_ascii_lowercase().as_str() {
         "true" | "yes" | "required" | "manual" | "review" | "approval" => {
@@ -194,57 +162,34 @@ pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
 
 pub(in super::super) fn unknown_field(span: Span, field: &str) -> Diagnostic {
     rule::UNKNOWN_FIELD
-        .at(
-            span,
-            format!(
-                "`{}` is no field of a step; the line is ignored",
-                shown(field)
-            ),
-        )
+        .at(span, format!("`{}` is no field of a step; the line is ignored", shown(field)))
         .with_help("the fields are `action`, `loop`, `max_iterations`, `verify` and `gate`")
 }
 
 pub(in super::super) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
     rule::MISSPELT_FIELD
-        .at(
-            span,
-            format!("this is not how the field `{known}` is written"),
-        )
+        .at(span, format!("this is not how the field `{known}` is written"))
         .with_help(format!("write `{known}:` at the beginning of the line"))
-        .with_fix(
-            format!("write `{known}:`"),
-            vec![Edit::replace(span, format!("{known}:"))],
-        )
+        .with_fix(format!("write `{known}:`"), vec![Edit::replace(span, format!("{known}:"))])
 }
 
 pub(in super::super) fn indented_field(span: Span, line_start: usize, indent: &str) -> Diagnostic {
     let blanks = Span::new(line_start, span.start);
     rule::INDENTED_FIELD
-        .at(
-            span,
-            "this line is indented below another field and so is part of that field",
-        )
+        .at(span, "this line is indented below another field and so is part of that field")
         .with_help("give all fields of the step the same indentation")
-        .with_fix(
-            "indent it like the other fields",
-            vec![Edit::replace(blanks, indent)],
-        )
+        .with_fix("indent it like the other fields", vec![Edit::replace(blanks, indent)])
 }
 
 pub(in super::super) fn indented_key_in_text(span: Span) -> Diagnostic {
     rule::INDENTED_KEY_IN_TEXT
-        .at(
-            span,
-            "this line is part of `action`, although it looks like a field",
-        )
+        .at(span, "this line is part of `action`, although it looks like a field")
         .with_help("if it is a field, indent it like `action:`; if not, begin with `action: |`")
 }
 
 pub(in super::super) fn unexpected_lines(span: Span, field: &str) -> Diagnostic {
-    rule::UNEXPECTED_LINES.at(
-        span,
-        format!("`{field}` has one line, but more is indented below it"),
-    )
+    rule::UNEXPECTED_LINES
+        .at(span, format!("`{field}` has one line, but more is indented below it"))
 }
 
 pub(in super::super) fn mixed_indentation(span: Span) -> Diagnostic {
@@ -267,19 +212,13 @@ pub(in super::super) fn prose(span: Span) -> Diagnostic {
 
 pub(in super::super) fn several_scripts(span: Span) -> Diagnostic {
     rule::SEVERAL_SCRIPTS
-        .at(
-            span,
-            "the step has a script already; which one is meant to run?",
-        )
+        .at(span, "the step has a script already; which one is meant to run?")
         .with_help("join the two, or indent one below `action:` if it is an illustration")
 }
 
 pub(in super::super) fn hidden_character(span: Span, what: &str) -> Diagnostic {
     rule::HIDDEN_CHARACTER
-        .at(
-            span,
-            format!("`{what}` contains a character that cannot be seen"),
-        )
+        .at(span, format!("`{what}` contains a character that cannot be seen"))
         .with_help("control and formatting characters make a line read differently than it runs")
 }
 
@@ -290,11 +229,7 @@ pub(in super::super) fn security_without_gate(
     words: &[&str],
     certain: bool,
 ) -> Diagnostic {
-    let list = words
-        .iter()
-        .map(|word| format!("`{word}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let list = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let message = format!(
         "the step touches security ({list}) at `risk_level: high` but has no `gate: human`"
     );
@@ -302,9 +237,7 @@ pub(in super::super) fn security_without_gate(
     if !certain {
         diagnostic.severity = Severity::Warning;
     }
-    diagnostic
-        .with_help("add `gate: human`")
-        .with_hotl_text(format!(
-            "Step '{step}' has security keywords with risk_level:high but missing 'gate: human'"
-        ))
+    diagnostic.with_help("add `gate: human`").with_hotl_text(format!(
+        "Step '{step}' has security keywords with risk_level:high but missing 'gate: human'"
+    ))
 }

@@ -18,12 +18,7 @@ pub(super) fn to_patch(path: &Path) -> io::Result<File> {
 /// Opens for appending, and says whether the file was created.
 pub(super) fn to_append(path: &Path, may_create: bool) -> io::Result<(File, bool)> {
     if may_create {
-        match careful(
-            OpenOptions::new().append(true).create_new(true),
-            Links::Refused,
-        )
-        .open(path)
-        {
+        match careful(OpenOptions::new().append(true).create_new(true), Links::Refused).open(path) {
             Ok(file) => return Ok((file, true)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

@@ -33,10 +33,7 @@ impl Temporary {
             let path = folder.join(format!(".onloop-{}-{number}.tmp", std::process::id()));
             match new_file(&path) {
                 Ok(file) => {
-                    let temporary = Temporary {
-                        path,
-                        file: Some(file),
-                    };
+                    let temporary = Temporary { path, file: Some(file) };
                     if let Some(like) = like {
                         resemble(temporary.file(), like)?;
                     }
@@ -55,9 +52,7 @@ impl Temporary {
 
     /// The file, open for writing.
     pub(in crate::host) fn file(&self) -> &File {
-        self.file
-            .as_ref()
-            .expect("a temporary file is open until it is published")
+        self.file.as_ref().expect("a temporary file is open until it is published")
     }
 
     /// Takes the place of whatever is at `target`.
@@ -109,21 +104,12 @@ fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
 fn new_file(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     // `create_new` is O_CREAT|O_EXCL, which never follows a link at the end of the path.
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o644)
-        .open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path)
 }
 
 #[cfg(not(unix))]
 fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
 /// Takes over permissions, and the owner as far as we may.

@@ -33,16 +33,8 @@ impl Holder {
 
     /// One line of JSON with its line break.
     pub(super) fn to_line(&self) -> String {
-        let Holder {
-            pid,
-            host,
-            started,
-            at,
-        } = self;
-        format!(
-            "{}\n",
-            json!({ "pid": pid, "host": host, "started": started, "at": at })
-        )
+        let Holder { pid, host, started, at } = self;
+        format!("{}\n", json!({ "pid": pid, "host": host, "started": started, "at": at }))
     }
 
     /// What `file` says; `None` when that is no holder.
@@ -55,11 +47,7 @@ impl Holder {
         let field = |name: &str| value[name].as_str().map(str::to_owned);
         Some(Holder {
             // Zero and numbers beyond `i32` name process groups or nothing at all.
-            pid: value["pid"]
-                .as_i64()
-                .and_then(|pid| i32::try_from(pid).ok())?
-                .try_into()
-                .ok()?,
+            pid: value["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok())?.try_into().ok()?,
             host: field("host")?,
             started: field("started")?,
             at: field("at").unwrap_or_default(),
@@ -92,19 +80,12 @@ impl std::fmt::Display for Holder {
 /// This process, as its locks name it.
 pub(crate) fn identity() -> ProcessIdentity {
     let pid = std::process::id();
-    ProcessIdentity {
-        pid,
-        host: host_name(),
-        started: process::started(pid),
-    }
+    ProcessIdentity { pid, host: host_name(), started: process::started(pid) }
 }
 
 #[cfg(unix)]
 fn host_name() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(not(unix))]
@@ -117,20 +98,14 @@ mod process {
 
     /// What is known about a pid.
     #[derive(Debug, PartialEq, Eq)]
-    #[cfg_attr(
-        not(unix),
-        expect(dead_code, reason = "nothing is known about other processes")
-    )]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "nothing is known about other processes"))]
     pub(super) enum Presence {
         /// No process has this pid.
         Gone,
         /// A process has it and started then; empty where that cannot be learned.
         Started(String),
         /// Nothing is known.
-        #[cfg_attr(
-            unix,
-            allow(dead_code, reason = "unix always knows whether a pid is taken")
-        )]
+        #[cfg_attr(unix, allow(dead_code, reason = "unix always knows whether a pid is taken"))]
         Unknown,
     }
 
@@ -181,10 +156,7 @@ mod process {
         let (_, after_name) = stat.rsplit_once(')')?;
         let mut fields = after_name.split_ascii_whitespace();
         let zombie = matches!(fields.next()?, "Z" | "X");
-        Some(ProcessStat {
-            zombie,
-            started: fields.nth(22 - 4)?.to_owned(),
-        })
+        Some(ProcessStat { zombie, started: fields.nth(22 - 4)?.to_owned() })
     }
 
     #[cfg(test)]
@@ -193,20 +165,10 @@ mod process {
 
         #[test]
         fn a_hostile_program_name_does_not_shift_the_fields() {
-            let rest = (4..=30)
-                .map(|n| n.to_string())
-                .collect::<Vec<_>>()
-                .join(" ");
+            let rest = (4..=30).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
             for name in ["sh", "a b", ") S 1 2 3", "x) y (z"] {
-                let expected = ProcessStat {
-                    zombie: false,
-                    started: "22".to_owned(),
-                };
-                assert_eq!(
-                    parse_stat(&format!("7 ({name}) S {rest}")),
-                    Some(expected),
-                    "{name}"
-                );
+                let expected = ProcessStat { zombie: false, started: "22".to_owned() };
+                assert_eq!(parse_stat(&format!("7 ({name}) S {rest}")), Some(expected), "{name}");
             }
             assert!(parse_stat(&format!("7 (sh) Z {rest}")).unwrap().zombie);
             assert_eq!(parse_stat(""), None);
@@ -228,11 +190,7 @@ mod tests {
     use super::*;
 
     fn identity() -> ProcessIdentity {
-        ProcessIdentity {
-            pid: 42,
-            host: "box".to_owned(),
-            started: "77".to_owned(),
-        }
+        ProcessIdentity { pid: 42, host: "box".to_owned(), started: "77".to_owned() }
     }
 
     #[test]

@@ -15,12 +15,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn new(limit_bytes: usize) -> Keeper {
-        Keeper {
-            limit_bytes,
-            head: Vec::new(),
-            tail: Vec::new(),
-            total_bytes: 0,
-        }
+        Keeper { limit_bytes, head: Vec::new(), tail: Vec::new(), total_bytes: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -37,11 +32,7 @@ impl Keeper {
 
     pub(super) fn finish(mut self) -> Capture {
         self.trim(self.limit_bytes);
-        Capture {
-            head: self.head,
-            tail: self.tail,
-            total_bytes: self.total_bytes,
-        }
+        Capture { head: self.head, tail: self.tail, total_bytes: self.total_bytes }
     }
 
     /// Keeps the last `len` bytes of the tail.
@@ -73,20 +64,11 @@ mod tests {
             for len in 0..all.len() {
                 for chunk in 1..20 {
                     let mut keeper = Keeper::new(limit);
-                    all[..len]
-                        .chunks(chunk)
-                        .for_each(|bytes| keeper.push(bytes));
+                    all[..len].chunks(chunk).for_each(|bytes| keeper.push(bytes));
                     let kept = keeper.tail.len() + keeper.head.len();
-                    assert!(
-                        kept <= 3 * limit,
-                        "limit {limit}, length {len}, chunk {chunk}"
-                    );
+                    assert!(kept <= 3 * limit, "limit {limit}, length {len}, chunk {chunk}");
                     let capture = keeper.finish();
-                    assert_eq!(
-                        capture,
-                        reference(&all[..len], limit),
-                        "{limit} {len} {chunk}"
-                    );
+                    assert_eq!(capture, reference(&all[..len], limit), "{limit} {len} {chunk}");
                 }
             }
         }

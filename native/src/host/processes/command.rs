@@ -16,9 +16,7 @@ use crate::host::{Root, failure};
 /// `Invalid` for what no system can start: no program, a NUL, a nameless variable.
 pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Failure> {
     let words = words(&spec.command);
-    let Some((program, arguments)) = words
-        .split_first()
-        .filter(|(program, _)| !program.is_empty())
+    let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty())
     else {
         return Err(invalid("a command without a program cannot be run"));
     };
@@ -26,9 +24,7 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
         return Err(invalid("a command with a NUL in it cannot be run"));
     }
     let mut command = OsCommand::new(program);
-    command
-        .args(arguments)
-        .current_dir(root.resolve(&spec.cwd)?);
+    command.args(arguments).current_dir(root.resolve(&spec.cwd)?);
     for name in &spec.env_remove {
         command.env_remove(variable(name, "")?);
     }
@@ -36,20 +32,10 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
         command.env(variable(name, value)?, value);
     }
     if spec.interactive {
-        command
-            .stdin(Stdio::inherit())
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit());
+        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
-        let stdin = if spec.stdin.is_some() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        };
-        command
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let stdin = if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     Ok(command)
 }
@@ -69,9 +55,7 @@ fn words(command: &Command) -> Vec<&str> {
 fn variable<'a>(name: &'a str, value: &str) -> Result<&'a str, Failure> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         let shown = name.replace('\0', "\\0");
-        return Err(invalid(&format!(
-            "`{shown}` cannot be set as an environment variable"
-        )));
+        return Err(invalid(&format!("`{shown}` cannot be set as an environment variable")));
     }
     Ok(name)
 }
@@ -83,11 +67,7 @@ fn invalid(message: &str) -> Failure {
 /// Why a program could not be started. The system says "not found" for a missing folder as
 /// for a missing program; people need to know which.
 pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) -> Failure {
-    let program = words(&spec.command)
-        .first()
-        .copied()
-        .unwrap_or_default()
-        .to_owned();
+    let program = words(&spec.command).first().copied().unwrap_or_default().to_owned();
     let what = format!("cannot run `{program}`");
     let cwd = root.resolve(&spec.cwd);
     if !cwd.as_deref().is_ok_and(Path::is_dir) {
@@ -95,11 +75,7 @@ pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) 
         return Failure::new(FailureKind::Invalid, message);
     }
     if error.kind() == io::ErrorKind::NotFound {
-        let place = if program.contains('/') {
-            "at that path"
-        } else {
-            "on `PATH`"
-        };
+        let place = if program.contains('/') { "at that path" } else { "on `PATH`" };
         let message = format!("{what}: there is no such program {place}");
         return Failure::new(FailureKind::NotFound, message);
     }

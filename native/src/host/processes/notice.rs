@@ -29,9 +29,7 @@ impl EndNotice {
             while matches!(waitid(WaitId::Pid(child), ended), Err(Errno::INTR)) {}
             drop(writer);
         };
-        std::thread::Builder::new()
-            .name("child".to_owned())
-            .spawn(wait)?;
+        std::thread::Builder::new().name("child".to_owned()).spawn(wait)?;
         Ok(EndNotice(reader.into()))
     }
 }
@@ -50,16 +48,11 @@ mod tests {
     #[test]
     fn both_ways_notice_the_end_and_leave_the_child_to_be_waited_for() {
         for notice in [EndNotice::of, EndNotice::by_thread] {
-            let mut child = std::process::Command::new("sh")
-                .args(["-c", "exit 7"])
-                .spawn()
-                .unwrap();
+            let mut child =
+                std::process::Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
             let pid = Pid::from_child(&child);
             let notice = notice(pid).unwrap();
-            let timeout = Timespec {
-                tv_sec: 10,
-                tv_nsec: 0,
-            };
+            let timeout = Timespec { tv_sec: 10, tv_nsec: 0 };
             let ready = poll(&mut [PollFd::new(&notice, PollFlags::IN)], Some(&timeout)).unwrap();
             assert_eq!(ready, 1);
             assert_eq!(child.wait().unwrap().code(), Some(7));

@@ -90,14 +90,9 @@ fn reap(pids: &[Pid]) {
 }
 
 fn wait_for_one(pids: &[Pid], longest: Duration) {
-    let notices: Vec<EndNotice> = pids
-        .iter()
-        .filter_map(|&pid| EndNotice::of(pid).ok())
-        .collect();
-    let mut fds: Vec<PollFd<'_>> = notices
-        .iter()
-        .map(|notice| PollFd::new(notice, PollFlags::IN))
-        .collect();
+    let notices: Vec<EndNotice> = pids.iter().filter_map(|&pid| EndNotice::of(pid).ok()).collect();
+    let mut fds: Vec<PollFd<'_>> =
+        notices.iter().map(|notice| PollFd::new(notice, PollFlags::IN)).collect();
     let timeout = Timespec::try_from(longest).ok();
     let _ = poll(&mut fds, timeout.as_ref());
 }
@@ -111,9 +106,7 @@ fn children_except(leader: Pid) -> Vec<Pid> {
     };
     for thread in threads.flatten() {
         let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        let pids = list
-            .split_ascii_whitespace()
-            .filter_map(|pid| pid.parse().ok());
+        let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
         children.extend(pids.filter_map(Pid::from_raw).filter(|&pid| pid != leader));
     }
     children

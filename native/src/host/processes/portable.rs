@@ -39,26 +39,15 @@ pub(super) fn run(
 ) -> Result<ProcessEnd, Failure> {
     let root = &processes.root;
     let mut command = command::prepare(root, spec)?;
-    let log = spec
-        .stream_to
-        .as_deref()
-        .map(|path| files::open_stream(root, path))
-        .transpose()?;
-    let _lent = spec
-        .interactive
-        .then(|| processes.interrupts.lend_terminal());
+    let log = spec.stream_to.as_deref().map(|path| files::open_stream(root, path)).transpose()?;
+    let _lent = spec.interactive.then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
-    let mut child = command
-        .spawn()
-        .map_err(|error| command::spawn_failure(&error, root, spec))?;
+    let mut child = command.spawn().map_err(|error| command::spawn_failure(&error, root, spec))?;
     let timeout = spec.timeout_ms.map(Duration::from_millis);
     let mut running = Running {
         output: follow_streams(&mut child, spec),
         child,
-        kept: [
-            Keeper::new(spec.capture_bytes),
-            Keeper::new(spec.capture_bytes),
-        ],
+        kept: [Keeper::new(spec.capture_bytes), Keeper::new(spec.capture_bytes)],
         log,
         deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
         why: None,
@@ -68,15 +57,8 @@ pub(super) fn run(
     while Instant::now() < linger && running.take_output(progress) {}
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let [stdout, stderr] = running.kept.map(Keeper::finish);
-    let status = running
-        .why
-        .unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
-    Ok(ProcessEnd {
-        status,
-        stdout,
-        stderr,
-        duration_ms,
-    })
+    let status = running.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
+    Ok(ProcessEnd { status, stdout, stderr, duration_ms })
 }
 
 struct Running {
@@ -106,10 +88,7 @@ impl Running {
             if self.why.is_none() {
                 if interrupts.take() {
                     self.why = Some(ProcessStatus::Interrupted);
-                } else if self
-                    .deadline
-                    .is_some_and(|deadline| Instant::now() >= deadline)
-                {
+                } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     self.why = Some(ProcessStatus::TimedOut);
                 }
                 if self.why.is_some() {
@@ -194,10 +173,7 @@ mod tests {
     fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {
         let processes = OsProcesses::new(Root::new("/"), interrupts, Orphans::Leave);
         let spec = ProcessSpec {
-            command: Command::Shell {
-                shell: Shell::Sh,
-                line: line.to_owned(),
-            },
+            command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
             cwd: ".".to_owned(),
             env_remove: Vec::new(),
             env_set: Vec::new(),
@@ -216,23 +192,11 @@ mod tests {
         let interrupts = Interrupts::new().unwrap();
         let end = follow("cat; echo err >&2; exit 3", 20_000, &interrupts);
         assert_eq!(end.status, ProcessStatus::Exited(3));
-        assert_eq!(
-            (end.stdout.text(), end.stderr.text()),
-            ("input".into(), "err\n".into())
-        );
+        assert_eq!((end.stdout.text(), end.stderr.text()), ("input".into(), "err\n".into()));
         let end = follow("yes | head -c 5000000", 20_000, &interrupts);
-        assert_eq!(
-            (end.stdout.total_bytes, end.stdout.tail.len()),
-            (5_000_000, 10)
-        );
-        assert_eq!(
-            follow("exec sleep 1000", 50, &interrupts).status,
-            ProcessStatus::TimedOut
-        );
-        assert_eq!(
-            follow("sleep 1 & echo", 20_000, &interrupts).status,
-            ProcessStatus::Exited(0)
-        );
+        assert_eq!((end.stdout.total_bytes, end.stdout.tail.len()), (5_000_000, 10));
+        assert_eq!(follow("exec sleep 1000", 50, &interrupts).status, ProcessStatus::TimedOut);
+        assert_eq!(follow("sleep 1 & echo", 20_000, &interrupts).status, ProcessStatus::Exited(0));
         interrupts.raise();
         let end = follow("exec sleep 1000", 20_000, &interrupts);
         assert_eq!(end.status, ProcessStatus::Interrupted);

@@ -65,14 +65,8 @@ impl<'a> Streams<'a> {
         let path = spec.stream_to.as_deref().unwrap_or_default();
         Ok(Streams {
             stdin,
-            stdout: Stream {
-                pipe: stdout,
-                keeper: Keeper::new(spec.capture_bytes),
-            },
-            stderr: Stream {
-                pipe: stderr,
-                keeper: Keeper::new(spec.capture_bytes),
-            },
+            stdout: Stream { pipe: stdout, keeper: Keeper::new(spec.capture_bytes) },
+            stderr: Stream { pipe: stderr, keeper: Keeper::new(spec.capture_bytes) },
             log: log.map(|file| Log { file, path }),
             chunk: vec![0; CHUNK_BYTES],
         })
@@ -80,20 +74,9 @@ impl<'a> Streams<'a> {
 
     /// The streams that are still open.
     pub(super) fn open(&self) -> impl Iterator<Item = (Which, BorrowedFd<'_>)> {
-        let stdin = self
-            .stdin
-            .as_ref()
-            .map(|(pipe, _)| (Which::Stdin, pipe.as_fd()));
-        let stdout = self
-            .stdout
-            .pipe
-            .as_ref()
-            .map(|pipe| (Which::Stdout, pipe.as_fd()));
-        let stderr = self
-            .stderr
-            .pipe
-            .as_ref()
-            .map(|pipe| (Which::Stderr, pipe.as_fd()));
+        let stdin = self.stdin.as_ref().map(|(pipe, _)| (Which::Stdin, pipe.as_fd()));
+        let stdout = self.stdout.pipe.as_ref().map(|pipe| (Which::Stdout, pipe.as_fd()));
+        let stderr = self.stderr.pipe.as_ref().map(|pipe| (Which::Stderr, pipe.as_fd()));
         [stdin, stdout, stderr].into_iter().flatten()
     }
 
@@ -109,13 +92,7 @@ impl<'a> Streams<'a> {
 
     /// Moves what can be moved now.
     pub(super) fn serve(&mut self, which: Which, progress: &mut dyn Progress) {
-        let Streams {
-            stdin,
-            stdout,
-            stderr,
-            log,
-            chunk,
-        } = self;
+        let Streams { stdin, stdout, stderr, log, chunk } = self;
         match which {
             Which::Stdin => feed(stdin),
             Which::Stdout => stdout.drain(chunk, log, progress),
@@ -199,15 +176,9 @@ mod tests {
     #[test]
     fn a_log_on_a_full_disk_ends_with_one_warning_and_the_stream_goes_on() {
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let mut log = Some(Log {
-            file,
-            path: "a.log",
-        });
+        let mut log = Some(Log { file, path: "a.log" });
         let mut warnings = Warnings::default();
-        let mut stream = Stream {
-            pipe: Some(&b"some output"[..]),
-            keeper: Keeper::new(100),
-        };
+        let mut stream = Stream { pipe: Some(&b"some output"[..]), keeper: Keeper::new(100) };
         stream.drain(&mut [0; 4], &mut log, &mut warnings);
         assert_eq!(stream.keeper.finish().head, b"some output");
         assert_eq!(

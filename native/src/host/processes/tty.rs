@@ -18,10 +18,7 @@ pub(super) struct Lent<'a> {
 
 impl<'a> Lent<'a> {
     pub(super) fn to_program(interrupts: &'a Interrupts) -> Lent<'a> {
-        Lent {
-            modes: tcgetattr(io::stdin()).ok(),
-            _interrupts: interrupts.lend_terminal(),
-        }
+        Lent { modes: tcgetattr(io::stdin()).ok(), _interrupts: interrupts.lend_terminal() }
     }
 }
 

@@ -28,14 +28,9 @@ pub(super) fn run(
     progress: &mut dyn Progress,
 ) -> Result<ProcessEnd, Failure> {
     let mut command = command::prepare(&processes.root, spec)?;
-    let log = spec
-        .stream_to
-        .as_deref()
-        .map(|path| files::open_stream(&processes.root, path));
+    let log = spec.stream_to.as_deref().map(|path| files::open_stream(&processes.root, path));
     let log = log.transpose()?;
-    let _terminal = spec
-        .interactive
-        .then(|| tty::Lent::to_program(&processes.interrupts));
+    let _terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
     if !spec.interactive {
         command.process_group(0);
     }
@@ -45,11 +40,8 @@ pub(super) fn run(
         .start(|| {
             let child = command.spawn()?;
             let leader = Pid::from_child(&child);
-            let scope = if spec.interactive {
-                Scope::Process(leader)
-            } else {
-                Scope::Group(leader)
-            };
+            let scope =
+                if spec.interactive { Scope::Process(leader) } else { Scope::Group(leader) };
             Ok(((child, scope), scope.group()))
         })
         .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
@@ -82,12 +74,8 @@ fn follow(
         streams,
         notice,
         interrupts: &processes.interrupts,
-        phase: Phase::Free {
-            deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
-        },
-        reap_at: started
-            .checked_add(REAP_EVERY)
-            .filter(|_| processes.orphans == Orphans::End),
+        phase: Phase::Free { deadline: timeout.and_then(|timeout| started.checked_add(timeout)) },
+        reap_at: started.checked_add(REAP_EVERY).filter(|_| processes.orphans == Orphans::End),
         tick_every: progress.tick_every_ms().map(Duration::from_millis),
     };
     let leader_ended = running.until_end(progress);
@@ -97,9 +85,7 @@ fn follow(
     let status = match running.phase {
         Phase::Asked { why, .. } | Phase::Killed { why, .. } => why,
         Phase::Free { .. } => {
-            let exit = child
-                .wait()
-                .map_err(|error| failure::of(&error, "cannot wait"))?;
+            let exit = child.wait().map_err(|error| failure::of(&error, "cannot wait"))?;
             own_end(exit)
         }
     };
@@ -107,12 +93,7 @@ fn follow(
         let _ = child.wait();
     }
     let (stdout, stderr) = running.streams.finish();
-    Ok(ProcessEnd {
-        status,
-        stdout,
-        stderr,
-        duration_ms,
-    })
+    Ok(ProcessEnd { status, stdout, stderr, duration_ms })
 }
 
 fn own_end(exit: ExitStatus) -> ProcessStatus {
@@ -170,15 +151,9 @@ enum Phase {
     /// Not at all; it may run until `deadline`.
     Free { deadline: Option<Instant> },
     /// It was asked to end.
-    Asked {
-        why: ProcessStatus,
-        kill_at: Instant,
-    },
+    Asked { why: ProcessStatus, kill_at: Instant },
     /// It was killed; only the kernel can still hold it.
-    Killed {
-        why: ProcessStatus,
-        give_up_at: Instant,
-    },
+    Killed { why: ProcessStatus, give_up_at: Instant },
 }
 
 struct Running<'a> {
@@ -229,10 +204,7 @@ impl Running<'_> {
                     Phase::Free { .. } => self.ask(ProcessStatus::TimedOut),
                     Phase::Asked { why, .. } => {
                         self.scope.kill();
-                        self.phase = Phase::Killed {
-                            why,
-                            give_up_at: Instant::now() + GRACE,
-                        };
+                        self.phase = Phase::Killed { why, give_up_at: Instant::now() + GRACE };
                     }
                     Phase::Killed { .. } => return false,
                 }
@@ -243,10 +215,7 @@ impl Running<'_> {
 
     fn ask(&mut self, why: ProcessStatus) {
         self.scope.ask_to_end();
-        self.phase = Phase::Asked {
-            why,
-            kill_at: Instant::now() + GRACE,
-        };
+        self.phase = Phase::Asked { why, kill_at: Instant::now() + GRACE };
     }
 
     fn keep_house(&mut self) {
@@ -311,11 +280,7 @@ impl Running<'_> {
             .streams
             .open()
             .map(|(which, fd)| {
-                let event = if which == Which::Stdin {
-                    PollFlags::OUT
-                } else {
-                    PollFlags::IN
-                };
+                let event = if which == Which::Stdin { PollFlags::OUT } else { PollFlags::IN };
                 (which, PollFd::from_borrowed_fd(fd, event))
             })
             .unzip();
@@ -330,18 +295,7 @@ impl Running<'_> {
             return (Vec::new(), Woken::default());
         }
         let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
-        let woken = Woken {
-            ended: ready(streams.len()),
-            interrupted: ready(streams.len() + 1),
-        };
-        (
-            streams
-                .iter()
-                .enumerate()
-                .filter(|&(i, _)| ready(i))
-                .map(|(_, w)| *w)
-                .collect(),
-            woken,
-        )
+        let woken = Woken { ended: ready(streams.len()), interrupted: ready(streams.len() + 1) };
+        (streams.iter().enumerate().filter(|&(i, _)| ready(i)).map(|(_, w)| *w).collect(), woken)
     }
 }

@@ -51,9 +51,7 @@ impl Lines {
 }
 
 fn text(line: Vec<u8>) -> String {
-    String::from_utf8_lossy(&line)
-        .trim_end_matches(['\r', '\n'])
-        .to_owned()
+    String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned()
 }
 
 /// The failure of a question that nobody can answer.
@@ -67,9 +65,7 @@ struct Unbuffered;
 #[cfg(unix)]
 impl Read for Unbuffered {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::retry_on_intr(|| {
-            rustix::io::read(io::stdin(), &mut *buffer)
-        })?)
+        Ok(rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut *buffer))?)
     }
 }
 
@@ -105,11 +101,7 @@ fn wait(interrupts: &Interrupts) -> Result<(), Failure> {
 /// Here reading itself waits, and Ctrl-C ends the process.
 #[cfg(not(unix))]
 fn wait(interrupts: &Interrupts) -> Result<(), Failure> {
-    if interrupts.take() {
-        Err(interrupts::interrupted())
-    } else {
-        Ok(())
-    }
+    if interrupts.take() { Err(interrupts::interrupted()) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -118,9 +110,7 @@ mod tests {
 
     #[test]
     fn lines_are_cut_where_they_end_and_where_they_must() {
-        let mut lines = Lines {
-            rest: b"yes\r\nno\nrest".to_vec(),
-        };
+        let mut lines = Lines { rest: b"yes\r\nno\nrest".to_vec() };
         assert_eq!(lines.take_line().as_deref(), Some("yes"));
         assert_eq!(lines.take_line().as_deref(), Some("no"));
         assert_eq!(lines.take_line(), None);

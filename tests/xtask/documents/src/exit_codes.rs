@@ -34,20 +34,13 @@ pub(crate) fn document() -> String {
 /// The variant's documentation without the code it begins with, which must be the right one.
 fn meaning(exit: Exit) -> String {
     let declaration = format!("{exit:?},");
-    let within = SOURCE
-        .split_once("pub enum Exit {")
-        .expect("`Exit` is declared there")
-        .1;
+    let within = SOURCE.split_once("pub enum Exit {").expect("`Exit` is declared there").1;
     let documented = rust_docs::read(within)
         .into_iter()
         .find(|item| item.declaration == declaration)
         .unwrap_or_else(|| panic!("`{exit:?}` has no line of its own"));
     let (code, meaning) = documented.text.split_once(": ").unwrap_or_default();
-    assert_eq!(
-        code,
-        exit.code().to_string(),
-        "the documentation of `{exit:?}` names its code"
-    );
+    assert_eq!(code, exit.code().to_string(), "the documentation of `{exit:?}` names its code");
     meaning.to_owned()
 }
 
@@ -57,13 +50,7 @@ mod tests {
 
     #[test]
     fn every_exit_is_in_the_table() {
-        let declared = SOURCE
-            .split_once("pub enum Exit {")
-            .unwrap()
-            .1
-            .split_once("\n}")
-            .unwrap()
-            .0;
+        let declared = SOURCE.split_once("pub enum Exit {").unwrap().1.split_once("\n}").unwrap().0;
         let variants = rust_docs::read(declared).len();
         assert_eq!(EXITS.len(), variants);
         for exit in EXITS {

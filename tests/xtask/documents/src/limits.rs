@@ -14,10 +14,7 @@ pub(crate) fn document() -> String {
     );
     for item in rust_docs::read(SOURCE) {
         if let Some((name, value)) = constant(&item) {
-            text.push_str(&format!(
-                "| `{name}` | {value} | {} |\n",
-                item.text.replace('|', "\\|")
-            ));
+            text.push_str(&format!("| `{name}` | {value} | {} |\n", item.text.replace('|', "\\|")));
         }
     }
     text
@@ -25,10 +22,7 @@ pub(crate) fn document() -> String {
 
 /// The name and the readable value of a public constant.
 fn constant<'a>(item: &Documented<'a>) -> Option<(&'a str, String)> {
-    let (name, rest) = item
-        .declaration
-        .strip_prefix("pub const ")?
-        .split_once(':')?;
+    let (name, rest) = item.declaration.strip_prefix("pub const ")?.split_once(':')?;
     let expression = rest.split_once('=')?.1.trim().trim_end_matches(';');
     let value = match product(expression) {
         Some(number) => readable(number, name),
@@ -47,21 +41,13 @@ fn product(expression: &str) -> Option<u64> {
 /// The number in the largest unit that it is a multiple of; the name says which unit it has.
 fn readable(number: u64, name: &str) -> String {
     let units: &[(u64, &str)] = if name.ends_with("_BYTES") {
-        &[
-            (1 << 30, "GiB"),
-            (1 << 20, "MiB"),
-            (1 << 10, "KiB"),
-            (1, "bytes"),
-        ]
+        &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes")]
     } else if name.ends_with("_MS") {
         &[(3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")]
     } else {
         &[]
     };
-    match units
-        .iter()
-        .find(|(unit, _)| number >= *unit && number.is_multiple_of(*unit))
-    {
+    match units.iter().find(|(unit, _)| number >= *unit && number.is_multiple_of(*unit)) {
         Some((unit, label)) => format!("{} {label}", number / unit),
         None => number.to_string(),
     }
@@ -84,20 +70,15 @@ mod tests {
             ("pub const A: &[u8] = b\"x\";", "`b\"x\"`"),
         ];
         for (declaration, value) in table {
-            let item = Documented {
-                declaration,
-                text: String::new(),
-            };
+            let item = Documented { declaration, text: String::new() };
             assert_eq!(constant(&item).unwrap().1, value, "{declaration}");
         }
     }
 
     #[test]
     fn every_limit_of_core_is_in_the_table_and_documented() {
-        let limits: Vec<Documented<'_>> = rust_docs::read(SOURCE)
-            .into_iter()
-            .filter(|item| constant(item).is_some())
-            .collect();
+        let limits: Vec<Documented<'_>> =
+            rust_docs::read(SOURCE).into_iter().filter(|item| constant(item).is_some()).collect();
         assert_eq!(limits.len(), SOURCE.matches("pub const ").count());
         assert!(!limits.is_empty());
         for limit in limits {

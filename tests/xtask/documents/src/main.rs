@@ -17,24 +17,13 @@ struct Document {
 }
 
 const DOCUMENTS: &[Document] = &[
-    Document {
-        path: "docs/exit-codes.md",
-        content: exit_codes::document,
-    },
-    Document {
-        path: "docs/limits.md",
-        content: limits::document,
-    },
+    Document { path: "docs/exit-codes.md", content: exit_codes::document },
+    Document { path: "docs/limits.md", content: limits::document },
 ];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match words
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["write"] => each(write),
         ["check"] => each(check),
         _ => {
@@ -46,10 +35,8 @@ fn main() -> ExitCode {
 
 /// Does it for every document, so that all faults are seen at once.
 fn each(act: fn(&Path, &str) -> Result<(), String>) -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(3)
-        .expect("three folders deep");
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).expect("three folders deep");
     let mut code = ExitCode::SUCCESS;
     for document in DOCUMENTS {
         if let Err(why) = act(&root.join(document.path), &(document.content)()) {
@@ -75,9 +62,7 @@ fn check(path: &Path, content: &str) -> Result<(), String> {
     // A checkout may have turned the line breaks into its platform's own.
     match first_difference(&found.replace("\r\n", "\n"), content) {
         None => Ok(()),
-        Some(line) => Err(format!(
-            "out of date from line {line}; run `cargo xtask generate`"
-        )),
+        Some(line) => Err(format!("out of date from line {line}; run `cargo xtask generate`")),
     }
 }
 
@@ -86,10 +71,7 @@ fn first_difference(found: &str, expected: &str) -> Option<usize> {
     if found == expected {
         return None;
     }
-    let same = found
-        .lines()
-        .zip(expected.lines())
-        .take_while(|(left, right)| left == right);
+    let same = found.lines().zip(expected.lines()).take_while(|(left, right)| left == right);
     Some(same.count() + 1)
 }
 
@@ -108,11 +90,7 @@ mod tests {
             ("", "a\n", Some(1)),
         ];
         for (found, expected, line) in table {
-            assert_eq!(
-                first_difference(found, expected),
-                line,
-                "{found:?} {expected:?}"
-            );
+            assert_eq!(first_difference(found, expected), line, "{found:?} {expected:?}");
         }
     }
 }

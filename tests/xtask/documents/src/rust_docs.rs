@@ -20,10 +20,7 @@ pub(crate) fn read(source: &str) -> Vec<Documented<'_>> {
         } else if line.is_empty() {
             comment.clear();
         } else if !line.starts_with("//") && !line.starts_with("#[") {
-            found.push(Documented {
-                declaration: line,
-                text: comment.join(" "),
-            });
+            found.push(Documented { declaration: line, text: comment.join(" ") });
             comment.clear();
         }
     }
@@ -38,10 +35,8 @@ mod tests {
     fn a_comment_belongs_to_the_declaration_below_it() {
         let source = "//! Module.\n/// One\n/// two.\n#[derive(Debug)]\npub enum A {\n    /// Three.\n    \
                       B,\n    C,\n}\n/// Lost.\n\nfn d() {}\n";
-        let found: Vec<(&str, String)> = read(source)
-            .into_iter()
-            .map(|item| (item.declaration, item.text))
-            .collect();
+        let found: Vec<(&str, String)> =
+            read(source).into_iter().map(|item| (item.declaration, item.text)).collect();
         let expected = [
             ("pub enum A {", "One two."),
             ("B,", "Three."),

@@ -59,16 +59,11 @@ pub(crate) fn faults() -> Result<Vec<String>, Stop> {
                 .args("--format {p} -p")
                 .arg(member)
                 .output()?;
-        let known = tree
-            .lines()
-            .filter_map(package_name)
-            .filter(|name| members.contains(name));
+        let known = tree.lines().filter_map(package_name).filter(|name| members.contains(name));
         faults.extend(
-            known
-                .filter(|name| name != member && !may_know(member, name))
-                .map(|name| {
-                    format!("`{member}` depends on `{name}`, which the layers do not allow")
-                }),
+            known.filter(|name| name != member && !may_know(member, name)).map(|name| {
+                format!("`{member}` depends on `{name}`, which the layers do not allow")
+            }),
         );
     }
     Ok(faults)
@@ -85,9 +80,7 @@ fn may_know(member: &str, dependency: &str) -> bool {
 }
 
 fn forbidden_crates(tree: &str) -> impl Iterator<Item = &str> {
-    tree.lines()
-        .filter_map(package_name)
-        .filter(|name| FORBIDDEN_CRATES.contains(name))
+    tree.lines().filter_map(package_name).filter(|name| FORBIDDEN_CRATES.contains(name))
 }
 
 /// The name in `name v1.2.3 (/path)`; `None` for blank lines and section headings.
@@ -112,17 +105,11 @@ mod tests {
     fn dependencies_point_at_core_and_never_away_from_it() {
         let members = ["onloop-core", "onloop-wasm", "onloop", "onloop-tests"];
         let allowed = |from: &str| -> Vec<&str> {
-            members
-                .into_iter()
-                .filter(|to| *to != from && may_know(from, to))
-                .collect()
+            members.into_iter().filter(|to| *to != from && may_know(from, to)).collect()
         };
         assert_eq!(allowed("onloop-core"), [""; 0]);
         assert_eq!(allowed("onloop-wasm"), ["onloop-core"]);
         assert_eq!(allowed("onloop"), ["onloop-core"]);
-        assert_eq!(
-            allowed("onloop-tests"),
-            ["onloop-core", "onloop-wasm", "onloop"]
-        );
+        assert_eq!(allowed("onloop-tests"), ["onloop-core", "onloop-wasm", "onloop"]);
     }
 }

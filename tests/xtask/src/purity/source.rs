@@ -10,32 +10,17 @@ const FORBIDDEN_PATHS: &[(&str, &str)] = &[
     ("std::net", "the network belongs to the host"),
     ("std::os", "the operating system belongs to the host"),
     ("std::thread", "core has no threads"),
-    (
-        "std::path",
-        "paths are text with `/`; `Path` looks at the disk and differs between hosts",
-    ),
+    ("std::path", "paths are text with `/`; `Path` looks at the disk and differs between hosts"),
     ("std::io::stdin", "the terminal belongs to the host"),
     ("std::io::stdout", "the terminal belongs to the host"),
     ("std::io::stderr", "the terminal belongs to the host"),
     ("std::time::Instant", "time arrives with every reply"),
     ("std::time::SystemTime", "time arrives with every reply"),
     ("std::time::UNIX_EPOCH", "time arrives with every reply"),
-    (
-        "std::collections::HashMap",
-        "its order differs between hosts; use `BTreeMap`",
-    ),
-    (
-        "std::collections::HashSet",
-        "its order differs between hosts; use `BTreeSet`",
-    ),
-    (
-        "std::collections::hash_map",
-        "its order differs between hosts; use `BTreeMap`",
-    ),
-    (
-        "std::collections::hash_set",
-        "its order differs between hosts; use `BTreeSet`",
-    ),
+    ("std::collections::HashMap", "its order differs between hosts; use `BTreeMap`"),
+    ("std::collections::HashSet", "its order differs between hosts; use `BTreeSet`"),
+    ("std::collections::hash_map", "its order differs between hosts; use `BTreeMap`"),
+    ("std::collections::hash_set", "its order differs between hosts; use `BTreeSet`"),
     ("std::hash::RandomState", "randomness arrives with `Start`"),
 ];
 
@@ -108,13 +93,8 @@ pub(crate) struct Reading {
 
 /// Reads one file; an error when it is not Rust.
 pub(crate) fn read(text: &str, place: Place) -> Result<Reading, String> {
-    let tokens: TokenStream = text
-        .parse()
-        .map_err(|error| format!("not Rust source: {error}"))?;
-    let mut reader = Reader {
-        place,
-        reading: Reading::default(),
-    };
+    let tokens: TokenStream = text.parse().map_err(|error| format!("not Rust source: {error}"))?;
+    let mut reader = Reader { place, reading: Reading::default() };
     reader.walk(&tokens.into_iter().collect::<Vec<_>>());
     Ok(reader.reading)
 }
@@ -159,11 +139,7 @@ impl Reader {
         };
         let words = contents(group);
         if is_test_condition(&words) {
-            return if inner {
-                tokens.len()
-            } else {
-                self.skip_item(tokens, body + 1)
-            };
+            return if inner { tokens.len() } else { self.skip_item(tokens, body + 1) };
         }
         self.attribute_words(&words);
         body + 1
@@ -188,10 +164,7 @@ impl Reader {
         for word in words {
             match word {
                 TokenTree::Ident(ident) if is_ident(word, FORBIDDEN_CONDITIONS) => {
-                    self.breach(
-                        word,
-                        format!("`cfg({ident})`: core is the same on every host"),
-                    );
+                    self.breach(word, format!("`cfg({ident})`: core is the same on every host"));
                 }
                 TokenTree::Group(group) => self.condition(&contents(group)),
                 TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
@@ -222,10 +195,7 @@ impl Reader {
             self.reading.test_modules.push(name.to_string());
         }
         let keyword = tokens.get(first);
-        let function = tokens[first..]
-            .iter()
-            .take(4)
-            .any(|token| is_ident(token, &["fn"]));
+        let function = tokens[first..].iter().take(4).any(|token| is_ident(token, &["fn"]));
         let semicolon =
             !function && keyword.is_some_and(|token| is_ident(token, ENDS_IN_SEMICOLON));
         let item = keyword.is_some_and(|token| is_ident(token, BEGINS_AN_ITEM));
@@ -285,9 +255,7 @@ impl Reader {
             return;
         }
         let opens = |(forbidden, _): &&(&str, &str)| {
-            forbidden
-                .strip_prefix(&path)
-                .is_some_and(|rest| rest.starts_with("::"))
+            forbidden.strip_prefix(&path).is_some_and(|rest| rest.starts_with("::"))
         };
         if let Some((forbidden, _)) = FORBIDDEN_PATHS.iter().find(opens) {
             let message = format!("`{path}`: opens the way to `{forbidden}`; import what is meant");
@@ -310,9 +278,8 @@ impl Reader {
         // `!=` is an operator, `!` alone calls a macro.
         let called = is_punct(tokens.get(next), '!') && !is_punct(tokens.get(next + 1), '=');
         if called {
-            if let Some((_, why)) = FORBIDDEN_MACROS
-                .iter()
-                .find(|(macro_name, _)| *macro_name == name)
+            if let Some((_, why)) =
+                FORBIDDEN_MACROS.iter().find(|(macro_name, _)| *macro_name == name)
             {
                 self.breach(&tokens[at], format!("`{name}!`: {why}"));
             }
@@ -365,19 +332,16 @@ fn is_test_condition(words: &[TokenTree]) -> bool {
     }
     match contents(arguments).as_slice() {
         [word] => is_ident(word, &["test"]),
-        [all, TokenTree::Group(conditions)] if is_ident(all, &["all"]) => contents(conditions)
-            .iter()
-            .any(|word| is_ident(word, &["test"])),
+        [all, TokenTree::Group(conditions)] if is_ident(all, &["all"]) => {
+            contents(conditions).iter().any(|word| is_ident(word, &["test"]))
+        }
         _ => false,
     }
 }
 
 /// The first token behind `pub` and `pub(…)`.
 fn behind_visibility(tokens: &[TokenTree], at: usize) -> usize {
-    if !tokens
-        .get(at)
-        .is_some_and(|token| is_ident(token, &["pub"]))
-    {
+    if !tokens.get(at).is_some_and(|token| is_ident(token, &["pub"])) {
         return at;
     }
     match tokens.get(at + 1) {

@@ -4,70 +4,39 @@ use super::{Place, read};
 fn names(text: &str) -> Vec<String> {
     let reading = read(text, Place::Elsewhere).unwrap();
     let name = |message: &str| message.split('`').nth(1).unwrap_or_default().to_owned();
-    reading
-        .breaches
-        .iter()
-        .map(|breach| name(&breach.message))
-        .collect()
+    reading.breaches.iter().map(|breach| name(&breach.message)).collect()
 }
 
 #[test]
 fn everything_that_reaches_outside_is_found() {
     let table: &[(&str, &[&str])] = &[
         ("fn f() { std::fs::read(p); }", &["std::fs::read"]),
-        (
-            "fn f() { ::std::process::exit(1) }",
-            &["std::process::exit"],
-        ),
+        ("fn f() { ::std::process::exit(1) }", &["std::process::exit"]),
         (
             "use std::{fmt, fs::{self, File as F}, net::*};",
             &["std::fs", "std::fs::File", "std::net"],
         ),
         ("use std::env as surroundings;", &["std::env"]),
-        (
-            "use std::time::{Duration, Instant};",
-            &["std::time::Instant"],
-        ),
+        ("use std::time::{Duration, Instant};", &["std::time::Instant"]),
         ("pub use std::thread;", &["std::thread"]),
-        (
-            "type Map = std::collections::HashMap<u8, u8>;",
-            &["std::collections::HashMap"],
-        ),
+        ("type Map = std::collections::HashMap<u8, u8>;", &["std::collections::HashMap"]),
         ("fn f(p: &std::path::Path) {}", &["std::path::Path"]),
         (
             "fn f() { println!(\"a\"); std::eprint!(\"b\"); dbg!(1); }",
             &["println!", "eprint!", "dbg!"],
         ),
-        (
-            "macro_rules! m { () => { std::env::var(\"A\") } }",
-            &["std::env::var"],
-        ),
-        (
-            "fn f() { vec![std::time::SystemTime::now()] }",
-            &["std::time::SystemTime::now"],
-        ),
+        ("macro_rules! m { () => { std::env::var(\"A\") } }", &["std::env::var"]),
+        ("fn f() { vec![std::time::SystemTime::now()] }", &["std::time::SystemTime::now"]),
         ("extern crate libc;", &["extern"]),
         ("#[cfg(unix)] fn f() {}", &["cfg(unix)"]),
         (
             "#[cfg(all(feature = \"cli\", not(target_os = \"linux\")))] fn f() {}",
             &["cfg(target_os)"],
         ),
-        (
-            "#[cfg_attr(windows, allow(dead_code))] fn f() {}",
-            &["cfg(windows)"],
-        ),
-        (
-            "fn f() -> bool { cfg!(target_arch = \"wasm32\") }",
-            &["cfg(target_arch)"],
-        ),
-        (
-            "#[derive(Clone, serde::Serialize)] struct A;",
-            &["derive(Serialize)"],
-        ),
-        (
-            "#[cfg_attr(feature = \"x\", derive(Deserialize))] struct A;",
-            &["derive(Deserialize)"],
-        ),
+        ("#[cfg_attr(windows, allow(dead_code))] fn f() {}", &["cfg(windows)"]),
+        ("fn f() -> bool { cfg!(target_arch = \"wasm32\") }", &["cfg(target_arch)"]),
+        ("#[derive(Clone, serde::Serialize)] struct A;", &["derive(Serialize)"]),
+        ("#[cfg_attr(feature = \"x\", derive(Deserialize))] struct A;", &["derive(Deserialize)"]),
     ];
     for (text, expected) in table {
         assert_eq!(names(text), *expected, "{text}");
@@ -76,21 +45,10 @@ fn everything_that_reaches_outside_is_found() {
 
 #[test]
 fn imports_that_open_the_way_are_found() {
-    for text in [
-        "use std as s;",
-        "use std::time;",
-        "use std::{io};",
-        "use std::collections::*;",
-    ] {
+    for text in ["use std as s;", "use std::time;", "use std::{io};", "use std::collections::*;"] {
         let reading = read(text, Place::Elsewhere).unwrap();
-        let [breach] = reading.breaches.as_slice() else {
-            panic!("{text}: {reading:?}")
-        };
-        assert!(
-            breach.message.contains("opens the way"),
-            "{}",
-            breach.message
-        );
+        let [breach] = reading.breaches.as_slice() else { panic!("{text}: {reading:?}") };
+        assert!(breach.message.contains("opens the way"), "{}", breach.message);
     }
 }
 
@@ -126,18 +84,11 @@ fn only_the_test_code_is_left_out() {
         "struct A { #[cfg(test)] b: std::fs::File, c: u8 }",
     ] {
         assert_eq!(names(inside), [""; 0], "{inside}");
-        assert_eq!(
-            names(&format!("{inside} {outside}")),
-            ["std::fs::read"],
-            "{inside}"
-        );
+        assert_eq!(names(&format!("{inside} {outside}")), ["std::fs::read"], "{inside}");
     }
     assert_eq!(names("#![cfg(test)]\nuse std::fs;"), [""; 0]);
     assert_eq!(names("#[cfg(not(test))] use std::fs;"), ["std::fs"]);
-    assert_eq!(
-        names("struct A { #[cfg(test)] b: u8, c: std::fs::File }"),
-        ["std::fs::File"]
-    );
+    assert_eq!(names("struct A { #[cfg(test)] b: u8, c: std::fs::File }"), ["std::fs::File"]);
 }
 
 #[test]
