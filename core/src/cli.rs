@@ -5,10 +5,10 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::permit;
 use crate::program::{
-    Exit, FinalizeArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs,
-    NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs, StepArgs,
-    SummaryArgs, finalize, gate, init, lint, locate, new, next, normalize, prepare, receipt,
-    report, resume, run, status, step, summary,
+    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs,
+    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs,
+    StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize,
+    prepare, receipt, report, resume, run, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -86,6 +86,13 @@ enum Verb {
     Locate(LocateArgs),
     /// Repeat the checks, end such a run and print its summary
     Finalize(FinalizeArgs),
+    /// Keep, merge, publish or discard the work of a run that has ended; prints its summary
+    #[command(after_help = "Examples:
+  onloop finish add-auth-20260320T212315Z keep --notes 'looks good, merge by hand'
+  onloop finish add-auth-20260320T212315Z merge --target-branch main
+  onloop finish add-auth-20260320T212315Z publish --create-pr
+  onloop finish add-auth-20260320T212315Z discard --confirm discard")]
+    Finish(FinishArgs),
     /// Print what the record of a run proves, as JSON
     Receipt(ReceiptArgs),
     /// Route between a planner and a loop agent until the work is done
@@ -156,6 +163,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Prepare(args) => prepare(&io, &args).await,
         Verb::Locate(args) => locate(&io, &args).await,
         Verb::Finalize(args) => finalize(&io, &args).await,
+        Verb::Finish(args) => finish(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
         Verb::Auto(args) => auto(io, *args).await,
         Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,

@@ -6,6 +6,7 @@
 pub mod auto;
 mod document;
 pub mod event;
+mod finish;
 pub mod normalized;
 pub mod permission;
 pub mod prepared;

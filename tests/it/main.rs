@@ -4,6 +4,7 @@ mod auto;
 #[cfg(unix)]
 mod demo;
 mod examples;
+mod finish;
 mod guide;
 #[cfg(unix)]
 mod host;

@@ -283,7 +283,12 @@ impl Disk {
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, path: &str) -> Done<()> {
+    /// Removes a file, or a folder with everything in it; scripted programs do too.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when nothing is there.
+    pub fn remove(&mut self, path: &str) -> Done<()> {
         let at = self.resolve(path, Follow::Folders)?;
         if at == "/" || format!("{}/", self.cwd).starts_with(&format!("{at}/")) {
             return fail(FailureKind::Invalid, path, "it contains the current folder");

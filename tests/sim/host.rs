@@ -450,11 +450,14 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
     match request {
         GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
         GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(Vec::new())),
-        GitRequest::Head { .. } => Ok(Outcome::Commit(None)),
+        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => Ok(Outcome::Commit(None)),
         GitRequest::CreateWorktree { .. }
         | GitRequest::RemoveWorktree { .. }
         | GitRequest::Switch { .. }
         | GitRequest::DeleteBranch { .. }
+        | GitRequest::RemoteBranch { .. }
+        | GitRequest::Merge { .. }
+        | GitRequest::Push { .. }
         | GitRequest::Stash { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }

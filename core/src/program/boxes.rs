@@ -54,7 +54,10 @@ impl Boxes {
             | Event::RecordRebuilt { .. }
             | Event::UsageReported(_)
             | Event::BudgetsChanged(_)
-            | Event::RunFinalized => {}
+            | Event::RunFinalized
+            | Event::FinishIntended { .. }
+            | Event::FinishRecorded { .. }
+            | Event::FinishAbandoned { .. } => {}
             // Another file, other lines.
             Event::PlanAdopted(_) => self.known = None,
         }

@@ -32,7 +32,7 @@ pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
 async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let (root, id) = select(io, args.run_id.as_deref()).await?;
     let mut store = open(io, &root, &id).await?;
-    if !store.run().status.is_finished() {
+    if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
             let repeated = repeat_checks(io, store.run(), &conditions(io, store.run())).await;
             let (repeated, failures) = repeated.ok_or(Exit::Interrupted)?;

@@ -184,6 +184,32 @@ impl Io {
             Outcome::Commit(commit) => commit)
     }
 
+    /// [`GitRequest::MergeBase`].
+    pub async fn git_merge_base(
+        &self,
+        cwd: &str,
+        commit: &str,
+        branch: &str,
+    ) -> Result<Option<String>, Failure> {
+        let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
+        let request = GitRequest::MergeBase { cwd, commit, branch };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Commit(commit) => commit)
+    }
+
+    /// [`GitRequest::RemoteBranch`].
+    pub async fn git_remote_branch(
+        &self,
+        cwd: &str,
+        remote: &str,
+        branch: &str,
+    ) -> Result<Option<String>, Failure> {
+        let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
+        let request = GitRequest::RemoteBranch { cwd, remote, branch };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Commit(commit) => commit)
+    }
+
     /// Any [`GitRequest`] that changes something.
     pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
         self.done(Request::Git(request)).await

@@ -45,8 +45,20 @@ pub(super) async fn root_of(io: &Io, id: &str) -> Option<String> {
     None
 }
 
+/// Every folder that holds a record of run `id`: two while the record moves out of a worktree
+/// that is to be removed.
+pub(super) async fn roots_of(io: &Io, id: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for root in roots(io).await {
+        if io.stat(&Paths::new(&root, id).state()).await.is_ok() {
+            found.push(root);
+        }
+    }
+    found
+}
+
 /// Ids of the records in one folder, sorted.
-async fn ids(io: &Io, root: &str) -> Vec<String> {
+pub(super) async fn ids(io: &Io, root: &str) -> Vec<String> {
     let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
     let id = |name: &String| name.strip_suffix(".json").map(str::to_owned);
     names.iter().filter_map(id).filter(|id| crate::run::is_run_id(id)).collect()

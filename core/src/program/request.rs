@@ -356,6 +356,55 @@ pub enum GitRequest {
         /// The branch.
         branch: String,
     },
+    /// The best common ancestor of a commit and a branch → [`Outcome::Commit`]; `None` where
+    /// they have none, or where one of the two is not there. A commit is part of a branch
+    /// when this is the commit itself.
+    MergeBase {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The id of the commit.
+        commit: String,
+        /// The local branch.
+        branch: String,
+    },
+    /// The commit that a branch is at in a remote repository → [`Outcome::Commit`]; `None`:
+    /// it has no such branch. Asks the remote.
+    RemoteBranch {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// The branch.
+        branch: String,
+    },
+    /// Merges a branch into another in the checkout at `cwd`, with a merge commit wherever
+    /// there is something to merge → [`Outcome::Done`]. `Conflict` names the files when the
+    /// two do not go together, and is also the answer when the branch is not at `commit` or a
+    /// merge is under way. After any failure everything is as it was before, or the message
+    /// says what is not. No hook runs, as with every other request but `Push`.
+    Merge {
+        /// The top folder of the checkout. Afterwards `into` is checked out there if it was
+        /// before or if `branch` was; else whatever was.
+        cwd: String,
+        /// The branch that is merged.
+        branch: String,
+        /// The commit that it must be at.
+        commit: String,
+        /// The branch that takes it in.
+        into: String,
+    },
+    /// Pushes a branch to the branch of the same name in a remote repository and makes that
+    /// its upstream → [`Outcome::Done`]. Never forced; `Conflict` when the remote branch has
+    /// commits that the local one has not. The only request that lets a hook run: what a
+    /// `pre-push` hook refuses or uploads belongs to every push.
+    Push {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// The branch.
+        branch: String,
+    },
     /// Stashes tracked and untracked changes of `paths` → [`Outcome::Done`].
     Stash {
         /// A folder inside the checkout.

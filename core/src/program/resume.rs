@@ -78,14 +78,17 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         }
         (Err(error), _) => return Err(refuse(io, &id, &error).await),
     };
-    if store.run().status.is_finished() {
+    if store.run().is_over() {
         io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
             .await;
         return Err(Exit::Usage);
     }
     let (agent_timeout_ms, verify_timeout_ms) = timeouts(io, &args.conduct).await?;
     let budgets = raised(io, &store, &args.raise).await?;
-    drive_alone(io, &mut store, args).await?;
+    match args.take_over {
+        true => take_over(io, &mut store, args.reason.as_deref().unwrap_or_default()).await?,
+        false => drive_alone(io, &store).await?,
+    }
     adopt::agree(io, &mut store, args.adopt).await?;
     let agent = choose(io, &store, args).await?;
     if let Some(budgets) = budgets {
@@ -173,36 +176,37 @@ async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Becomes the only process that drives the run. A process that cannot be shown to be dead
-/// keeps it, unless a person takes the run over: then its lock goes, and whatever it still
-/// wants to record is refused because the record has changed.
-async fn drive_alone(io: &Io, store: &mut Store, args: &ResumeArgs) -> Result<(), Exit> {
-    let lock = store.paths().driver_lock();
-    let Err(failure) = io.lock(&lock, 0).await else { return Ok(()) };
-    let id = store.run().id.clone();
-    if failure.kind != FailureKind::Busy {
-        io.note(format!("error: run {id}: {failure}")).await;
-        return Err(Exit::Refused);
-    }
-    if !args.take_over {
+/// Becomes the only process that drives the run.
+pub(super) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
+    let Err(failure) = io.lock(&store.paths().driver_lock(), 0).await else { return Ok(()) };
+    let id = &store.run().id;
+    if failure.kind == FailureKind::Busy {
         io.note(format!(
             "error: another onloop works on run {id}: {failure}\n  Wait for it, or end it, then \
              try again. If it cannot be there any more (another\n  machine, say), take the run \
              over:\n    onloop resume {id} --take-over --reason 'machine lost'"
         ))
         .await;
-        return Err(Exit::Refused);
+    } else {
+        io.note(format!("error: run {id}: {failure}")).await;
     }
-    let taken = match io.remove(&lock).await {
-        Ok(()) => io.lock(&lock, 0).await,
-        Err(failure) => Err(failure),
-    };
-    if let Err(failure) = taken {
-        io.note(format!("error: run {id} could not be taken over: {failure}")).await;
-        return Err(Exit::Refused);
+    Err(Exit::Refused)
+}
+
+/// Takes the run from whoever drives it. Its lock goes, and whatever it still wants to record
+/// is refused because the record has changed.
+async fn take_over(io: &Io, store: &mut Store, reason: &str) -> Result<(), Exit> {
+    let lock = store.paths().driver_lock();
+    match io.remove(&lock).await {
+        Ok(()) => {}
+        Err(failure) if failure.kind == FailureKind::NotFound => {}
+        Err(failure) => {
+            io.note(format!("error: the run could not be taken over: {failure}")).await;
+            return Err(Exit::Refused);
+        }
     }
-    let reason = args.reason.clone().unwrap_or_default();
-    apply(io, store, Event::TakenOver { reason }).await
+    drive_alone(io, store).await?;
+    apply(io, store, Event::TakenOver { reason: reason.to_owned() }).await
 }
 
 /// Opens a record; failures are said.
@@ -253,10 +257,7 @@ pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, Str
     let mut candidates = Vec::new();
     for found in find_all(io).await {
         match found.run {
-            Ok(run)
-                if !run.status.is_finished()
-                    && file.as_deref().is_none_or(|file| is_of(&run, file)) =>
-            {
+            Ok(run) if !run.is_over() && file.as_deref().is_none_or(|file| is_of(&run, file)) => {
                 candidates.push((found.root, run));
             }
             Ok(_) => {}

@@ -230,9 +230,10 @@ pub(super) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 /// chooses, anybody else gets both commands.
 async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
-    let found = find_all(io).await.into_iter().find_map(|Found { run, .. }| {
-        run.ok().filter(|run| !run.status.is_finished() && is_of(run, &source))
-    });
+    let found = find_all(io)
+        .await
+        .into_iter()
+        .find_map(|Found { run, .. }| run.ok().filter(|run| !run.is_over() && is_of(run, &source)));
     let Some(run) = found else { return Ok(None) };
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     let terminal = io.start().terminal;

@@ -43,7 +43,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
     }
     let mut found = find_all(io).await;
     if !args.all {
-        found.retain(|found| found.run.as_ref().map_or(true, |run| !run.status.is_finished()));
+        found.retain(|found| found.run.as_ref().map_or(true, |run| !run.is_over()));
     }
     if args.json {
         let all: Vec<_> = found.iter().map(wire_entry).collect();
@@ -86,7 +86,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     out += &step_list(run);
     out += &format!("\nWorks in: {root}\nReport: {}\n", store.paths().report());
     io.result(out).await;
-    if !run.status.is_finished() {
+    if !run.is_over() {
         io.note(format!("\n{}", go_on(run, ""))).await;
     }
     Exit::Done
@@ -99,7 +99,7 @@ fn entry(found: &Found) -> String {
     };
     format!(
         "{} {}\n    step {}/{}, {}, changed {}\n    in {}\n",
-        match run.status.is_finished() {
+        match run.is_over() {
             true => "✓",
             false => "·",
         },
@@ -242,6 +242,9 @@ fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
     let step = |step: u32, verb: &str| Some(format!("onloop step {step} {verb} --run-id {id}"));
     let gate = |step: u32, words: &str| Some(format!("onloop gate {step} {words} --run-id {id}"));
     let resume = || Some(format!("onloop resume {id}"));
+    if let Some(intent) = &run.finish_intent {
+        return ("finish", None, Some(intent.act.command(id)));
+    }
     match run.next() {
         Next::Start { step: n, .. } => ("start", Some(n), step(n, "start")),
         Next::Act { step: n } => ("act", Some(n), step(n, "verify")),

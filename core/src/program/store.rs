@@ -70,6 +70,12 @@ impl Paths {
         format!("{}/.hotl/locks/{}.lock", self.root, self.id)
     }
 
+    /// Held while something is done with the work of a run of the repository whose main
+    /// checkout is `root`: two merges at once would switch branches under each other.
+    pub fn finish_lock(root: &str) -> String {
+        format!("{}/.hotl/locks/finish.lock", root.trim_end_matches('/'))
+    }
+
     /// Held as long as a process drives the run.
     pub fn driver_lock(&self) -> String {
         format!("{}/.hotl/locks/{}.driver.lock", self.root, self.id)
@@ -132,17 +138,53 @@ impl Store {
     /// Writes the record of a run that begins. Fails with `Exists` when the id is taken.
     pub async fn create(io: &Io, run: Run) -> Result<Store, StoreError> {
         let paths = Paths::new(&run.place.execution_root, &run.id);
-        refuse_links(io, &paths.root).await?;
-        // Whoever runs `git add -A` in the execution root must not commit our records.
-        let ignore = format!("{}/.hotl/.gitignore", paths.root);
-        match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
-            Ok(_) => {}
-            Err(failure) if failure.kind == FailureKind::Exists => {}
+        prepare_folder(io, &paths.root).await?;
+        Store::write_first(io, paths, run, Expect::Absent).await
+    }
+
+    /// Goes on with the record in another execution root. It is durable there when this
+    /// returns; what is left behind is a copy that nobody changes any more.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unreadable`] when there is a record of the same run that is newer.
+    pub async fn move_to(self, root: &str) -> Result<Store, StoreError> {
+        let paths = Paths::new(root, &self.run.id);
+        if paths.root == self.paths.root {
+            return Ok(self);
+        }
+        let mut run = self.run;
+        run.place.report_path = format!(".hotl/reports/{}.md", run.id);
+        run.place.execution_root = paths.root.clone();
+        prepare_folder(&self.io, &paths.root).await?;
+        let expect = match Store::open(&self.io, root, &run.id).await {
+            Err(StoreError::Missing) => Expect::Absent,
+            Err(error) => return Err(error),
+            Ok(theirs) if theirs.run.revision <= run.revision => Expect::Version(theirs.version),
+            Ok(theirs) => {
+                let path = theirs.paths.state();
+                let why = format!("{path} is a newer record of the same run");
+                return Err(StoreError::Unreadable(why));
+            }
+        };
+        let store = Store::write_first(&self.io, paths, run, expect).await?;
+        match store.io.remove(&store.paths.journal()).await {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::NotFound => {}
             Err(failure) => return Err(failure.into()),
         }
+        Ok(store)
+    }
+
+    async fn write_first(
+        io: &Io,
+        paths: Paths,
+        run: Run,
+        expect: Expect,
+    ) -> Result<Store, StoreError> {
         let bytes = wire::run::write(&run);
         let snapshot_bytes = bytes.len();
-        let version = io.write(&paths.state(), bytes, Expect::Absent, Durability::Durable).await?;
+        let version = io.write(&paths.state(), bytes, expect, Durability::Durable).await?;
         let mut store = Store {
             io: io.clone(),
             paths,
@@ -359,7 +401,7 @@ impl Store {
 }
 
 /// The folders that we write to.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 8] = [
     ".hotl",
     ".hotl/state",
     ".hotl/locks",
@@ -367,7 +409,18 @@ const FOLDERS: [&str; 7] = [
     ".hotl/logs",
     ".hotl/prompts",
     ".hotl/evidence",
+    ".hotl/usage",
 ];
+/// Makes a folder ready for records. Whoever runs `git add -A` there must not commit them.
+pub(super) async fn prepare_folder(io: &Io, root: &str) -> Result<(), Failure> {
+    refuse_links(io, root).await?;
+    let ignore = format!("{root}/.hotl/.gitignore");
+    match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
+        Ok(_) => Ok(()),
+        Err(failure) if failure.kind == FailureKind::Exists => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
 
 /// A repository may contain a link where our files belong, so that we write somewhere else.
 pub(super) async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {

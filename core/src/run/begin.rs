@@ -79,6 +79,8 @@ impl Run {
             usage: Usage::default(),
             reviews,
             reverified: false,
+            finish: None,
+            finish_intent: None,
             unknown: Map::new(),
         }
     }

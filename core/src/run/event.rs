@@ -1,5 +1,6 @@
 //! What can happen to a run, in the past tense.
 
+use super::finish::{FinishAct, FinishOutcome};
 use super::review::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Risk, Step};
@@ -94,6 +95,28 @@ pub enum Event {
     BudgetsChanged(Budgets),
     /// The run ended, with the status that its steps give it.
     RunFinalized,
+    /// Something is about to be done with the work of a run that has ended. Durable before it
+    /// is done, so that a crash leaves a trace of it.
+    FinishIntended {
+        /// What.
+        act: FinishAct,
+        /// What somebody has to say about it.
+        notes: Option<String>,
+        /// An outcome that is recorded already may be replaced.
+        replace: bool,
+    },
+    /// What became of the work. Anything but `kept` was intended first.
+    FinishRecorded {
+        /// The outcome; its time is that of the event.
+        outcome: FinishOutcome,
+        /// An outcome that is recorded already may be replaced.
+        replace: bool,
+    },
+    /// What was intended did not happen and will not.
+    FinishAbandoned {
+        /// Why, on one line.
+        reason: String,
+    },
 }
 
 /// A plan that replaces the one a run began with.

@@ -104,7 +104,7 @@ pub struct Blocker {
 impl Run {
     /// What should happen now.
     pub fn next(&self) -> Next {
-        if self.status.is_finished() {
+        if self.is_over() {
             return Next::Finished;
         }
         if self.status == RunStatus::Blocked

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
+use super::finish::{Finish, FinishIntent};
 use super::review::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, Loop, Risk, Step};
@@ -41,6 +42,10 @@ pub struct Run {
     pub reviews: Reviews,
     /// Whether all machine checks have passed again after the last step.
     pub reverified: bool,
+    /// What became of the work once the run had ended, if that is settled.
+    pub finish: Option<Finish>,
+    /// What is being done with the work at the moment, or was when the power went.
+    pub finish_intent: Option<FinishIntent>,
     /// Fields written by other generations of this format; they survive a rewrite.
     pub unknown: Map<String, Value>,
 }

@@ -1,6 +1,7 @@
 //! The report: a rendering of the record for people, never edited in place.
 
 use super::event::{CheckVerdict, LogEntry};
+use super::finish::Finish;
 use super::record::*;
 use super::summary::{symbol_and_word, table_cell};
 use crate::text;
@@ -19,6 +20,9 @@ pub fn render_report(run: &Run) -> String {
     if run.completed_at.is_some() {
         render_final_summary(run, &mut out);
         render_verification_notes(run, &mut out);
+    }
+    if let Some(finish) = &run.finish {
+        render_finish(finish, &mut out);
     }
     out
 }
@@ -139,6 +143,29 @@ fn render_verification_notes(run: &Run, out: &mut String) {
         (false, _) => "- The machine checks were not repeated after the last step, as asked.\n",
     };
     *out += repeated;
+}
+
+/// What became of the work; only what is known is listed.
+fn render_finish(finish: &Finish, out: &mut String) {
+    let outcome = &finish.outcome;
+    let recorded = finish.recorded_at.to_rfc3339();
+    let lines = [
+        ("Disposition", Some(outcome.disposition.word())),
+        ("Recorded", Some(recorded.as_str())),
+        ("Target Branch", outcome.target_branch.as_deref()),
+        ("Remote", outcome.remote.as_deref()),
+        ("PR URL", outcome.pr_url.as_deref()),
+        ("Branch Action", outcome.branch_action.as_deref()),
+        ("Worktree Action", outcome.worktree_action.as_deref()),
+        ("Artifacts Preserved At", outcome.artifacts_preserved_at.as_deref()),
+        ("Notes", outcome.notes.as_deref()),
+    ];
+    *out += "\n## Finish Outcome\n\n";
+    for (label, value) in lines {
+        if let Some(value) = value {
+            *out += &format!("**{label}:** {}\n", text::one_line(value));
+        }
+    }
 }
 
 fn describe(check: &Check) -> String {

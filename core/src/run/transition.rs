@@ -2,6 +2,7 @@
 
 mod changes;
 mod endings;
+mod finish;
 mod gates;
 mod judgement;
 mod steps;
@@ -11,6 +12,8 @@ use super::record::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::Loop;
+
+pub use finish::FinishRefusal;
 
 /// Why an event was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +75,8 @@ pub enum Refusal {
     },
     /// Something is still to be done before the run can end.
     Unfinished(Missing),
+    /// What is to become of the work cannot be settled in this way now.
+    Finish(FinishRefusal),
 }
 
 /// What a run still needs before it can end.
@@ -137,6 +142,7 @@ impl std::fmt::Display for Refusal {
             Refusal::BudgetExceeded { name } => write!(f, "Runtime budget exceeded: {name}"),
             Refusal::NotDue { what } => write!(f, "Not now: {what}"),
             Refusal::Unfinished(missing) => write!(f, "{missing}"),
+            Refusal::Finish(refusal) => write!(f, "{refusal}"),
         }
     }
 }
@@ -162,6 +168,9 @@ impl Event {
             Event::UsageReported(_) => "usage_reported",
             Event::BudgetsChanged(_) => "budgets_changed",
             Event::RunFinalized => "run_finalized",
+            Event::FinishIntended { .. } => "finish_intended",
+            Event::FinishRecorded { .. } => "finish_recorded",
+            Event::FinishAbandoned { .. } => "finish_abandoned",
         }
     }
 }
@@ -187,6 +196,7 @@ impl Run {
     /// A [`Refusal`] when the event is not possible now; the run is as it was.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Refusal> {
         let was_running = self.status == RunStatus::Running;
+        self.demand_nothing_settled(event)?;
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::StepActed { step } => self.acted(at, *step)?,
@@ -213,11 +223,19 @@ impl Run {
             Event::UsageReported(usage) => self.report_usage(*usage)?,
             Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
             Event::RunFinalized => self.finalize(at)?,
+            Event::FinishIntended { act, notes, replace } => {
+                self.intend_finish(at, act, notes.clone(), *replace)?;
+            }
+            Event::FinishRecorded { outcome, replace } => {
+                self.record_finish(at, outcome, *replace)?;
+            }
+            Event::FinishAbandoned { reason } => self.abandon_finish(at, reason)?,
         }
         // The time between a crash and the resumption was not spent on the run.
         if was_running && *event != Event::RunResumed {
             self.active_ms += at.millis_since(self.last_update);
         }
+        self.forget_outdated_finish();
         self.revision += 1;
         self.last_update = at;
         Ok(())

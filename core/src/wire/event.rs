@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::finish::{
+    FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_finish,
+};
 use super::run::{read_verdict, verdict_from_parts, verdict_parts};
 use crate::run::{Amount, CheckResult, CheckVerdict, Decision, Event, Mode, Usage};
 use crate::time::Timestamp;
@@ -32,6 +35,9 @@ enum EventDocument {
     TakenOver { reason: String },
     UsageReported { agents: u64, cost_usd_micros: Option<u64>, tokens: Option<u64> },
     RunFinalized,
+    FinishIntended { intent: IntentDocument, replace: bool },
+    FinishRecorded { finish: FinishDocument, replace: bool },
+    FinishAbandoned { reason: String },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -117,6 +123,14 @@ fn to_document(event: &Event) -> Option<EventDocument> {
             tokens: known(usage.tokens),
         },
         Event::RunFinalized => EventDocument::RunFinalized,
+        Event::FinishIntended { act, notes, replace } => {
+            let intent = act_document(&act, None, notes.as_deref());
+            EventDocument::FinishIntended { intent, replace }
+        }
+        Event::FinishRecorded { outcome, replace } => {
+            EventDocument::FinishRecorded { finish: outcome_document(&outcome), replace }
+        }
+        Event::FinishAbandoned { reason } => EventDocument::FinishAbandoned { reason },
     })
 }
 
@@ -172,6 +186,15 @@ fn from_document(document: EventDocument) -> Option<Event> {
             Event::UsageReported(Usage { agents, cost_usd_micros, tokens })
         }
         EventDocument::RunFinalized => Event::RunFinalized,
+        EventDocument::FinishIntended { intent, replace } => {
+            let notes = intent.notes.clone();
+            Event::FinishIntended { act: read_act(intent).ok()?, notes, replace }
+        }
+        EventDocument::FinishRecorded { finish, replace } => {
+            let outcome = read_finish(Some(finish)).ok()??.outcome;
+            Event::FinishRecorded { outcome, replace }
+        }
+        EventDocument::FinishAbandoned { reason } => Event::FinishAbandoned { reason },
     })
 }
 

@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::finish::finish_value;
 use super::run::check_type;
-use crate::run::{Decision, GateRule, Mode, Run, RunStatus, StepRecord, StepStatus, gate_rule};
+use crate::run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use crate::time::Timestamp;
-use crate::workflow::{Check, Risk};
+use crate::workflow::Check;
 
 /// The receipt of a run.
 pub fn receipt(run: &Run) -> Value {
-    let reasons = missing(run);
+    let reasons = run.missing_evidence();
     json!({
         "schema": "hotl.receipt/v1",
         "run": {
@@ -27,6 +28,7 @@ pub fn receipt(run: &Run) -> Value {
         "implementation": { "driver": run.place.driver, "host": run.place.host },
         "evidence": run.steps.iter().map(|step| evidence(run, step)).collect::<Vec<_>>(),
         "checks_repeated_at_end": run.reverified,
+        "finish": finish_value(run.finish.as_ref()),
         "sufficiency": { "sufficient": reasons.is_empty(), "reasons": reasons },
         "redaction": { "contains_output": false, "contains_prompts": false },
     })
@@ -83,29 +85,4 @@ fn reference(check: &Check) -> String {
         Check::HumanReview { prompt } => prompt.clone(),
         Check::Artifact { path, .. } => path.clone(),
     }
-}
-
-/// Why the record does not prove that the work is done; empty when it does.
-fn missing(run: &Run) -> Vec<&'static str> {
-    let mut reasons = Vec::new();
-    if run.status != RunStatus::Completed && run.status != RunStatus::ReadyToFinish {
-        reasons.push("run_not_completed");
-    }
-    if run.steps.iter().any(|step| step.status != StepStatus::Done) {
-        reasons.push("steps_not_done");
-    }
-    if run.terms.reverify && !run.reverified {
-        reasons.push("verification_missing_or_failed");
-    }
-    let approved =
-        |step: &StepRecord| step.gate.is_some_and(|gate| gate.decision == Decision::Approved);
-    if run.steps.iter().any(|s| gate_rule(run, s) != GateRule::Open && !approved(s)) {
-        reasons.push("gate_evidence_missing_or_rejected");
-    }
-    let by_rule = |step: &StepRecord| step.gate.is_some_and(|gate| gate.mode == Mode::Auto);
-    let human = |step: &StepRecord| matches!(gate_rule(run, step), GateRule::Human(_));
-    if run.terms.risk == Risk::High && run.steps.iter().any(|s| human(s) && by_rule(s)) {
-        reasons.push("high_risk_human_gate_missing");
-    }
-    reasons
 }

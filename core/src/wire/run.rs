@@ -3,6 +3,7 @@
 mod read;
 
 use super::document::document;
+use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
 use crate::limits;
 use crate::run::*;
 use crate::text;
@@ -48,6 +49,8 @@ document! {
         options: OptionsDocument,
         reviews: ReviewsDocument,
         reverified: bool,
+        finish: Option<FinishDocument>,
+        finish_intent: Option<IntentDocument>,
         steps: Vec<StepDocument>,
         events: Vec<EventDocument>,
     }
@@ -286,6 +289,8 @@ fn to_document(run: &Run) -> RunDocument {
         },
         reviews: reviews_document(&run.reviews),
         reverified: run.reverified,
+        finish: run.finish.as_ref().map(finish_document),
+        finish_intent: run.finish_intent.as_ref().map(intent_document),
         steps: run.steps.iter().map(step_document).collect(),
         events: run.events.iter().map(event_document).collect(),
         unknown: run.unknown.clone(),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::finish::finish_value;
 use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus};
 use crate::time::Timestamp;
 
@@ -33,7 +34,7 @@ pub fn summary(run: &Run) -> Value {
         "failed_steps": count("failed"),
         "blocked_steps": count("blocked"),
         "report_path": place.report_path,
-        "finish": run.unknown.get("finish").cloned().unwrap_or_else(empty_finish),
+        "finish": finish_value(run.finish.as_ref()),
         "steps": run.steps.iter().map(|s| step(run, s)).collect::<Vec<_>>(),
     })
 }
@@ -71,12 +72,4 @@ fn verify_passed(record: &StepRecord) -> Option<bool> {
             .any(|r| matches!(r.verdict, CheckVerdict::Failed { .. }))
             .then_some(false),
     }
-}
-
-fn empty_finish() -> Value {
-    json!({
-        "disposition": null, "recorded_at": null, "target_branch": null, "remote": null,
-        "pr_url": null, "branch_action": null, "worktree_action": null,
-        "artifacts_preserved_at": null, "notes": null,
-    })
 }

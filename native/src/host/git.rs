@@ -7,7 +7,8 @@
 //!
 //! A repository is somebody else's configuration. Of what git would run by itself, hooks and
 //! the file system monitor are turned off; filters stay on, because without them the files
-//! would be wrong. Nothing in the environment may point git at another repository.
+//! would be wrong. So does the `pre-push` hook when somebody asks for a push: it guards what
+//! leaves the machine, and without it large files would stay behind. Nothing in the environment may point git at another repository.
 
 mod libgit;
 mod program;
@@ -66,6 +67,13 @@ struct NewWorktree<'a> {
     create_at: Option<&'a str>,
 }
 
+/// A merge to make.
+struct NewMerge<'a> {
+    branch: &'a BranchName,
+    commit: &'a str,
+    into: &'a BranchName,
+}
+
 impl OsGit {
     /// Uses the `git` on `PATH` where libgit2 is not enough.
     pub fn new() -> OsGit {
@@ -104,6 +112,26 @@ impl OsGit {
             }
             GitRequest::DeleteBranch { cwd, branch } => {
                 self.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
+            }
+            GitRequest::MergeBase { cwd, commit, branch } => {
+                let branch = branch_name(branch)?;
+                self.merge_base(&absolute(cwd)?, commit_id(commit)?, &branch).map(Outcome::Commit)
+            }
+            GitRequest::RemoteBranch { cwd, remote, branch } => {
+                let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
+                self.remote_branch(&absolute(cwd)?, remote, &branch).map(Outcome::Commit)
+            }
+            GitRequest::Merge { cwd, branch, commit, into } => {
+                let merge = NewMerge {
+                    branch: &branch_name(branch)?,
+                    commit: commit_id(commit)?,
+                    into: &branch_name(into)?,
+                };
+                self.merge(&absolute(cwd)?, &merge).map(done)
+            }
+            GitRequest::Push { cwd, remote, branch } => {
+                let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
+                self.push(&absolute(cwd)?, remote, &branch).map(done)
             }
             GitRequest::Stash { cwd, message, paths } => {
                 self.stash(&absolute(cwd)?, message, paths).map(done)
@@ -213,6 +241,54 @@ impl OsGit {
         }
     }
 
+    fn merge_base(
+        &self,
+        cwd: &Path,
+        commit: &str,
+        branch: &BranchName,
+    ) -> Result<Option<String>, Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(repository) => libgit::merge_base(&repository, commit, branch),
+            Access::Program(reason) => {
+                needed(self.program.merge_base(cwd, commit, branch), &reason)
+            }
+        }
+    }
+
+    fn remote_branch(
+        &self,
+        cwd: &Path,
+        remote: &str,
+        branch: &BranchName,
+    ) -> Result<Option<String>, Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            // Only the git program knows every way to reach a server and to log in there.
+            Access::Library(_) | Access::Program(_) => {
+                needed(self.program.remote_branch(cwd, remote, branch), "a remote is asked")
+            }
+        }
+    }
+
+    fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(_) | Access::Program(_) => {
+                needed(self.program.merge(cwd, merge), "branches are merged")
+            }
+        }
+    }
+
+    fn push(&self, cwd: &Path, remote: &str, branch: &BranchName) -> Result<(), Failure> {
+        match access(cwd)? {
+            Access::Nothing => Err(no_repository(cwd)),
+            Access::Library(_) | Access::Program(_) => {
+                needed(self.program.push(cwd, remote, branch), "a branch is pushed")
+            }
+        }
+    }
+
     fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
@@ -294,6 +370,18 @@ fn branch_name(name: &str) -> Result<BranchName, Failure> {
         let name = name.escape_debug();
         Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
     })
+}
+
+/// Git has the same rules for remotes as for branches; an address is not a name.
+fn remote_name(name: &str) -> Result<&str, Failure> {
+    match BranchName::parse(name) {
+        Ok(_) => Ok(name),
+        Err(reason) => {
+            let name = name.escape_debug();
+            let message = format!("`{name}` is not the name of a remote: it {reason}");
+            Err(Failure::new(FailureKind::Invalid, message))
+        }
+    }
 }
 
 /// A commit is named by its id and by nothing that git would have to interpret.

@@ -288,13 +288,17 @@ fn changes_something(request: &Request) -> bool {
     match request {
         Request::Write { .. } => true,
         Request::Git(request) => match request {
-            GitRequest::Survey { .. } | GitRequest::Worktrees { .. } | GitRequest::Head { .. } => {
-                false
-            }
+            GitRequest::Survey { .. }
+            | GitRequest::Worktrees { .. }
+            | GitRequest::Head { .. }
+            | GitRequest::MergeBase { .. }
+            | GitRequest::RemoteBranch { .. } => false,
             GitRequest::CreateWorktree { .. }
             | GitRequest::RemoveWorktree { .. }
             | GitRequest::Switch { .. }
             | GitRequest::DeleteBranch { .. }
+            | GitRequest::Merge { .. }
+            | GitRequest::Push { .. }
             | GitRequest::Stash { .. } => true,
         },
         _ => false,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::limits;
 use crate::preflight::{Act, BranchName, Repository};
+use crate::program::rescue::rescue_records;
 use crate::program::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
 use crate::text;
 
@@ -93,7 +94,7 @@ async fn perform_one(
             undo.push(Undo::Tell(line));
             Ok(())
         }
-        Act::RescueRecords { from, to } => rescue_records(io, from, to).await,
+        Act::RescueRecords { from, to } => rescue_records(io, from, to, None).await,
         Act::RemoveWorktree(path) => {
             io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await?;
             undo.push(Undo::Tell(format!("the worktree `{path}` was removed")));
@@ -216,44 +217,4 @@ async fn refuse_links(io: &Io, root: &str, relative: &str) -> Result<(), Failure
         }
     }
     Ok(())
-}
-
-/// Copies what earlier runs recorded in the worktree `from` to the checkout `to`.
-async fn rescue_records(io: &Io, from: &str, to: &str) -> Result<(), Failure> {
-    let mut folders: Vec<String> =
-        ["state", "reports", "logs"].iter().map(|name| format!(".hotl/{name}")).collect();
-    while let Some(folder) = folders.pop() {
-        let names = match io.list(&format!("{from}/{folder}")).await {
-            Ok(names) => names,
-            Err(failure) if failure.kind == FailureKind::NotFound => continue,
-            Err(failure) => return Err(failure),
-        };
-        for name in names {
-            let relative = format!("{folder}/{name}");
-            let source = format!("{from}/{relative}");
-            match io.stat(&source).await?.kind {
-                FileKind::Folder => folders.push(relative),
-                FileKind::File => rescue_file(io, &source, &format!("{to}/{relative}")).await?,
-                // Never ours.
-                FileKind::Link | FileKind::Other => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn rescue_file(io: &Io, source: &str, target: &str) -> Result<(), Failure> {
-    let (bytes, _) = io.read(source, limits::RECORD_BYTES).await?;
-    match io.write(target, bytes.clone(), Expect::Absent, Durability::Durable).await {
-        Ok(_) => Ok(()),
-        Err(failure) if failure.kind == FailureKind::Exists => {
-            let (present, _) = io.read(target, limits::RECORD_BYTES).await?;
-            if present == bytes {
-                return Ok(());
-            }
-            let message = format!("`{target}` exists with other content");
-            Err(Failure::new(FailureKind::Exists, message))
-        }
-        Err(failure) => Err(failure),
-    }
 }

@@ -42,6 +42,37 @@ fn candidates(run: &Run) -> Vec<Event> {
     events
 }
 
+/// Events about what becomes of the work.
+fn finishing() -> Vec<Event> {
+    let mut events = Vec::new();
+    events.push(Event::FinishAbandoned { reason: "r".to_owned() });
+    for act in acts() {
+        let outcome = FinishOutcome::new(act.disposition());
+        for replace in [false, true] {
+            let (act, outcome) = (act.clone(), outcome.clone());
+            events.push(Event::FinishIntended { act, notes: None, replace });
+            events.push(Event::FinishRecorded { outcome, replace });
+        }
+    }
+    let kept = FinishOutcome::new(Disposition::Kept);
+    events.push(Event::FinishRecorded { outcome: kept.clone(), replace: false });
+    events.push(Event::FinishRecorded { outcome: kept, replace: true });
+    events
+}
+
+fn acts() -> [FinishAct; 3] {
+    let commit = "c".to_owned();
+    [
+        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned() },
+        FinishAct::Publish {
+            commit: commit.clone(),
+            remote: "origin".to_owned(),
+            pull_request: PullRequest::Create { target: "main".to_owned() },
+        },
+        FinishAct::Discard { commit: Some(commit) },
+    ]
+}
+
 /// Results with which the step is done, or waits for a person.
 fn results_of(record: &StepRecord) -> Vec<CheckResult> {
     let verdict = |check: &Check| match check {
@@ -56,6 +87,10 @@ fn results_of(record: &StepRecord) -> Vec<CheckResult> {
 fn follow(run: &Run) -> Option<Event> {
     let approved = |step, mode| Event::GateDecided { step, decision: Decision::Approved, mode };
     let results = |step: u32| results_of(run.step(step).expect("`next` names steps that exist"));
+    if let Some(intent) = &run.finish_intent {
+        let outcome = FinishOutcome::new(intent.act.disposition());
+        return Some(Event::FinishRecorded { outcome, replace: false });
+    }
     Some(match run.next() {
         Next::Start { step, .. } => Event::StepStarted { step },
         Next::Act { step } | Next::Ask(Question::Interrupted { step }) => Event::StepActed { step },
@@ -84,6 +119,8 @@ fn follow(run: &Run) -> Option<Event> {
 /// What distinguishes two states; counters and times do not, beyond the first few attempts.
 fn key(run: &Run) -> String {
     let mut key = format!("{:?}{:?}{}", run.status, run.reviews, run.reverified);
+    key += &format!("{:?}", run.finish.as_ref().map(|finish| finish.outcome.disposition));
+    key += &format!("{:?}", run.finish_intent.as_ref().map(|intent| &intent.act));
     for record in &run.steps {
         let used = record.attempts.saturating_sub(record.forgiven).min(3);
         key += &format!("{:?}{used}{:?}", record.status, record.gate.map(|g| g.decision));
@@ -92,6 +129,11 @@ fn key(run: &Run) -> String {
 }
 
 fn explore(first: Run) -> usize {
+    explore_with(first, &[])
+}
+
+/// Tries the events `work` as well in every state.
+fn explore_with(first: Run, work: &[Event]) -> usize {
     let mut seen: BTreeMap<String, ()> = BTreeMap::new();
     let mut queue = VecDeque::from([first]);
     while let Some(run) = queue.pop_front() {
@@ -101,7 +143,7 @@ fn explore(first: Run) -> usize {
         assert!(seen.len() < STATES, "too many states");
         survives_storage(&run);
         has_a_way_on(&run);
-        for event in candidates(&run) {
+        for event in candidates(&run).into_iter().chain(work.iter().cloned()) {
             let mut after = run.clone();
             let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
             match after.apply(at, &event) {
@@ -119,9 +161,7 @@ fn explore(first: Run) -> usize {
 
 fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
     assert_eq!(after.revision, before.revision + 1, "{event:?}");
-    if before.status.is_finished() {
-        panic!("a finished run accepted {event:?}");
-    }
+    keeps_its_outcome(before, event, after);
     for record in &after.steps {
         let used = record.attempts - record.forgiven;
         assert!(used <= record.limit(), "attempts beyond the limit after {event:?}");
@@ -138,6 +178,42 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
     }
 }
 
+/// Once a run has ended only its outcome changes, nothing is done without being intended, and
+/// what is settled stays settled unless somebody insists.
+fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
+    let about_outcome = match event {
+        Event::FinishIntended { act, replace, .. } => {
+            assert!(before.finish.is_none() || *replace, "{event:?} over {:?}", before.finish);
+            assert_ended_for(before, act.disposition());
+            true
+        }
+        Event::FinishRecorded { outcome, replace } => {
+            let intended = before.finish_intent.as_ref().map(|intent| intent.act.disposition());
+            assert_eq!(intended.unwrap_or(Disposition::Kept), outcome.disposition);
+            assert!(before.finish.is_none() || *replace || intended.is_some());
+            assert_ended_for(before, outcome.disposition);
+            true
+        }
+        Event::FinishAbandoned { .. } => true,
+        _ => false,
+    };
+    if about_outcome {
+        assert_eq!(before.steps, after.steps, "{event:?}");
+        assert_eq!(before.status, after.status, "{event:?}");
+    } else {
+        assert!(!before.is_over(), "a finished run accepted {event:?}");
+        assert!(before.finish_intent.is_none(), "{event:?} while work is disposed of");
+    }
+    assert!(!before.is_discarded() || after.is_discarded(), "{event:?} brought the work back");
+}
+
+fn assert_ended_for(run: &Run, disposition: Disposition) {
+    let blocked_will_do = matches!(disposition, Disposition::Kept | Disposition::Discarded);
+    let ended =
+        run.status == RunStatus::Completed || (run.status == RunStatus::Blocked && blocked_will_do);
+    assert!(ended, "{disposition:?} of a run that is {}", run.status.word());
+}
+
 fn survives_storage(run: &Run) {
     let read = wire::run::read(&wire::run::write(run)).expect("what we write we can read");
     assert_eq!(read, *run);
@@ -149,6 +225,7 @@ fn has_a_way_on(run: &Run) {
     for _ in 0..60 {
         // A person continues what is paused, as `onloop resume` does.
         if run.status == RunStatus::Paused
+            && run.finish_intent.is_none()
             && !matches!(run.next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }))
             && run.reviews.standing.is_none()
         {
@@ -185,4 +262,11 @@ fn reviews_and_repeated_checks() {
     run.terms.reverify = true;
     run.terms.review_agent = Some("claude".to_owned());
     assert!(explore(run) > 50);
+}
+
+#[test]
+fn what_becomes_of_the_work() {
+    let work = finishing();
+    assert!(explore_with(begin(vec![Step { repeat: until(2), ..step(1) }]), &work) > 100);
+    assert!(explore_with(begin(vec![Step { gate: Some(Gate::Human), ..step(1) }]), &work) > 100);
 }

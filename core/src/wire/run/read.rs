@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::wire::finish::{read_finish, read_intent};
 
 /// Puts a verdict together again; `None`: the check has no result.
 pub(in crate::wire) fn verdict_from_parts(
@@ -67,6 +68,8 @@ pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
         usage: read_usage(&document.budgets.observed),
         reviews: read_reviews(document.reviews),
         reverified: document.reverified,
+        finish: read_finish(document.finish).map_err(damaged)?,
+        finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
         unknown: document.unknown,
     })
 }

@@ -6,7 +6,7 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use git2::{
-    BranchType, ErrorCode, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
+    BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
 };
 use onloop_core::preflight::{self, BranchName};
 use onloop_core::program::{Failure, FailureKind};
@@ -156,6 +156,24 @@ pub(super) fn delete_branch(repository: &Repository, branch: &BranchName) -> Res
         .find_branch(branch.as_str(), BranchType::Local)
         .and_then(|mut branch| branch.delete())
         .map_err(|error| failure(repository, &error))
+}
+
+/// The best common ancestor of a commit and a branch.
+pub(super) fn merge_base(
+    repository: &Repository,
+    commit: &str,
+    branch: &BranchName,
+) -> Result<Option<String>, Failure> {
+    let base = Oid::from_str(commit).and_then(|commit| {
+        let tip = repository.find_branch(branch.as_str(), BranchType::Local)?;
+        repository
+            .merge_base(repository.find_commit(commit)?.id(), tip.get().peel_to_commit()?.id())
+    });
+    match base {
+        Ok(base) => Ok(Some(base.to_string())),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(failure(repository, &error)),
+    }
 }
 
 /// An error of libgit2 as a failure that names the repository.

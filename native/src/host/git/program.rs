@@ -1,6 +1,8 @@
 //! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
 
 mod command;
+mod merge;
+mod remote;
 mod worktree;
 
 use std::path::{Path, PathBuf};

@@ -14,14 +14,23 @@ use onloop_core::program::{Failure, FailureKind};
 /// Filters and credential helpers stay: without filters a checkout holds the wrong bytes, and
 /// a partial clone may have to fetch. `core.hooksPath` names no folder, so that there is no
 /// hook; the file system monitor is a program too.
-const CONFIG: [&str; 6] = [
-    "core.hooksPath=/dev/null",
+const CONFIG: [&str; 5] = [
     "core.fsmonitor=false",
     "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
 ];
+
+/// Turns hooks off, see [`CONFIG`].
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
+/// Whether hooks of the repository and of the user may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hooks {
+    Off,
+    On,
+}
 
 /// Variables about git that say who the user is and how to reach a server. Every other one
 /// that starts with `GIT_` is removed: it could point git at another repository, another
@@ -67,6 +76,11 @@ impl GitProgram {
         self.answer_to(cwd, args, &[])
     }
 
+    /// Asks git in `cwd` for something that the user's hooks have a say in.
+    pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
+        self.perform(cwd, args, &[], Hooks::On)
+    }
+
     /// Asks git in `cwd`, which gets to read `input`.
     pub(super) fn answer_to(
         &self,
@@ -74,8 +88,18 @@ impl GitProgram {
         args: &[&str],
         input: &[u8],
     ) -> Result<Answer, Failure> {
+        self.perform(cwd, args, input, Hooks::Off)
+    }
+
+    fn perform(
+        &self,
+        cwd: &Path,
+        args: &[&str],
+        input: &[u8],
+        hooks: Hooks,
+    ) -> Result<Answer, Failure> {
         let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
-        let output = run(self.command(cwd, args), input).map_err(|error| {
+        let output = run(self.command(cwd, args, hooks), input).map_err(|error| {
             // Spawning fails in the same way for a missing folder and a missing program.
             match error.kind() {
                 std::io::ErrorKind::NotFound if cwd.is_dir() => {
@@ -93,7 +117,7 @@ impl GitProgram {
         Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, asked })
     }
 
-    fn command(&self, cwd: &Path, args: &[&str]) -> Command {
+    fn command(&self, cwd: &Path, args: &[&str], hooks: Hooks) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
         for (name, _) in env::vars_os() {
@@ -111,6 +135,9 @@ impl GitProgram {
         command.arg("--no-pager");
         for setting in CONFIG {
             command.args(["-c", setting]);
+        }
+        if hooks == Hooks::Off {
+            command.args(["-c", NO_HOOKS]);
         }
         command.args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,0 +1,169 @@
+//! What became of the work, and what is being done with it, as records and journals store it.
+
+use serde_json::Value;
+
+use super::document::document;
+use crate::run::{Disposition, Finish, FinishAct, FinishIntent, FinishOutcome, PullRequest};
+use crate::text;
+use crate::time::Timestamp;
+
+document! {
+    /// What became of the work: the nine members that every generation writes. All of them
+    /// are `null` where nothing is settled yet.
+    pub(super) struct FinishDocument {
+        disposition: Option<String>,
+        recorded_at: Option<String>,
+        target_branch: Option<String>,
+        remote: Option<String>,
+        pr_url: Option<String>,
+        branch_action: Option<String>,
+        worktree_action: Option<String>,
+        artifacts_preserved_at: Option<String>,
+        notes: Option<String>,
+    }
+}
+
+document! {
+    /// What is being done with the work.
+    pub(super) struct IntentDocument {
+        disposition: String,
+        since: Option<String>,
+        commit: Option<String>,
+        target_branch: Option<String>,
+        remote: Option<String>,
+        create_pr: bool,
+        pr_url: Option<String>,
+        notes: Option<String>,
+    }
+}
+
+/// The nine members, for summaries and receipts.
+pub(super) fn finish_value(finish: Option<&Finish>) -> Value {
+    let document = finish.map(finish_document).unwrap_or_default();
+    serde_json::to_value(document).expect("the document has only string keys")
+}
+
+pub(super) fn finish_document(finish: &Finish) -> FinishDocument {
+    FinishDocument {
+        recorded_at: Some(finish.recorded_at.to_rfc3339()),
+        unknown: finish.unknown.clone(),
+        ..outcome_document(&finish.outcome)
+    }
+}
+
+pub(super) fn outcome_document(outcome: &FinishOutcome) -> FinishDocument {
+    FinishDocument {
+        disposition: Some(outcome.disposition.word().to_owned()),
+        target_branch: outcome.target_branch.clone(),
+        remote: outcome.remote.clone(),
+        pr_url: outcome.pr_url.clone(),
+        branch_action: outcome.branch_action.clone(),
+        worktree_action: outcome.worktree_action.clone(),
+        artifacts_preserved_at: outcome.artifacts_preserved_at.clone(),
+        notes: outcome.notes.clone(),
+        ..FinishDocument::default()
+    }
+}
+
+pub(super) fn intent_document(intent: &FinishIntent) -> IntentDocument {
+    act_document(&intent.act, Some(intent.since), intent.notes.as_deref())
+}
+
+/// An act as it is stored; in a journal the time is that of its line.
+pub(super) fn act_document(
+    act: &FinishAct,
+    since: Option<Timestamp>,
+    notes: Option<&str>,
+) -> IntentDocument {
+    let document = IntentDocument {
+        disposition: act.disposition().word().to_owned(),
+        since: since.map(Timestamp::to_rfc3339),
+        commit: act.commit().map(str::to_owned),
+        notes: notes.map(str::to_owned),
+        ..IntentDocument::default()
+    };
+    match act {
+        FinishAct::Merge { target, .. } => {
+            IntentDocument { target_branch: Some(target.clone()), ..document }
+        }
+        FinishAct::Publish { remote, pull_request, .. } => {
+            let (create_pr, pr_url) = match pull_request {
+                PullRequest::NotAsked { .. } => (false, None),
+                PullRequest::Create { .. } => (true, None),
+                PullRequest::Existing { url, .. } => (false, Some(url.clone())),
+            };
+            let target_branch = pull_request.target().map(str::to_owned);
+            let remote = Some(remote.clone());
+            IntentDocument { target_branch, remote, create_pr, pr_url, ..document }
+        }
+        FinishAct::Discard { .. } => document,
+    }
+}
+
+/// What was recorded, if anything was; otherwise what is wrong with it.
+pub(super) fn read_finish(document: Option<FinishDocument>) -> Result<Option<Finish>, String> {
+    let Some(document) = document else { return Ok(None) };
+    let Some(word) = present(document.disposition) else { return Ok(None) };
+    Ok(Some(Finish {
+        outcome: FinishOutcome {
+            disposition: read_disposition("finish", &word)?,
+            target_branch: present(document.target_branch),
+            remote: present(document.remote),
+            pr_url: present(document.pr_url),
+            branch_action: present(document.branch_action),
+            worktree_action: present(document.worktree_action),
+            artifacts_preserved_at: present(document.artifacts_preserved_at),
+            notes: present(document.notes),
+        },
+        recorded_at: read_time(document.recorded_at.as_deref()),
+        unknown: document.unknown,
+    }))
+}
+
+/// What was being done, if anything was; otherwise what is wrong with it.
+pub(super) fn read_intent(
+    document: Option<IntentDocument>,
+) -> Result<Option<FinishIntent>, String> {
+    let Some(document) = document else { return Ok(None) };
+    let since = read_time(document.since.as_deref());
+    let notes = document.notes.clone();
+    Ok(Some(FinishIntent { act: read_act(document)?, since, notes }))
+}
+
+pub(super) fn read_act(document: IntentDocument) -> Result<FinishAct, String> {
+    let needed = |value: Option<String>, name: &str| {
+        value.ok_or_else(|| format!("`finish_intent` has no `{name}`"))
+    };
+    let target = document.target_branch;
+    Ok(match read_disposition("finish_intent", &document.disposition)? {
+        Disposition::Kept => return Err("`finish_intent.disposition` is \"kept\"".to_owned()),
+        Disposition::Merged => FinishAct::Merge {
+            commit: needed(document.commit, "commit")?,
+            target: needed(target, "target_branch")?,
+        },
+        Disposition::Published => FinishAct::Publish {
+            commit: needed(document.commit, "commit")?,
+            remote: needed(document.remote, "remote")?,
+            pull_request: match (document.create_pr, document.pr_url) {
+                (true, _) => PullRequest::Create { target: needed(target, "target_branch")? },
+                (false, Some(url)) => PullRequest::Existing { url, target },
+                (false, None) => PullRequest::NotAsked { target },
+            },
+        },
+        Disposition::Discarded => FinishAct::Discard { commit: document.commit },
+    })
+}
+
+fn read_disposition(document: &str, word: &str) -> Result<Disposition, String> {
+    Disposition::from_word(word)
+        .ok_or_else(|| format!("`{document}.disposition` is {:?}", text::ellipsis(word, 80)))
+}
+
+/// Older agents passed the word `null` for values they did not know.
+fn present(value: Option<String>) -> Option<String> {
+    value.filter(|text| !text.is_empty() && text != "null")
+}
+
+fn read_time(text: Option<&str>) -> Timestamp {
+    text.and_then(Timestamp::parse).unwrap_or(Timestamp::EPOCH)
+}

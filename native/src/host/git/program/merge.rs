@@ -1,0 +1,136 @@
+//! Merging with the git program: completely, or not at all.
+
+use std::path::Path;
+
+use onloop_core::preflight::BranchName;
+use onloop_core::program::{Failure, FailureKind};
+
+use super::super::NewMerge;
+use super::command::{lines_until_nul, text};
+use super::{Answer, GitProgram};
+
+/// What is checked out before a merge.
+enum Before {
+    Branch(BranchName),
+    Commit(String),
+}
+
+impl GitProgram {
+    /// The best common ancestor of a commit and a branch.
+    pub(crate) fn merge_base(
+        &self,
+        cwd: &Path,
+        commit: &str,
+        branch: &BranchName,
+    ) -> Result<Option<String>, Failure> {
+        let branch = format!("refs/heads/{branch}");
+        if self.commit(cwd, commit)?.is_none() || self.commit(cwd, &branch)?.is_none() {
+            return Ok(None);
+        }
+        let base = self.answer(cwd, &["merge-base", commit, &branch])?.yes_or_no()?;
+        Ok(base.map(|base| text(&base)))
+    }
+
+    /// Merges, and leaves everything as it was when that cannot be done.
+    pub(crate) fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
+        let root = self.layout(cwd)?.root;
+        let shown = root.display();
+        if self.commit(&root, "MERGE_HEAD")?.is_some() {
+            let message =
+                format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        let tip = format!("refs/heads/{}", merge.branch);
+        let found = self.commit(&root, &tip)?;
+        if found.as_deref() != Some(merge.commit) {
+            let found = found.unwrap_or_else(|| "nothing".to_owned());
+            let (branch, expected) = (merge.branch, merge.commit);
+            let message = format!("branch `{branch}` is at {found}, expected {expected}");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        let before = self.checked_out(&root)?;
+        let elsewhere = !before.is(merge.into);
+        if elsewhere {
+            self.switch(&root, merge.into, false)?;
+        }
+        let args = ["merge", "--quiet", "--no-ff", "--no-edit", "--", &tip];
+        let merged = self.answer(&root, &args)?;
+        if merged.exit != 0 {
+            let failure = self.explain_merge(&root, merge, merged)?;
+            let undone = self.abort_merge(&root).and_then(|()| match elsewhere {
+                true => self.go_back(&root, &before),
+                false => Ok(()),
+            });
+            return Err(match undone {
+                Ok(()) => failure,
+                Err(left) => {
+                    let message = format!("{failure}; and `{shown}` was left as it is: {left}");
+                    Failure::new(failure.kind, message)
+                }
+            });
+        }
+        // Whoever worked on the merged branch goes on from the result.
+        if elsewhere && !before.is(merge.branch) {
+            return self.go_back(&root, &before);
+        }
+        Ok(())
+    }
+
+    fn checked_out(&self, root: &Path) -> Result<Before, Failure> {
+        let branch = self.head_branch(root)?.and_then(|name| BranchName::parse(&name).ok());
+        match (branch, self.commit(root, "HEAD")?) {
+            (Some(branch), _) => Ok(Before::Branch(branch)),
+            (None, Some(commit)) => Ok(Before::Commit(commit)),
+            (None, None) => {
+                let message = format!("`{}` has no commit checked out", root.display());
+                Err(Failure::new(FailureKind::Invalid, message))
+            }
+        }
+    }
+
+    fn go_back(&self, root: &Path, before: &Before) -> Result<(), Failure> {
+        match before {
+            Before::Branch(branch) => self.switch(root, branch, false),
+            Before::Commit(commit) => {
+                let args = ["switch", "--quiet", "--no-recurse-submodules", "--detach", commit];
+                self.answer(root, &args)?.success().map(drop)
+            }
+        }
+    }
+
+    /// Names the files that do not go together; asked before the merge is given up.
+    fn explain_merge(
+        &self,
+        root: &Path,
+        merge: &NewMerge<'_>,
+        answer: Answer,
+    ) -> Result<Failure, Failure> {
+        let args = ["diff", "--name-only", "--diff-filter=U", "-z"];
+        let unmerged = self.answer(root, &args)?.success()?;
+        let files: Vec<String> = lines_until_nul(&unmerged)
+            .map(|path| format!("`{}`", String::from_utf8_lossy(path)))
+            .collect();
+        if files.is_empty() {
+            return Ok(answer.into_failure());
+        }
+        let (branch, into, files) = (merge.branch, merge.into, files.join(", "));
+        let message = format!("`{branch}` and `{into}` changed the same lines of {files}");
+        Ok(Failure::new(FailureKind::Conflict, message))
+    }
+
+    fn abort_merge(&self, root: &Path) -> Result<(), Failure> {
+        if self.commit(root, "MERGE_HEAD")?.is_none() {
+            return Ok(());
+        }
+        self.answer(root, &["merge", "--abort"])?.success().map(drop)
+    }
+}
+
+impl Before {
+    fn is(&self, branch: &BranchName) -> bool {
+        match self {
+            Before::Branch(name) => name == branch,
+            Before::Commit(_) => false,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! `onloop finish` with real repositories, and with the power going at every request.
+
+mod crash;
+
+use serde_json::Value;
+
+use crate::workspace::{Run, Workspace};
+
+/// A completed run whose only step commits `work.txt` on its own branch.
+struct Finished {
+    workspace: Workspace,
+    id: String,
+}
+
+const WORKFLOW: &str = "---
+intent: write a file
+success_criteria: the file is there
+risk_level: low
+---
+
+- [ ] **Step 1: Write**
+action: write the file
+loop: false
+verify: test -f work.txt
+
+```sh
+echo done > work.txt
+git add work.txt
+git commit --quiet -m work
+```
+";
+
+impl Finished {
+    fn new(mode: &str) -> Finished {
+        Finished::of(mode, WORKFLOW, 0)
+    }
+
+    fn of(mode: &str, workflow: &str, exit: i32) -> Finished {
+        let workspace = Workspace::git();
+        workspace.write("hotl-workflow-x.md", workflow);
+        let args = ["run", "hotl-workflow-x.md", "--agent", "script", "--mode", mode];
+        workspace.onloop(&args).expect_exit(exit);
+        let id = workspace.record()["run_id"].as_str().expect("a run id").to_owned();
+        Finished { workspace, id }
+    }
+
+    fn finish(&self, words: &[&str]) -> Run {
+        self.workspace.onloop(&[&["finish", &self.id][..], words].concat())
+    }
+
+    /// Finishes and returns the `finish` object of the summary that is printed.
+    #[track_caller]
+    fn done(&self, words: &[&str]) -> Value {
+        let run = self.finish(words).expect_exit(0);
+        let summary: Value = serde_json::from_str(&run.stdout).expect("the summary is JSON");
+        summary["finish"].clone()
+    }
+
+    #[track_caller]
+    fn refused(&self, words: &[&str]) -> String {
+        let run = self.finish(words).expect_exit(1);
+        assert_eq!(run.stdout, "", "a refusal prints no summary");
+        run.stderr
+    }
+
+    fn branches(&self) -> String {
+        self.workspace.git_says(&["branch", "--format=%(refname:short)"])
+    }
+}
+
+#[test]
+fn keeping_records_and_touches_nothing() {
+    let run = Finished::new("worktree");
+    let finish = run.done(&["keep", "--notes", "by hand\nlater"]);
+    assert_eq!(finish["disposition"], "kept");
+    assert_eq!(finish["notes"], "by hand later");
+    assert_eq!(
+        (&finish["branch_action"], &finish["worktree_action"]),
+        (&"kept".into(), &"kept".into())
+    );
+    assert_eq!(run.branches(), "hotl/x\nmain");
+    assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
+    let said = run.refused(&["merge"]);
+    assert!(
+        said.starts_with("ERROR: Finish outcome already recorded: kept. Use --force"),
+        "{said}"
+    );
+    assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");
+}
+
+#[test]
+fn merging_takes_the_work_in_and_removes_what_was_made_for_the_run() {
+    let run = Finished::new("worktree");
+    let worktree = run.workspace.worktree("hotl/x");
+    let finish = run.done(&["merge"]);
+    assert_eq!(finish["disposition"], "merged");
+    assert_eq!(finish["target_branch"], "main");
+    assert_eq!(finish["branch_action"], "deleted");
+    assert_eq!(finish["worktree_action"], "removed");
+    let home = run.workspace.path(".hotl").to_str().unwrap().to_owned();
+    assert_eq!(finish["artifacts_preserved_at"], home.as_str());
+    assert_eq!(run.workspace.read("work.txt"), "done\n");
+    assert_eq!(run.workspace.git_says(&["rev-list", "--merges", "--count", "main"]), "1");
+    assert_eq!(run.branches(), "main");
+    assert!(!worktree.exists());
+    let record = run.workspace.record();
+    assert_eq!(record["finish"]["disposition"], "merged");
+    assert_eq!(record["finish_intent"], Value::Null);
+    assert_eq!(record["report_path"], format!(".hotl/reports/{}.md", run.id));
+    let report = run.workspace.read(&format!(".hotl/reports/{}.md", run.id));
+    assert!(report.contains("## Finish Outcome\n\n**Disposition:** merged\n"), "{report}");
+    assert_eq!(run.workspace.git_says(&["status", "--porcelain"]), "?? hotl-workflow-x.md");
+}
+
+#[test]
+fn a_run_in_the_same_checkout_ends_on_the_branch_it_came_from() {
+    let run = Finished::new("branch");
+    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "hotl/x");
+    let finish = run.done(&["merge"]);
+    assert_eq!(
+        (&finish["branch_action"], &finish["worktree_action"]),
+        (&"deleted".into(), &Value::Null)
+    );
+    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "main");
+    let run = Finished::new("branch");
+    assert_eq!(run.done(&["discard", "--confirm", "discard"])["branch_action"], "deleted");
+    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "main");
+    assert!(!run.workspace.path("work.txt").exists());
+}
+
+#[test]
+fn a_conflict_leaves_everything_intact_and_can_be_tried_again() {
+    let run = Finished::new("worktree");
+    run.workspace.write("work.txt", "mine\n");
+    run.workspace.git_says(&["add", "work.txt"]);
+    run.workspace.git_says(&["commit", "--quiet", "--message", "mine"]);
+    let before = run.workspace.git_says(&["for-each-ref"]);
+    run.workspace.git_says(&["switch", "--quiet", "--create", "elsewhere"]);
+    let said = run.refused(&["merge"]);
+    assert!(
+        said.starts_with("ERROR: Merge failed. HOTL left the execution branch/worktree intact.\n"),
+        "{said}"
+    );
+    assert!(said.contains("`work.txt`"), "{said}");
+    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "elsewhere");
+    run.workspace.git_says(&["switch", "--quiet", "main"]);
+    run.workspace.git_says(&["branch", "--delete", "elsewhere"]);
+    assert_eq!(run.workspace.git_says(&["for-each-ref"]), before);
+    assert_eq!(run.workspace.git_says(&["status", "--porcelain"]), "?? hotl-workflow-x.md");
+    assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
+    let record = run.workspace.record();
+    assert_eq!((&record["finish"], &record["finish_intent"]), (&Value::Null, &Value::Null));
+    run.workspace.git_says(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+}
+
+#[test]
+fn uncommitted_work_is_never_lost() {
+    let run = Finished::new("worktree");
+    let precious = run.workspace.worktree("hotl/x").join("precious.txt");
+    std::fs::write(&precious, "x").unwrap();
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("would be lost") && said.contains("precious.txt"), "{said}");
+    assert!(precious.exists());
+    std::fs::remove_file(&precious).unwrap();
+    run.workspace.write("README.md", "changed\n");
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("Uncommitted files") && said.contains("README.md"), "{said}");
+}
+
+#[test]
+fn discarding_needs_to_be_confirmed_and_keeps_the_record() {
+    let run = Finished::new("worktree");
+    for words in [&["discard"][..], &["discard", "--confirm", "yes"]] {
+        let said = run.refused(words);
+        assert_eq!(said, "ERROR: Discard is destructive. Re-run with --confirm discard.\n");
+    }
+    let finish = run.done(&["discard", "--confirm", "discard"]);
+    assert_eq!(finish["disposition"], "discarded");
+    assert_eq!(run.branches(), "main");
+    assert!(!run.workspace.worktree("hotl/x").exists());
+    assert_eq!(run.workspace.record()["finish"]["disposition"], "discarded");
+    let said = run.refused(&["keep", "--force"]);
+    assert!(said.contains("Nothing of the work is left"), "{said}");
+}
+
+#[test]
+fn a_blocked_run_can_be_kept_or_discarded_and_nothing_else() {
+    let broken = WORKFLOW.replace("test -f work.txt", "test -f other.txt");
+    let run = Finished::of("worktree", &broken, 1);
+    let said = run.refused(&["merge"]);
+    assert_eq!(
+        said,
+        "ERROR: Finish disposition 'merged' requires a completed run. Current status: blocked\n"
+    );
+    assert_eq!(run.done(&["keep"])["disposition"], "kept");
+    run.done(&["discard", "--confirm", "discard", "--force"]);
+    assert_eq!(run.workspace.record()["status"], "blocked");
+    let status = run.workspace.onloop(&["status"]).expect_exit(0);
+    assert!(status.stderr.contains("No unfinished runs"), "{}", status.stderr);
+}
+
+#[test]
+fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
+    let run = Finished::new("worktree");
+    let said = run.refused(&["publish"]);
+    assert!(said.contains("there is no remote `origin` (configured: none)"), "{said}");
+    run.workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
+    run.workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
+    let gh = run.workspace.path("../bin/gh");
+    let script = |body: &str| {
+        std::fs::write(&gh, format!("#!/bin/sh\necho \"$@\" >> ../gh.log\n{body}\n")).unwrap();
+        run.workspace.shell("chmod +x ../bin/gh").expect_exit(0);
+    };
+    script("echo 'no login' >&2; exit 4");
+    let said = run.refused(&["publish", "--create-pr"]);
+    assert!(said.contains("no pull request was opened:\n  no login\n"), "{said}");
+    let pushed = run.workspace.git_says(&["ls-remote", "origin", "refs/heads/hotl/x"]);
+    assert!(pushed.starts_with(&run.workspace.git_says(&["rev-parse", "hotl/x"])), "{pushed}");
+    assert!(run.refused(&["keep"]).contains("--create-pr"), "the way on is named");
+    script("case $2 in create) echo Creating; echo https://example.org/pull/1;; esac");
+    let finish = run.done(&["publish", "--create-pr"]);
+    assert_eq!(finish["pr_url"], "https://example.org/pull/1");
+    assert_eq!((&finish["remote"], &finish["branch_action"]), (&"origin".into(), &"pushed".into()));
+    let log = run.workspace.read("../gh.log");
+    assert_eq!(log.lines().next(), Some("pr create --base main --head hotl/x --fill"), "{log}");
+    assert!(run.workspace.worktree("hotl/x").exists());
+}
+
+#[test]
+fn a_host_that_made_the_branch_keeps_it() {
+    let workspace = Workspace::git();
+    workspace.git_says(&["switch", "--quiet", "--create", "feature"]);
+    workspace.write("hotl-workflow-x.md", WORKFLOW);
+    workspace
+        .onloop(&["run", "hotl-workflow-x.md", "--agent", "script", "--mode", "host"])
+        .expect_exit(0);
+    let id = workspace.record()["run_id"].as_str().unwrap().to_owned();
+    let run = Finished { workspace, id };
+    let said = run.refused(&["discard", "--confirm", "discard"]);
+    assert!(said.contains("Branch feature was not made for this run"), "{said}");
+    let finish = run.done(&["merge"]);
+    assert_eq!(
+        (&finish["target_branch"], &finish["branch_action"]),
+        (&"main".into(), &"kept".into())
+    );
+    assert_eq!(run.branches(), "feature\nmain");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let run = Finished::new("worktree");
+    for (words, reason) in [
+        (&["merge", "--target-branch", "hotl/x"][..], "Target branch must differ"),
+        (&["merge", "--target-branch", "nowhere"], "Target branch does not exist: nowhere"),
+        (&["merge", "--target-branch=--x"], "--target-branch: `--x` is not a name"),
+        (&["publish", "--remote=-x"], "--remote: `-x`"),
+        (&["publish", "--pr-url", "javascript:x"], "--pr-url must be an http or https address"),
+    ] {
+        let run = run.finish(words);
+        assert_ne!(run.exit, Some(0), "{words:?}");
+        assert!(run.stderr.contains(reason), "{words:?}: {}", run.stderr);
+    }
+    let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
+    assert_eq!(
+        said,
+        "ERROR: Could not locate HOTL run nobody-x in the repo checkout or its worktrees.\n"
+    );
+    assert!(run.workspace.worktree("hotl/x").exists());
+}
+
+#[test]
+fn another_run_in_the_same_worktree_is_not_pulled_from_under_its_feet() {
+    let run = Finished::new("worktree");
+    let worktree = run.workspace.worktree("hotl/x");
+    let other = WORKFLOW.replace("intent: write a file", "intent: other");
+    std::fs::write(worktree.join("hotl-workflow-y.md"), other).unwrap();
+    let begun = run
+        .workspace
+        .onloop_at(worktree.to_str().unwrap(), &["init", "hotl-workflow-y.md"])
+        .expect_exit(0);
+    let said = run.refused(&["discard", "--confirm", "discard"]);
+    assert!(said.contains(begun.stdout.trim()), "{said}");
+    assert!(worktree.exists());
+}

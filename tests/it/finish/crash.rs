@@ -1,0 +1,341 @@
+//! The power goes at every request of `onloop finish`: nothing is lost, nothing is done
+//! twice, and the same command brings it to an end.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use onloop_core::preflight::{GitSurvey, Repository, WorktreeEntry};
+use onloop_core::program::{Exit, Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::run::{
+    Beginning, CheckResult, CheckVerdict, Disposition, Event, Place, Run, RunStatus,
+};
+use onloop_core::time::Timestamp;
+use onloop_core::wire;
+use onloop_core::workflow::{Budgets, Check, Loop, Plan, Risk, ShellCheck, Step};
+use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
+
+const ID: &str = "x-20260320T094640Z";
+const BRANCH: &str = "hotl/x";
+const MAIN: &str = "/work";
+const WORKTREE: &str = "/.hotl-worktrees/work/hotl-x";
+
+/// What a repository has to know here.
+#[derive(Debug)]
+struct Repo {
+    branch: Option<String>,
+    worktree: bool,
+    merges: u32,
+    pushes: u32,
+    pushed: bool,
+    /// The merge fails while this holds.
+    conflict: bool,
+}
+
+fn commit(digit: char) -> String {
+    std::iter::repeat_n(digit, 40).collect()
+}
+
+impl Repo {
+    fn new() -> Repo {
+        Repo {
+            branch: Some(commit('b')),
+            worktree: true,
+            merges: 0,
+            pushes: 0,
+            pushed: false,
+            conflict: false,
+        }
+    }
+
+    fn answer(&mut self, disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
+        let missing = |what: &str| Err(Failure::new(FailureKind::NotFound, what.to_owned()));
+        match request {
+            GitRequest::Survey { cwd, branch } => Ok(Outcome::Survey(self.survey(cwd, branch))),
+            GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(self.worktrees())),
+            GitRequest::Head { .. } => Ok(Outcome::Commit(Some(commit('a')))),
+            GitRequest::MergeBase { commit: asked, .. } => {
+                let contains = self.merges > 0 && *asked == commit('b');
+                Ok(Outcome::Commit(Some(if contains { asked.clone() } else { commit('a') })))
+            }
+            GitRequest::RemoteBranch { .. } => {
+                Ok(Outcome::Commit(self.pushed.then(|| commit('b'))))
+            }
+            GitRequest::Merge { .. } if self.conflict => {
+                Err(Failure::new(FailureKind::Conflict, "`a.txt`"))
+            }
+            GitRequest::Merge { branch, commit: asked, into, .. } => {
+                let expected = (BRANCH, commit('b'), "main");
+                assert_eq!((branch.as_str(), asked.clone(), into.as_str()), expected);
+                self.merges += 1;
+                Ok(Outcome::Done)
+            }
+            GitRequest::Push { .. } => {
+                self.pushes += 1;
+                self.pushed = true;
+                Ok(Outcome::Done)
+            }
+            GitRequest::RemoveWorktree { path, .. } if self.worktree => {
+                assert_eq!(path, WORKTREE);
+                self.worktree = false;
+                disk.remove(WORKTREE)?;
+                Ok(Outcome::Done)
+            }
+            GitRequest::RemoveWorktree { .. } => missing("no such worktree"),
+            GitRequest::DeleteBranch { branch, .. } => {
+                assert!(!self.worktree, "git does not delete a branch that is checked out");
+                assert_eq!(branch, BRANCH);
+                self.branch.take().map_or_else(|| missing("no such branch"), |_| Ok(Outcome::Done))
+            }
+            GitRequest::CreateWorktree { .. }
+            | GitRequest::Switch { .. }
+            | GitRequest::Stash { .. } => panic!("finish does not ask for {request:?}"),
+        }
+    }
+
+    fn survey(&self, cwd: &str, branch: &str) -> GitSurvey {
+        let linked = self.worktree && cwd.starts_with(WORKTREE);
+        if !linked && !cwd.starts_with(MAIN) {
+            return GitSurvey::default();
+        }
+        let (root, own) = if linked { (WORKTREE, BRANCH) } else { (MAIN, "main") };
+        let at = [
+            ("main", Some(commit('a')), Some(MAIN)),
+            (BRANCH, self.branch.clone(), self.worktree.then_some(WORKTREE)),
+        ];
+        let target = at.into_iter().find(|(name, ..)| *name == branch);
+        GitSurvey {
+            repository: Some(Repository {
+                root: root.to_owned(),
+                main_root: MAIN.to_owned(),
+                linked,
+                branch: Some(own.to_owned()),
+                head: Some(commit('a')),
+                dirty: Vec::new(),
+                target_commit: target.as_ref().and_then(|(_, commit, _)| commit.clone()),
+                target_checked_out_at: target.and_then(|(.., at)| at).map(str::to_owned),
+            }),
+        }
+    }
+
+    fn worktrees(&self) -> Vec<WorktreeEntry> {
+        let entry = |path: &str, branch: &str| WorktreeEntry {
+            path: path.to_owned(),
+            branch: Some(branch.to_owned()),
+        };
+        let mut all = vec![entry(MAIN, "main")];
+        all.extend(self.worktree.then(|| entry(WORKTREE, BRANCH)));
+        all
+    }
+}
+
+/// A completed run of one step, in its worktree.
+fn completed() -> Run {
+    let plan = Plan {
+        slug: "x".to_owned(),
+        intent: "do x".to_owned(),
+        success_criteria: "x is done".to_owned(),
+        risk: Risk::Low,
+        auto_approve: false,
+        branch: None,
+        isolation: None,
+        progress_verbose: false,
+        report_full: false,
+        dirty_allowed: false,
+        budgets: Budgets::default(),
+        steps: vec![Step {
+            number: 1,
+            name: "Do".to_owned(),
+            action: "do".to_owned(),
+            script: None,
+            repeat: Loop::Never,
+            checks: vec![Check::Shell(ShellCheck::new("true"))],
+            gate: None,
+            sensitive: false,
+        }],
+        digest: "d".to_owned(),
+    };
+    let at = Timestamp::from_millis(1_774_000_000_000);
+    let some = |text: &str| Some(text.to_owned());
+    let place = Place {
+        workflow_path: format!("{WORKTREE}/hotl-workflow-x.md"),
+        source_workflow_path: some("/work/hotl-workflow-x.md"),
+        source_branch: some("main"),
+        branch: some(BRANCH),
+        repo_root: some(MAIN),
+        execution_root: WORKTREE.to_owned(),
+        worktree_path: some(WORKTREE),
+        executor_mode: "worktree".to_owned(),
+        slug: "x".to_owned(),
+        report_path: format!("{WORKTREE}/.hotl/reports/{ID}.md"),
+        ..Place::default()
+    };
+    let id = ID.to_owned();
+    let beginning =
+        Beginning { id, place, at, auto_approve: false, reverify: false, review_agent: None };
+    let mut run = Run::begin(&plan, beginning);
+    let (stdout, stderr) = (String::new(), String::new());
+    let passed = CheckResult { check: 0, verdict: CheckVerdict::Passed, stdout, stderr };
+    for event in [
+        Event::StepStarted { step: 1 },
+        Event::StepVerified { step: 1, results: vec![passed] },
+        Event::RunFinalized,
+    ] {
+        run.apply(at, &event).expect("a plain run");
+    }
+    run
+}
+
+fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
+    let mut host = SimHost::new();
+    host.disk.put("/work/hotl-workflow-x.md", "plan");
+    host.disk.put(&format!("{WORKTREE}/.git"), "gitdir: elsewhere");
+    host.disk.put(&format!("{WORKTREE}/.hotl/.gitignore"), "*\n");
+    host.disk.put(&format!("{WORKTREE}/.hotl/logs/{ID}/1-1.log"), "said");
+    host.disk.put(&format!("{WORKTREE}/.hotl/state/{ID}.json"), wire::run::write(&completed()));
+    let repo = Rc::new(RefCell::new(Repo::new()));
+    let shared = repo.clone();
+    host.on_git(move |disk, request| shared.borrow_mut().answer(disk, request));
+    (host, repo)
+}
+
+/// Every copy of the record there is.
+fn records(host: &SimHost) -> Vec<Run> {
+    let read = |root: &str| {
+        let bytes = host.disk.get(&format!("{root}/.hotl/state/{ID}.json"))?;
+        Some(wire::run::read(bytes).expect("a record is never torn"))
+    };
+    [MAIN, WORKTREE].into_iter().filter_map(read).collect()
+}
+
+/// What must hold at every moment, for whoever comes next.
+fn nothing_is_lost(host: &SimHost, repo: &Repo, what: &str) {
+    let records = records(host);
+    let newest = records.iter().max_by_key(|run| run.revision);
+    let newest = newest.unwrap_or_else(|| panic!("{what}: the record is gone"));
+    assert_eq!(newest.status, RunStatus::Completed, "{what}");
+    assert!(repo.merges <= 1 && repo.pushes <= 1, "{what}: {repo:?}");
+    let begun = repo.merges > 0 || repo.pushes > 0 || !repo.worktree || repo.branch.is_none();
+    let known = newest.finish.is_some() || newest.finish_intent.is_some();
+    assert!(known || !begun, "{what}: something was done that nobody meant to do: {repo:?}");
+    if let Some(finish) = &newest.finish {
+        let done = match finish.outcome.disposition {
+            Disposition::Kept => true,
+            Disposition::Merged => repo.merges == 1 && !repo.worktree && repo.branch.is_none(),
+            Disposition::Published => repo.pushed,
+            Disposition::Discarded => !repo.worktree && repo.branch.is_none(),
+        };
+        assert!(done, "{what}: recorded before it was done: {repo:?}");
+    }
+}
+
+/// The power goes at every request; afterwards the same command is given again.
+fn survives(words: &[&str]) {
+    let argv = [&["onloop", "finish", ID][..], words].concat();
+    let (mut host, _) = machine();
+    assert_eq!(host.run(&argv), Ended::Exit(Exit::Done), "{}", host.notes());
+    let undisturbed = records(&host).remove(0);
+    let requests = host.requests.len();
+    assert!(requests > 10, "only {requests} requests");
+    for at_request in 0..requests {
+        for moment in [Moment::Before, Moment::After] {
+            for lose_relaxed in [false, true] {
+                let what = format!("{words:?}, {moment:?} request {at_request}, {lose_relaxed}");
+                let (mut host, repo) = machine();
+                host.lose_power(PowerLoss { at_request, moment, lose_relaxed });
+                assert_eq!(host.run(&argv), Ended::PowerCut, "{what}");
+                nothing_is_lost(&host, &repo.borrow(), &what);
+                let settled = records(&host).iter().any(|run| run.finish.is_some());
+                let expected = if settled { Exit::Failed } else { Exit::Done };
+                let ended = host.run(&argv);
+                assert_eq!(ended, Ended::Exit(expected), "{what}: {}", host.notes());
+                nothing_is_lost(&host, &repo.borrow(), &what);
+                let records = records(&host);
+                let [run] = records.as_slice() else { panic!("{what}: {} copies", records.len()) };
+                let outcome = |run: &Run| run.finish.as_ref().map(|finish| finish.outcome.clone());
+                assert_eq!(outcome(run), outcome(&undisturbed), "{what}");
+                let count = |name: &str| run.events.iter().filter(|e| e.event == name).count();
+                assert_eq!(count("finish_recorded"), 1, "{what}");
+                assert_eq!(count("finish_intended"), 1, "{what}: intended once is enough");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_merge_survives_a_power_cut_at_every_request() {
+    survives(&["merge", "--notes", "n"]);
+}
+
+#[test]
+fn a_discard_survives_a_power_cut_at_every_request() {
+    survives(&["discard", "--confirm", "discard"]);
+}
+
+#[test]
+fn a_publication_survives_a_power_cut_at_every_request() {
+    survives(&["publish"]);
+}
+
+#[test]
+fn every_request_may_fail_and_the_same_command_goes_on() {
+    for words in [&["merge"][..], &["discard", "--confirm", "discard"], &["publish"]] {
+        let argv = [&["onloop", "finish", ID][..], words].concat();
+        let (mut host, _) = machine();
+        host.run(&argv);
+        for number in 0..host.requests.len() {
+            let what = format!("{words:?}, request {number}");
+            let (mut host, repo) = machine();
+            host.refuse_nth(number, FailureKind::Other);
+            let first = host.run(&argv);
+            nothing_is_lost(&host, &repo.borrow(), &what);
+            if first == Ended::Exit(Exit::Done) {
+                continue;
+            }
+            assert_eq!(first, Ended::Exit(Exit::Failed), "{what}: {}", host.notes());
+            let settled = records(&host).iter().any(|run| run.finish.is_some());
+            let expected = if settled { Exit::Failed } else { Exit::Done };
+            assert_eq!(host.run(&argv), Ended::Exit(expected), "{what}: {}", host.notes());
+            nothing_is_lost(&host, &repo.borrow(), &what);
+        }
+    }
+}
+
+#[test]
+fn after_a_crash_something_else_is_done_only_if_nothing_has_happened() {
+    let merge = ["onloop", "finish", ID, "merge"];
+    let keep = ["onloop", "finish", ID, "keep"];
+    let (mut host, _) = machine();
+    host.run(&merge);
+    let merged_at = host
+        .requests
+        .iter()
+        .position(|request| format!("{request:?}").starts_with("Git(Merge {"))
+        .expect("a merge");
+    for (moment, exit) in [(Moment::Before, Exit::Done), (Moment::After, Exit::Failed)] {
+        let (mut host, repo) = machine();
+        host.lose_power(PowerLoss { at_request: merged_at, moment, lose_relaxed: true });
+        assert_eq!(host.run(&merge), Ended::PowerCut);
+        assert_eq!(host.run(&keep), Ended::Exit(exit), "{}", host.notes());
+        if exit == Exit::Failed {
+            let way_on = format!("onloop finish {ID} merge --target-branch main");
+            assert!(host.notes().contains(&way_on), "{}", host.notes());
+            assert_eq!(host.run(&merge), Ended::Exit(Exit::Done));
+        }
+        nothing_is_lost(&host, &repo.borrow(), "in the end");
+    }
+}
+
+#[test]
+fn a_conflict_is_recorded_as_given_up() {
+    let (mut host, repo) = machine();
+    repo.borrow_mut().conflict = true;
+    assert_eq!(host.run(&["onloop", "finish", ID, "merge"]), Ended::Exit(Exit::Failed));
+    let run = records(&host).remove(0);
+    assert_eq!((run.finish, run.finish_intent), (None, None));
+    let last = run.events.last().expect("events");
+    assert_eq!(
+        (last.event.as_str(), last.text.as_str()),
+        ("finish_abandoned", "Finish abandoned: `a.txt`")
+    );
+    assert!(repo.borrow().worktree);
+}
