@@ -4,7 +4,8 @@
 use std::num::NonZeroU32;
 
 use onloop_core::run::{
-    Beginning, CheckResult, CheckVerdict, Decision, Event, Mode, Next, Place, Run, Verdict,
+    Beginning, CheckResult, CheckVerdict, Decision, Disposition, Event, FinishOutcome, Mode, Next,
+    Place, Question, Run, Verdict,
 };
 use onloop_core::time::Timestamp;
 use onloop_core::workflow::{Budgets, Check, Gate, Loop, Plan, Risk, ShellCheck, Step};
@@ -70,6 +71,11 @@ fn states() -> Vec<State> {
     let after = |steps: &[Event]| reach(begin(None, None), steps);
     let gated = |steps: &[Event]| reach(begin(Some(Gate::Human), None), steps);
     let reviewed = |steps: &[Event]| reach(begin(None, Some("reviewer")), steps);
+    let bounded = |steps: &[Event]| {
+        let budgets = Budgets { total_attempts: Some(1), ..Budgets::default() };
+        let first = [Event::BudgetsChanged(budgets)];
+        reach(begin(None, None), &[&first, steps].concat())
+    };
     let to_the_end = [started.clone(), passed(1), StepStarted { step: 2 }, passed(2)];
     let blocked = Event::ReviewFinished {
         step: None,
@@ -110,6 +116,7 @@ fn states() -> Vec<State> {
             after(&with_end(std::slice::from_ref(&repeated))),
         ),
         ("completed", after(&with_end(&[repeated, RunFinalized]))),
+        ("step 1 done, a bound of the run is reached", bounded(&to_the_end[..2])),
     ];
     rows.into_iter().map(|(name, run)| State { name, run }).collect()
 }
@@ -162,6 +169,15 @@ fn events() -> Vec<(&'static str, Event)> {
         ("run paused", Event::RunPaused { reason: "interrupted".to_owned() }),
         ("run resumed", Event::RunResumed),
         ("run finalized", Event::RunFinalized),
+        ("run taken over", Event::TakenOver { reason: "machine lost".to_owned() }),
+        ("bounds lifted", Event::BudgetsChanged(Budgets::default())),
+        (
+            "work kept",
+            Event::FinishRecorded {
+                outcome: FinishOutcome::new(Disposition::Kept),
+                replace: false,
+            },
+        ),
     ]
 }
 
@@ -246,10 +262,19 @@ fn next_words(next: &Next) -> String {
         Next::Approve { step, .. } => format!("the rules approve step {step}"),
         Next::Block { step, .. } => format!("give up on step {step}"),
         Next::Review { step: at } => format!("the review {}", step(at)),
-        Next::AskGate { step } => format!("a person decides the gate of step {step}"),
-        Next::AskReview { step, .. } => format!("a person looks at step {step}"),
-        Next::AskVerdict { step: at } => format!("a person answers the review {}", step(at)),
-        Next::AskInterrupted { step } => format!("a person says how far step {step} got"),
+        Next::Ask(Question::Gate { step }) => {
+            format!("a person decides the gate of step {step}")
+        }
+        Next::Ask(Question::Review { step, .. }) => format!("a person looks at step {step}"),
+        Next::Ask(Question::Verdict { step: at }) => {
+            format!("a person answers the review {}", step(at))
+        }
+        Next::Ask(Question::Interrupted { step }) => {
+            format!("a person says how far step {step} got")
+        }
+        Next::Ask(Question::Budget { step }) => {
+            format!("a person raises a bound before step {step}")
+        }
         Next::Repeat => "repeat every check".to_owned(),
         Next::Finalize => "finalize".to_owned(),
         Next::Blocked(blocker) if blocker.rejected => {
