@@ -89,7 +89,12 @@ pub struct Variables<'s> {
     cwd: &'s str,
     home: &'s str,
     known: BTreeMap<&'s str, Variable<'s>>,
+    /// Some command runs code that may write any variable.
+    rewritten: bool,
 }
+
+/// Commands that run code in this shell, wherever they stand among wrappers.
+const EVALUATORS: [&str; 3] = ["eval", "trap", "source"];
 
 #[derive(Default)]
 struct Variable<'s> {
@@ -111,6 +116,7 @@ impl<'s> Variables<'s> {
     /// becomes.
     pub fn new(script: &'s Script, cwd: &'s str, home: &'s str) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
+        let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {
             for assignment in &simple.assignments {
                 let variable = known.entry(&assignment.name).or_default();
@@ -119,12 +125,11 @@ impl<'s> Variables<'s> {
                 let plain = assignment.form == AssignmentForm::Plain && simple.words.is_empty();
                 variable.certain_at = (plain && simple.certain).then_some(index);
             }
-            let program = simple
-                .words
-                .first()
-                .and_then(Word::as_literal)
-                .unwrap_or_default();
-            if !WRITERS.contains(&program) {
+            // `command`, `builtin` and the like may stand before the name.
+            let mut words = simple.words.iter().filter_map(Word::as_literal);
+            rewritten |= words.clone().any(|word| EVALUATORS.contains(&word));
+            rewritten |= words.clone().next() == Some(".");
+            if !words.any(|word| WRITERS.contains(&word)) {
                 continue;
             }
             for word in simple.words.iter().skip(1).filter_map(Word::as_literal) {
@@ -145,6 +150,7 @@ impl<'s> Variables<'s> {
             cwd,
             home,
             known,
+            rewritten,
         }
     }
 
@@ -162,7 +168,8 @@ impl<'s> Variables<'s> {
                 _ => Value::Unknown { guess: None },
             },
             Some(variable) => {
-                let certain = variable.writes == 1 && variable.certain_at.is_some_and(|w| w < at);
+                let once = variable.writes == 1 && !self.rewritten;
+                let certain = once && variable.certain_at.is_some_and(|w| w < at);
                 let value = variable.value.and_then(Word::as_literal);
                 match value {
                     Some(text) if certain => Value::Known(text.to_owned()),
@@ -219,11 +226,11 @@ impl<'s> Variables<'s> {
                     variable,
                     values: Some(values),
                 } => {
-                    if self
+                    let again = self
                         .known
                         .get(variable.as_str())
-                        .is_some_and(|v| v.writes > 1)
-                    {
+                        .is_some_and(|v| v.writes > 1);
+                    if again || self.rewritten {
                         continue;
                     }
                     let mut args = Vec::new();
