@@ -41,7 +41,10 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
         (Some(finding), _) => (finding.decision, finding.reason.clone()),
         (None, Some(class)) => (
             Decision::Allow,
-            format!("`{}` {}", command.name, class.sentence()),
+            match command.about {
+                "" => format!("`{}` {}", command.name, class.sentence()),
+                about => format!("`{}` {about}: it {}", command.name, class.sentence()),
+            },
         ),
         (None, None) => (Decision::Allow, "judged by what is in it".to_owned()),
     };

@@ -151,7 +151,7 @@ fn an_explanation_fits_the_terminal_and_names_the_rule() {
         "rule:",
         "$ git status",
         "$ timeout 5 rm -rf",
-        "`git status` reads files",
+        "`git status` shows what changed: it reads files",
     ] {
         assert!(said.contains(part), "`{part}` is missing in\n{said}");
     }
