@@ -56,10 +56,7 @@ pub struct Call {
 impl Call {
     /// A call of the shell.
     pub fn shell(line: &str) -> Call {
-        Call {
-            tool: "Bash".to_owned(),
-            input: json!({ "command": line }),
-        }
+        Call { tool: "Bash".to_owned(), input: json!({ "command": line }) }
     }
 }
 

@@ -8,9 +8,7 @@ fn main() {
 }
 
 fn lines() -> Vec<&'static str> {
-    include_str!("../vectors/permissions.jsonl")
-        .lines()
-        .collect()
+    include_str!("../vectors/permissions.jsonl").lines().collect()
 }
 
 /// Calls that are already read, as a hook has them: one iteration judges them all.
@@ -18,30 +16,21 @@ fn lines() -> Vec<&'static str> {
 fn decisions(bencher: divan::Bencher<'_, '_>) {
     let read = |line: &str| BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
     let calls: Vec<BatchLine> = lines().into_iter().map(read).collect();
-    bencher
-        .counter(divan::counter::ItemsCount::new(calls.len()))
-        .bench(|| {
-            calls
-                .iter()
-                .map(|line| decide(&line.call, &line.context).decision as usize)
-                .sum::<usize>()
-        });
+    bencher.counter(divan::counter::ItemsCount::new(calls.len())).bench(|| {
+        calls.iter().map(|line| decide(&line.call, &line.context).decision as usize).sum::<usize>()
+    });
 }
 
 /// The same with JSON and configuration read for each line, as `permit batch` does.
 #[divan::bench]
 fn batch_lines(bencher: divan::Bencher<'_, '_>) {
     let lines = lines();
-    bencher
-        .counter(divan::counter::ItemsCount::new(lines.len()))
-        .bench(|| {
-            let judge = |line: &&str| {
-                BatchLine::read(line, "/srv/repo")
-                    .map(|read| decide(&read.call, &read.context))
-                    .is_ok()
-            };
-            lines.iter().filter(|line| judge(line)).count()
-        });
+    bencher.counter(divan::counter::ItemsCount::new(lines.len())).bench(|| {
+        let judge = |line: &&str| {
+            BatchLine::read(line, "/srv/repo").map(|read| decide(&read.call, &read.context)).is_ok()
+        };
+        lines.iter().filter(|line| judge(line)).count()
+    });
 }
 
 /// A quarter of a megabyte, the longest line that is read.

@@ -1,5 +1,5 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 mod permission;
-mod permission_properties;
 #[cfg(unix)]
 mod permission_bash;
+mod permission_properties;

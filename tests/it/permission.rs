@@ -38,10 +38,7 @@ impl Answered {
                         .is_some_and(|word| word.rsplit('/').next() == Some(name))
             })
         };
-        let missing = runs
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|name| !found(name));
+        let missing = runs.iter().filter_map(Value::as_str).filter(|name| !found(name));
         Answered {
             id: text("id"),
             group: text("group"),
@@ -63,13 +60,7 @@ impl Answered {
 
     fn line(&self) -> String {
         let input: String = self.input.chars().take(160).collect();
-        let Answered {
-            id,
-            group,
-            expected,
-            ruling,
-            ..
-        } = self;
+        let Answered { id, group, expected, ruling, .. } = self;
         format!(
             "{id} {group}: expected {expected}, got {} ({}: {}) for {input}",
             ruling.decision.as_str(),
@@ -80,11 +71,7 @@ impl Answered {
 }
 
 fn answered(vectors: &str) -> Vec<Answered> {
-    vectors
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(Answered::new)
-        .collect()
+    vectors.lines().filter(|line| !line.is_empty()).map(Answered::new).collect()
 }
 
 /// Prints a row for each group and the soft misses; returns the strict ones.
@@ -135,12 +122,7 @@ fn every_program_that_bash_starts_is_found() {
     let missed: Vec<String> = answered(SAMPLES)
         .iter()
         .filter(|vector| !vector.missing.is_empty())
-        .map(|vector| {
-            format!(
-                "{} misses {:?} in {}",
-                vector.id, vector.missing, vector.input
-            )
-        })
+        .map(|vector| format!("{} misses {:?} in {}", vector.id, vector.missing, vector.input))
         .collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

@@ -19,10 +19,8 @@ struct Lines(u64);
 impl Lines {
     fn below(&mut self, limit: u64) -> u64 {
         // Constants of a well-known linear congruential generator; the high bits are good.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 
@@ -31,19 +29,15 @@ impl Lines {
     }
 
     fn word(&mut self, depth: u32) -> String {
-        const PLAIN: [&str; 10] = [
-            "x", "\"a b\"", "'c;d'", "\\;", "$HOME", "*.c", "a#b", "$'\\x41'", "$((2))", "{a,b}",
-        ];
+        const PLAIN: [&str; 10] =
+            ["x", "\"a b\"", "'c;d'", "\\;", "$HOME", "*.c", "a#b", "$'\\x41'", "$((2))", "{a,b}"];
         let choice = self.below(if depth == 0 { 10 } else { 24 });
         match choice {
             0..=9 => PLAIN[choice as usize].to_owned(),
             10 => format!("$({})", self.line(depth - 1)),
             11 => format!("\"$({})\"", self.line(depth - 1)),
             12 => {
-                let inner = self
-                    .line(depth - 1)
-                    .replace('\\', "\\\\")
-                    .replace('`', "\\`");
+                let inner = self.line(depth - 1).replace('\\', "\\\\").replace('`', "\\`");
                 format!("`{inner}`")
             }
             13 => format!("<({})", self.line(depth - 1)),
@@ -90,26 +84,14 @@ impl Lines {
             4 => format!("{inner}\n{}", self.line(depth - 1)),
             5 => format!("( {inner} )"),
             6 => format!("{{ {inner}; }}"),
-            7 => format!(
-                "if {inner}; then {}; else {}; fi",
-                self.line(depth - 1),
-                self.simple(0)
-            ),
+            7 => format!("if {inner}; then {}; else {}; fi", self.line(depth - 1), self.simple(0)),
             8 => format!("for i in 1 {}; do {inner}; done", self.word(depth - 1)),
             9 => format!("while {inner}; do {}; break; done", self.simple(0)),
-            10 => format!(
-                "case {} in a) {inner};; *) {};; esac",
-                self.word(0),
-                self.simple(0)
-            ),
+            10 => format!("case {} in a) {inner};; *) {};; esac", self.word(0), self.simple(0)),
             11 => format!("f() {{ {inner}; }}; f"),
             12 => format!("eval '{quoted}'"),
             13 => format!("bash -c '{quoted}'"),
-            14 => format!(
-                "cat <<E\n{} $({})\nE\n{inner}",
-                self.word(0),
-                self.program()
-            ),
+            14 => format!("cat <<E\n{} $({})\nE\n{inner}", self.word(0), self.program()),
             15 => format!("cat <<'E'\n$({})\nE\n{inner}", self.program()),
             16 => format!("[[ -n {} ]] && {inner}", self.word(depth - 1)),
             17 => format!("{} # {}\n{inner}", self.simple(0), self.program()),
@@ -121,20 +103,14 @@ impl Lines {
 fn write_stubs(folder: &Path) {
     for number in 0..PROGRAMS {
         let path = folder.join(format!("p{number}"));
-        fs::write(
-            &path,
-            format!("#!/bin/sh\necho p{number} >> \"$LOG\"\necho out\n"),
-        )
-        .expect("a stub is written");
+        fs::write(&path, format!("#!/bin/sh\necho p{number} >> \"$LOG\"\necho out\n"))
+            .expect("a stub is written");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
             .expect("a stub is executable");
     }
     for program in ["cat", "bash"] {
         let found = ["/bin", "/usr/bin"].map(|folder| Path::new(folder).join(program));
-        let path = found
-            .iter()
-            .find(|path| path.exists())
-            .expect("bash and cat are installed");
+        let path = found.iter().find(|path| path.exists()).expect("bash and cat are installed");
         std::os::unix::fs::symlink(path, folder.join(program)).expect("a link is made");
     }
 }
@@ -147,9 +123,7 @@ fn what_bash_runs_is_what_the_reader_finds() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (programs, work) = (folder.path().join("bin"), folder.path().join("work"));
-    fs::create_dir(&programs)
-        .and_then(|()| fs::create_dir(&work))
-        .expect("folders are made");
+    fs::create_dir(&programs).and_then(|()| fs::create_dir(&work)).expect("folders are made");
     write_stubs(&programs);
     let mut started = 0;
     for seed in 0..LINES {
@@ -180,14 +154,9 @@ fn what_bash_runs_is_what_the_reader_finds() {
             ruling.reason
         );
         for program in &ran {
-            let found = ruling
-                .commands
-                .iter()
-                .any(|command| command.words.first() == Some(program));
-            assert!(
-                found,
-                "seed {seed}: bash runs {program}, which is not found in: {line}"
-            );
+            let found =
+                ruling.commands.iter().any(|command| command.words.first() == Some(program));
+            assert!(found, "seed {seed}: bash runs {program}, which is not found in: {line}");
         }
         started += ran.len();
     }

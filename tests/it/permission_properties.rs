@@ -50,10 +50,7 @@ fn command() -> impl Strategy<Value = Vec<String>> {
         "view",
     ]);
     (program, prop::collection::vec(word, 0..5)).prop_map(|(program, words)| {
-        std::iter::once(program)
-            .chain(words)
-            .map(str::to_owned)
-            .collect()
+        std::iter::once(program).chain(words).map(str::to_owned).collect()
     })
 }
 
@@ -63,21 +60,13 @@ fn spelled(word: &str, style: u8) -> String {
         0 => format!("'{word}'"),
         1 => format!("\"{word}\""),
         2 => word.chars().flat_map(|c| ['\\', c]).collect(),
-        3 => {
-            word.bytes()
-                .fold("$'".to_owned(), |all, b| format!("{all}\\x{b:02x}"))
-                + "'"
-        }
+        3 => word.bytes().fold("$'".to_owned(), |all, b| format!("{all}\\x{b:02x}")) + "'",
         _ => format!("''{}\"\"", spelled(word, 0)),
     }
 }
 
 fn quoted(words: &[String]) -> String {
-    words
-        .iter()
-        .map(|word| spelled(word, 0))
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.iter().map(|word| spelled(word, 0)).collect::<Vec<_>>().join(" ")
 }
 
 /// Places in a line where a command can hide.
@@ -230,28 +219,12 @@ fn deep_and_long_lines_are_answered_soon() {
         &format!("echo {}; id", "a".repeat(200_000)),
         SOON_MS,
     );
-    refused_soon(
-        "many words",
-        &format!("id {}", "a ".repeat(100_000)),
-        SOON_MS,
-    );
-    refused_soon(
-        "many braces",
-        &format!("id {}", "{a,b}".repeat(10_000)),
-        SOON_MS,
-    );
-    refused_soon(
-        "many stars",
-        &format!("cat .{}env", "*".repeat(10_000)),
-        SOON_MS,
-    );
+    refused_soon("many words", &format!("id {}", "a ".repeat(100_000)), SOON_MS);
+    refused_soon("many braces", &format!("id {}", "{a,b}".repeat(10_000)), SOON_MS);
+    refused_soon("many stars", &format!("cat .{}env", "*".repeat(10_000)), SOON_MS);
     refused_soon(
         "many loops",
-        &format!(
-            "{}id $a{}",
-            "for a in 1 2 3 4; do ".repeat(20),
-            "; done".repeat(20)
-        ),
+        &format!("{}id $a{}", "for a in 1 2 3 4; do ".repeat(20), "; done".repeat(20)),
         SOON_MS,
     );
 }

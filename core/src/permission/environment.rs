@@ -168,9 +168,7 @@ pub(super) fn names_code(name: &str) -> bool {
 }
 
 fn is_git_identity(name: &str) -> bool {
-    let who = name
-        .strip_prefix("GIT_AUTHOR_")
-        .or_else(|| name.strip_prefix("GIT_COMMITTER_"));
+    let who = name.strip_prefix("GIT_AUTHOR_").or_else(|| name.strip_prefix("GIT_COMMITTER_"));
     matches!(who, Some("NAME" | "EMAIL" | "DATE"))
 }
 
@@ -182,23 +180,15 @@ pub(super) fn judge(name: &str, value: &Arg, alone: bool) -> Option<Finding> {
     }
     let quiet = matches!(name, "PAGER" | "GIT_PAGER" | "GH_PAGER" | "MANPAGER")
         && matches!(value.known(), Some("cat" | ""));
-    let editor = matches!(
-        name,
-        "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "EDITOR" | "VISUAL"
-    ) && matches!(value.known(), Some("true" | ":"));
+    let editor = matches!(name, "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "EDITOR" | "VISUAL")
+        && matches!(value.known(), Some("true" | ":"));
     // `IFS= read` and `IFS=$'\n'` change how one script splits its own lines.
-    let splitting = name == "IFS"
-        && value
-            .known()
-            .is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
+    let splitting =
+        name == "IFS" && value.known().is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
     if quiet || editor || (splitting && !alone) {
         return None;
     }
-    let whom = if alone {
-        "the commands that follow"
-    } else {
-        "the command"
-    };
+    let whom = if alone { "the commands that follow" } else { "the command" };
     Some(Finding::ask(
         "environment",
         format!("`{name}` can change what {whom} runs, loads or contacts"),

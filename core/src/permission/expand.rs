@@ -43,11 +43,7 @@ pub enum Shape {
 impl Arg {
     /// An argument known to the byte.
     pub fn exact(text: impl Into<String>) -> Arg {
-        Arg {
-            text: text.into(),
-            shape: Shape::Exact,
-            guess: None,
-        }
+        Arg { text: text.into(), shape: Shape::Exact, guess: None }
     }
 
     /// The text, when it is certain.
@@ -145,13 +141,7 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
-        Variables {
-            script,
-            cwd,
-            home,
-            known,
-            rewritten,
-        }
+        Variables { script, cwd, home, known, rewritten }
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -162,9 +152,7 @@ impl<'s> Variables<'s> {
             None => match name {
                 "HOME" => Value::Known(self.home.to_owned()),
                 "PWD" => Value::Known(self.cwd.to_owned()),
-                "IFS" => Value::Unknown {
-                    guess: Some(" ".to_owned()),
-                },
+                "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },
                 _ => Value::Unknown { guess: None },
             },
             Some(variable) => {
@@ -173,9 +161,7 @@ impl<'s> Variables<'s> {
                 let value = variable.value.and_then(Word::as_literal);
                 match value {
                     Some(text) if certain => Value::Known(text.to_owned()),
-                    other => Value::Unknown {
-                        guess: other.map(str::to_owned),
-                    },
+                    other => Value::Unknown { guess: other.map(str::to_owned) },
                 }
             }
         }
@@ -206,9 +192,7 @@ impl<'s> Variables<'s> {
             .iter()
             .map(|bindings| {
                 let words = simple.words.iter();
-                words
-                    .flat_map(|word| self.word(word, index, bindings))
-                    .collect()
+                words.flat_map(|word| self.word(word, index, bindings)).collect()
             })
             .collect()
     }
@@ -222,14 +206,8 @@ impl<'s> Variables<'s> {
             scope = current.parent;
             match &current.kind {
                 ScopeKind::Function => break,
-                ScopeKind::For {
-                    variable,
-                    values: Some(values),
-                } => {
-                    let again = self
-                        .known
-                        .get(variable.as_str())
-                        .is_some_and(|v| v.writes > 1);
+                ScopeKind::For { variable, values: Some(values) } => {
+                    let again = self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1);
                     if again || self.rewritten {
                         continue;
                     }
@@ -259,10 +237,7 @@ impl<'s> Variables<'s> {
                 let Some(words) = braces(pieces, EXPANSIONS) else {
                     return vec![self.pieces(pieces, index, bindings).into_splitting()];
                 };
-                words
-                    .iter()
-                    .map(|word| self.pieces(word, index, bindings))
-                    .collect()
+                words.iter().map(|word| self.pieces(word, index, bindings)).collect()
             }
         }
     }
@@ -273,11 +248,7 @@ impl<'s> Variables<'s> {
         let mut args = self.word(word, index, &[]);
         match args.len() {
             1 => args.remove(0),
-            _ => Arg {
-                text: HOLE.to_string(),
-                shape: Shape::Splits,
-                guess: None,
-            },
+            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None },
         }
     }
 
@@ -319,10 +290,7 @@ impl<'s> Variables<'s> {
 
 impl Arg {
     fn into_splitting(self) -> Arg {
-        Arg {
-            shape: Shape::Splits,
-            ..self
-        }
+        Arg { shape: Shape::Splits, ..self }
     }
 }
 
@@ -358,31 +326,20 @@ impl Joined {
             (false, false, false) => Shape::Exact,
         };
         let guess = (self.holes && self.guess != self.text).then_some(self.guess);
-        Arg {
-            text: self.text,
-            shape,
-            guess,
-        }
+        Arg { text: self.text, shape, guess }
     }
 }
 
 /// The words that the braces in `pieces` make; `None` when there are more than `limit`.
 fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
-    let groups = pieces
-        .iter()
-        .filter(|piece| **piece == Piece::BraceOpen)
-        .count();
+    let groups = pieces.iter().filter(|piece| **piece == Piece::BraceOpen).count();
     if groups > BRACE_GROUPS {
         return None;
     }
     let Some((open, close)) = first_group(pieces) else {
         return Some(vec![pieces.to_vec()]);
     };
-    let (head, inner, tail) = (
-        &pieces[..open],
-        &pieces[open + 1..close],
-        &pieces[close + 1..],
-    );
+    let (head, inner, tail) = (&pieces[..open], &pieces[open + 1..close], &pieces[close + 1..]);
     let mut words = Vec::new();
     for choice in choices(inner)? {
         let mut word = head.to_vec();
@@ -398,11 +355,7 @@ fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
 
 /// The first brace group that expands: it has a comma or a range.
 fn first_group(pieces: &[Piece]) -> Option<(usize, usize)> {
-    for (open, _) in pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, p)| **p == Piece::BraceOpen)
-    {
+    for (open, _) in pieces.iter().enumerate().filter(|(_, p)| **p == Piece::BraceOpen) {
         let mut depth = 0;
         let mut expands = false;
         for (at, piece) in pieces.iter().enumerate().skip(open + 1) {

@@ -13,22 +13,12 @@ const REMOTES: [&str; 2] = ["origin", "upstream"];
 /// The branches that a branch of work is put on top of.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 /// Branches that others build on: never forced, never deleted.
-const PROTECTED: [&str; 8] = [
-    "main",
-    "master",
-    "develop",
-    "trunk",
-    "release",
-    "production",
-    "stable",
-    "gh-pages",
-];
+const PROTECTED: [&str; 8] =
+    ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
 fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge.add(Finding::ask(
-        format!("program:{}", parsed.name),
-        format!("`{}` {what}", parsed.name),
-    ));
+    judge
+        .add(Finding::ask(format!("program:{}", parsed.name), format!("`{}` {what}", parsed.name)));
 }
 
 fn deny(judge: &mut Judge<'_>, rule: &str, what: String) {
@@ -43,11 +33,7 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         // Any folder below the root may have been made to look like a repository, and the
         // configuration of a repository is executed.
         if folder.is_none_or(|folder| folder != places.root) {
-            ask(
-                judge,
-                parsed,
-                "works in another folder, whose configuration is not known",
-            );
+            ask(judge, parsed, "works in another folder, whose configuration is not known");
         }
     }
     // An alias given on the command line is code.
@@ -80,25 +66,15 @@ pub(super) fn listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         "--format",
     ];
     let name = |arg: &Arg| arg.text.split('=').next().unwrap_or_default().to_owned();
-    let lists = parsed
-        .args
-        .iter()
-        .any(|arg| LISTING.contains(&name(arg).as_str()));
+    let lists = parsed.args.iter().any(|arg| LISTING.contains(&name(arg).as_str()));
     let only = parsed.args.iter().all(|arg| {
         arg.known().is_some()
             && (!arg.text.starts_with('-') || LISTING.contains(&name(arg).as_str()))
     });
     // `branch -v topic` still makes a branch.
     let explicit = parsed.args.iter().any(|arg| {
-        [
-            "--list",
-            "-l",
-            "--contains",
-            "--merged",
-            "--no-merged",
-            "--points-at",
-        ]
-        .contains(&name(arg).as_str())
+        ["--list", "-l", "--contains", "--merged", "--no-merged", "--points-at"]
+            .contains(&name(arg).as_str())
     });
     if !(lists && only && (explicit || parsed.operands.is_empty())) {
         judge.classified(Class::Changes, parsed);
@@ -140,12 +116,8 @@ pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// checkout and switch: throwing changes away on the way is worse than changing branch.
 pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Changes, parsed);
-    let forced = |arg: &Arg| {
-        matches!(
-            arg.text.as_str(),
-            "-f" | "--force" | "--discard-changes" | "--hard"
-        )
-    };
+    let forced =
+        |arg: &Arg| matches!(arg.text.as_str(), "-f" | "--force" | "--discard-changes" | "--hard");
     if parsed.args.iter().any(forced) {
         ask(judge, parsed, "throws changes away");
     }
@@ -160,11 +132,7 @@ pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         return;
     };
     if !REMOTES.contains(remote) {
-        ask(
-            judge,
-            parsed,
-            "fetches from something else than the project's remotes",
-        );
+        ask(judge, parsed, "fetches from something else than the project's remotes");
     }
     if refs.iter().any(|name| !is_branch(name)) {
         ask(judge, parsed, "writes local branches");
@@ -184,11 +152,7 @@ pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         _ => false,
     };
     if !onto_main {
-        ask(
-            judge,
-            parsed,
-            "rebases onto something else than the main branch",
-        );
+        ask(judge, parsed, "rebases onto something else than the main branch");
     }
     for code in parsed.values(&["-x", "--exec"]) {
         judge.shell_argument(code);
@@ -199,9 +163,7 @@ fn is_branch(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['-', '.'])
         && !name.contains("..")
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
 }
 
 /// push: where to, what over what, and whether it is forced.
@@ -212,30 +174,18 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if let Some(remote) = parsed.operands.first()
         && !remote.known().is_some_and(|name| REMOTES.contains(&name))
     {
-        ask(
-            judge,
-            parsed,
-            "pushes to something else than the project's remotes",
-        );
+        ask(judge, parsed, "pushes to something else than the project's remotes");
     }
     let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
     if forced && parsed.has(&every) {
-        deny(
-            judge,
-            "force-push",
-            "`git push` forces more than one branch".to_owned(),
-        );
+        deny(judge, "force-push", "`git push` forces more than one branch".to_owned());
     }
     if forced && refs.is_empty() {
         let why = "`git push` forces branches that it does not name".to_owned();
         deny(judge, "force-push", why);
     }
     if forced && refs.len() > 1 {
-        deny(
-            judge,
-            "force-push",
-            "`git push` forces more than one branch".to_owned(),
-        );
+        deny(judge, "force-push", "`git push` forces more than one branch".to_owned());
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced);
@@ -253,11 +203,7 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, force
         None => (rest, None),
     };
     if target.is_some() && source.is_empty() {
-        return deny(
-            judge,
-            "delete",
-            format!("`git push {text}` deletes a branch of the remote"),
-        );
+        return deny(judge, "delete", format!("`git push {text}` deletes a branch of the remote"));
     }
     if refspec.known().is_none() {
         return ask(judge, parsed, "pushes a branch whose name is not known");
@@ -272,11 +218,7 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, force
         && is_protected(target)
         && short(source) != short(target)
     {
-        ask(
-            judge,
-            parsed,
-            &format!("pushes `{source}` over the protected branch `{target}`"),
-        );
+        ask(judge, parsed, &format!("pushes `{source}` over the protected branch `{target}`"));
     }
 }
 
@@ -301,11 +243,7 @@ fn forced_refspec(
         (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
         (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
     };
-    deny(
-        judge,
-        "force-push",
-        format!("`git push` forces `{text}`, and {why}"),
-    );
+    deny(judge, "force-push", format!("`git push` forces `{text}`, and {why}"));
 }
 
 fn short(name: &str) -> &str {
@@ -315,20 +253,14 @@ fn short(name: &str) -> &str {
 fn is_protected(name: &str) -> bool {
     let name = short(name).to_lowercase();
     PROTECTED.iter().any(|branch| {
-        name == *branch
-            || name
-                .strip_prefix(branch)
-                .is_some_and(|rest| rest.starts_with('/'))
+        name == *branch || name.strip_prefix(branch).is_some_and(|rest| rest.starts_with('/'))
     })
 }
 
 /// `42` of `issue-42` and `issue-42-title`.
 fn issue_number(branch: &str) -> Option<&str> {
     let rest = branch.strip_prefix("issue-")?;
-    let end = rest
-        .bytes()
-        .position(|b| !b.is_ascii_digit())
-        .unwrap_or(rest.len());
+    let end = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
     let (number, title) = rest.split_at(end);
     (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
 }
@@ -336,13 +268,8 @@ fn issue_number(branch: &str) -> Option<&str> {
 /// Filters that gh runs over its answers can show the environment.
 pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
-        let words = value
-            .text
-            .split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
-        if words
-            .into_iter()
-            .any(|word| matches!(word, "env" | "ENV" | "$ENV"))
-        {
+        let words = value.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
+        if words.into_iter().any(|word| matches!(word, "env" | "ENV" | "$ENV")) {
             ask(judge, parsed, "gets a filter that reads the environment");
         }
     }
@@ -350,11 +277,7 @@ pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// `gh issue edit`: what a planning workflow may do.
 pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let number = parsed
-        .operands
-        .first()
-        .and_then(|arg| arg.known())
-        .unwrap_or_default();
+    let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
     let numbered = parsed.operands.len() == 1
         && !number.is_empty()
         && number.bytes().all(|b| b.is_ascii_digit());
@@ -386,9 +309,9 @@ pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let owner = match words.as_deref() {
         Some(["--json", "owner"] | ["--json=owner"]) => true,
-        Some(["--json", "owner", "-q" | "--jq", filter]) => filter
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'.'),
+        Some(["--json", "owner", "-q" | "--jq", filter]) => {
+            filter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+        }
         _ => false,
     };
     if !(owner && parsed.name.ends_with(" view") && workflow::is_board(judge.context)) {
@@ -420,10 +343,7 @@ pub(super) fn api(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
                 if let Some(value) = args.next() {
                     files |= value.text.contains("=@");
                     plain &= !value.opaque_start();
-                    let file = value
-                        .text
-                        .split_once("=@")
-                        .map(|(_, file)| Arg::exact(file));
+                    let file = value.text.split_once("=@").map(|(_, file)| Arg::exact(file));
                     judge.consider(file.and_then(|f| judge.context.places.judge(&f, Access::Read)));
                 }
             }

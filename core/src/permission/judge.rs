@@ -76,10 +76,7 @@ impl<'c> Judge<'c> {
     /// Reads `text` as shell code and judges every command in it.
     pub fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
-            return self.add(Finding::ask(
-                "shell:depth",
-                "commands are nested too deeply",
-            ));
+            return self.add(Finding::ask("shell:depth", "commands are nested too deeply"));
         }
         self.depth += 1;
         let script = shell::read(text);
@@ -115,11 +112,7 @@ impl<'c> Judge<'c> {
             let reason = format!("the command cannot be read: {}", refusal.reason);
             self.add(Finding::ask("shell:unreadable", reason));
         }
-        let unknown = Arg {
-            text: HOLE.to_string(),
-            shape: Shape::Splits,
-            guess: None,
-        };
+        let unknown = Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None };
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
                 self.assignment(variable, &unknown, true);
@@ -132,11 +125,7 @@ impl<'c> Judge<'c> {
         let variables = Variables::new(script, &places.cwd, places.home());
         let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
-            for function in script
-                .functions
-                .iter()
-                .filter(|f| f.defined_at <= index && f.certain)
-            {
+            for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {
                 if !self.functions.contains(&function.name) {
                     self.functions.push(function.name.clone());
                 }
@@ -212,9 +201,7 @@ impl<'c> Judge<'c> {
 
     /// Whether `target` is the state file of the session that makes this call.
     pub fn own_state(&self, target: &Arg) -> bool {
-        target
-            .known()
-            .is_some_and(|path| self.context.places.place(path) == Place::OwnState)
+        target.known().is_some_and(|path| self.context.places.place(path) == Place::OwnState)
     }
 
     /// The text that a command gets on its standard input, when the line contains it.
@@ -226,17 +213,14 @@ impl<'c> Judge<'c> {
         index: usize,
     ) -> Option<Arg> {
         let word: &Word =
-            redirections
-                .iter()
-                .rev()
-                .find_map(|redirection| match redirection.kind {
-                    RedirectionKind::Text => Some(&redirection.target),
-                    RedirectionKind::Document(slot) => script.documents.get(slot),
-                    RedirectionKind::Read
-                    | RedirectionKind::Write
-                    | RedirectionKind::ReadWrite
-                    | RedirectionKind::Duplicate => None,
-                })?;
+            redirections.iter().rev().find_map(|redirection| match redirection.kind {
+                RedirectionKind::Text => Some(&redirection.target),
+                RedirectionKind::Document(slot) => script.documents.get(slot),
+                RedirectionKind::Read
+                | RedirectionKind::Write
+                | RedirectionKind::ReadWrite
+                | RedirectionKind::Duplicate => None,
+            })?;
         Some(variables.single(word, index))
     }
 
@@ -296,10 +280,7 @@ impl<'c> Judge<'c> {
 
     /// The program's name is only known when the line runs.
     fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask(
-            "shell:unknown-program",
-            "a program's name is not known in advance",
-        ));
+        self.add(Finding::ask("shell:unknown-program", "a program's name is not known in advance"));
         let mut words: Vec<Arg> = Vec::new();
         for arg in args {
             let text = arg.guessed().replace(HOLE, "");
@@ -331,19 +312,14 @@ impl<'c> Judge<'c> {
             return;
         }
         if path.contains('=') && !path.starts_with('=') {
-            return self.add(Finding::ask(
-                "shell:unknown-program",
-                format!("`{path}` is not a program"),
-            ));
+            return self
+                .add(Finding::ask("shell:unknown-program", format!("`{path}` is not a program")));
         }
         match programs::find(name) {
             Some(program) => self.entry(program, name, &args[1..], stdin, at),
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                self.add(Finding::ask(
-                    "program:unknown",
-                    format!("there is no rule for `{name}`"),
-                ));
+                self.add(Finding::ask("program:unknown", format!("there is no rule for `{name}`")));
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -396,11 +372,7 @@ impl<'c> Judge<'c> {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             let rule = format!("program:{}", parsed.name);
-            self.add(Finding {
-                decision: class.decision(),
-                rule,
-                reason,
-            });
+            self.add(Finding { decision: class.decision(), rule, reason });
         }
     }
 
@@ -421,11 +393,7 @@ impl<'c> Judge<'c> {
         };
         let word = &parsed.args[rest];
         let known = word.known().and_then(|word| {
-            parsed
-                .program
-                .subcommands
-                .iter()
-                .find(|sub| sub.names.contains(&word))
+            parsed.program.subcommands.iter().find(|sub| sub.names.contains(&word))
         });
         match known {
             Some(sub) => {
@@ -434,11 +402,7 @@ impl<'c> Judge<'c> {
             }
             None => self.add(Finding::ask(
                 format!("program:{}", parsed.name),
-                format!(
-                    "`{}` has no rule for `{}`",
-                    parsed.name,
-                    word.text.replace(HOLE, "…")
-                ),
+                format!("`{}` has no rule for `{}`", parsed.name, word.text.replace(HOLE, "…")),
             )),
         }
     }
@@ -464,15 +428,10 @@ impl<'c> Judge<'c> {
 
     fn at_file(&mut self, arg: &Arg) {
         let text = arg.text.as_str();
-        let file = text
-            .strip_prefix('@')
-            .or_else(|| text.split_once("=@").map(|(_, file)| file));
+        let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file));
         let file = file.or_else(|| text.split_once("=<").map(|(_, file)| file));
         if let Some(file) = file {
-            let file = Arg {
-                text: file.to_owned(),
-                ..arg.clone()
-            };
+            let file = Arg { text: file.to_owned(), ..arg.clone() };
             self.consider(self.context.places.judge(&file, Access::Read));
         }
     }
@@ -481,9 +440,7 @@ impl<'c> Judge<'c> {
     fn object(&mut self, arg: &Arg) {
         let places = &self.context.places;
         let text = arg.guessed().replace(HOLE, "");
-        let path = text
-            .rsplit_once(':')
-            .map_or(text.as_str(), |(_, path)| path);
+        let path = text.rsplit_once(':').map_or(text.as_str(), |(_, path)| path);
         for path in [text.as_str(), path] {
             if places.place(path) == Place::Secret {
                 return self.consider(places.judge_text(path, Access::Read));
@@ -497,15 +454,9 @@ impl<'c> Judge<'c> {
         if arg.shape == Shape::Pattern {
             self.consider(places.judge(arg, Access::Read));
         }
-        let hidden_path = arg
-            .text
-            .split_once(':')
-            .is_some_and(|(_, path)| path.contains(HOLE));
+        let hidden_path = arg.text.split_once(':').is_some_and(|(_, path)| path.contains(HOLE));
         if arg.opaque_start() || hidden_path {
-            self.add(Finding::ask(
-                "path:unknown",
-                "it shows a file that is not known",
-            ));
+            self.add(Finding::ask("path:unknown", "it shows a file that is not known"));
         }
     }
 
@@ -514,10 +465,7 @@ impl<'c> Judge<'c> {
         match arg.known() {
             Some(code) => self.code(code),
             None => {
-                self.add(Finding::ask(
-                    "shell:hidden",
-                    "shell code is put together when it runs",
-                ));
+                self.add(Finding::ask("shell:hidden", "shell code is put together when it runs"));
                 self.guessed_code(&arg.guessed().replace(HOLE, " "));
             }
         }
@@ -546,6 +494,5 @@ pub(super) fn in_system_folder(path: &str) -> bool {
         "/opt/homebrew/bin",
         "/run/current-system/sw/bin",
     ];
-    path.rsplit_once('/')
-        .is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }

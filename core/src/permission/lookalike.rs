@@ -2,10 +2,7 @@
 
 /// The first character in `line` that does not show or changes how others show.
 pub(super) fn hidden(line: &str) -> Option<char> {
-    if line
-        .bytes()
-        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
-    {
+    if line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
         return None;
     }
     let mut chars = line.chars().peekable();

@@ -57,20 +57,8 @@ pub fn parse<'p>(
     name: &'p str,
     args: &'p [Arg],
 ) -> Parsed<'p> {
-    let parsed = Parsed {
-        program,
-        name,
-        args,
-        seen: Vec::new(),
-        operands: Vec::new(),
-        rest: None,
-    };
-    let mut reader = OptionReader {
-        judge,
-        parsed,
-        next: 0,
-        ended: false,
-    };
+    let parsed = Parsed { program, name, args, seen: Vec::new(), operands: Vec::new(), rest: None };
+    let mut reader = OptionReader { judge, parsed, next: 0, ended: false };
     while reader.next < args.len() && reader.parsed.rest.is_none() {
         reader.word();
     }
@@ -118,11 +106,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
 
     fn role(&self) -> Role {
         let roles = self.parsed.program.operands;
-        let at = self
-            .parsed
-            .operands
-            .len()
-            .min(roles.len().saturating_sub(1));
+        let at = self.parsed.operands.len().min(roles.len().saturating_sub(1));
         roles.get(at).copied().unwrap_or(Role::Data)
     }
 
@@ -150,10 +134,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         if flag.is_some_and(|(flag, _)| flag.makes.is_some_and(matters)) {
             self.judge.add(Finding::ask(
                 self.rule(),
-                format!(
-                    "`{name}` stands where another word of `{}` is expected",
-                    self.parsed.name
-                ),
+                format!("`{name}` stands where another word of `{}` is expected", self.parsed.name),
             ));
         }
     }
@@ -198,11 +179,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         }
         if let Some(class) = flag.makes {
             let reason = format!("`{}` with `{name}` {}", self.parsed.name, class.sentence());
-            let finding = Finding {
-                decision: class.decision(),
-                rule: self.rule(),
-                reason,
-            };
+            let finding = Finding { decision: class.decision(), rule: self.rule(), reason };
             self.judge.add(finding);
         }
         self.parsed.seen.push(Seen { flag, name, value });
@@ -215,10 +192,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.judge.add(Finding::ask(
                 self.rule(),
-                format!(
-                    "`{}` gets unquoted words that are not known",
-                    self.parsed.name
-                ),
+                format!("`{}` gets unquoted words that are not known", self.parsed.name),
             ));
         }
         Some(arg.clone())
@@ -229,10 +203,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
             Others::Harmless => {}
             Others::Refused => self.judge.add(Finding::ask(
                 self.rule(),
-                format!(
-                    "`{}` has an option `{name}` that is not known",
-                    self.parsed.name
-                ),
+                format!("`{}` has an option `{name}` that is not known", self.parsed.name),
             )),
         }
     }
@@ -275,9 +246,5 @@ fn part(arg: &Arg, text: &str) -> Arg {
         Shape::Holes if !text.contains(HOLE) => Shape::Exact,
         shape => shape,
     };
-    Arg {
-        text: text.to_owned(),
-        shape,
-        guess: None,
-    }
+    Arg { text: text.to_owned(), shape, guess: None }
 }

@@ -83,13 +83,7 @@ pub enum Place {
 }
 
 /// Folders that are temporary on the systems we know.
-const TEMPORARY: [&str; 5] = [
-    "/tmp",
-    "/var/tmp",
-    "/private/tmp",
-    "/private/var/tmp",
-    "/dev/shm",
-];
+const TEMPORARY: [&str; 5] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"];
 
 /// Below the home folder: what package managers put there, read by every build.
 const PACKAGES: [&str; 13] = [
@@ -224,10 +218,7 @@ impl Places {
         if let Some(inside) = below_any_case(&lower, &self.root) {
             return inside_repository(inside);
         }
-        if TEMPORARY
-            .iter()
-            .any(|folder| below(&lower, folder).is_some())
-        {
+        if TEMPORARY.iter().any(|folder| below(&lower, folder).is_some()) {
             return Place::Temporary;
         }
         match self.below_home(&lower) {
@@ -265,10 +256,7 @@ impl Places {
             for home in &self.state_homes {
                 let home = home.trim_end_matches('/');
                 let file = format!("{home}/.tmp/hooked-sessions/{session}.json");
-                if absolute
-                    .strip_prefix(&file)
-                    .is_some_and(|rest| matches!(rest, "" | ".tmp"))
-                {
+                if absolute.strip_prefix(&file).is_some_and(|rest| matches!(rest, "" | ".tmp")) {
                     return Some(Place::OwnState);
                 }
             }
@@ -289,10 +277,7 @@ impl Places {
                         Some(finding)
                     }
                     _ if access == Access::List => None,
-                    _ => Some(Finding::ask(
-                        "path:unknown",
-                        "it names a path that is not known",
-                    )),
+                    _ => Some(Finding::ask("path:unknown", "it names a path that is not known")),
                 }
             }
         }
@@ -315,8 +300,7 @@ impl Places {
         let literal = pattern.replace(['*', '?', '[', ']'], "");
         let folder = if folder.is_empty() { "." } else { folder };
         let literal = if literal.is_empty() { "." } else { &literal };
-        self.judge_text(folder, access)
-            .or_else(|| self.judge_text(literal, access))
+        self.judge_text(folder, access).or_else(|| self.judge_text(literal, access))
     }
 
     /// [`Places::judge`] for a path that is certain.
@@ -337,10 +321,9 @@ impl Places {
             (Place::Git, Access::List) => None,
             (Place::Git, Access::Read) if !path.to_lowercase().ends_with("config") => None,
             (Place::Git, Access::Read) => asks("path:git", "may hold credentials"),
-            (Place::Git, Access::Write) => denies(
-                "path:git",
-                "belongs to git, which runs hooks and configuration",
-            ),
+            (Place::Git, Access::Write) => {
+                denies("path:git", "belongs to git, which runs hooks and configuration")
+            }
             (Place::Control | Place::Automation, Access::List | Access::Read) => None,
             (Place::Control, Access::Write) => {
                 denies("path:control", "decides what agents and hooks may do")
@@ -355,10 +338,9 @@ impl Places {
             (Place::Device, _) => denies("path:device", "is a device"),
             (Place::Temporary, Access::Write) => match self.temporary {
                 TemporaryPolicy::Allow => None,
-                TemporaryPolicy::Ask => asks(
-                    "path:temporary",
-                    "is in a temporary folder, outside the repository",
-                ),
+                TemporaryPolicy::Ask => {
+                    asks("path:temporary", "is in a temporary folder, outside the repository")
+                }
             },
             (Place::Home, Access::List | Access::Read) => {
                 asks("path:home", "is in a home folder, outside the repository")
@@ -375,39 +357,24 @@ fn secret_finding(path: &str, access: Access) -> Finding {
         Access::List | Access::Read => "is read",
         Access::Write => "is written",
     };
-    Finding::deny(
-        "path:secret",
-        format!("`{path}` {what}, and its name says that it is a secret"),
-    )
+    Finding::deny("path:secret", format!("`{path}` {what}, and its name says that it is a secret"))
 }
 
 /// Names that no file has by accident.
 fn odd(path: &str, access: Access) -> Option<Finding> {
-    let name = path
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or_default();
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if path.is_empty() {
         return Some(Finding::ask("path:empty", "it names an empty path"));
     }
     let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
-    let short = path
-        .bytes()
-        .zip(path.bytes().skip(1))
-        .any(|(a, b)| a == b'~' && b.is_ascii_digit());
+    let short =
+        path.bytes().zip(path.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
     if windows || short || path.chars().any(char::is_control) {
-        return Some(Finding::ask(
-            "path:odd",
-            "it names a path in an unusual spelling",
-        ));
+        return Some(Finding::ask("path:odd", "it names a path in an unusual spelling"));
     }
     // A file whose name is an option becomes one when a pattern matches it.
     if access == Access::Write && name.starts_with('-') && name.len() > 1 {
-        return Some(Finding::ask(
-            "path:odd",
-            "it names a file that looks like an option",
-        ));
+        return Some(Finding::ask("path:odd", "it names a file that looks like an option"));
     }
     None
 }
@@ -421,14 +388,9 @@ fn device(lower: &str) -> Option<Place> {
         rest,
         "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr" | "tty"
     );
-    let descriptor = rest
-        .strip_prefix("fd/")
-        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    Some(if stream || descriptor {
-        Place::Stream
-    } else {
-        Place::Device
-    })
+    let descriptor =
+        rest.strip_prefix("fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    Some(if stream || descriptor { Place::Stream } else { Place::Device })
 }
 
 /// The place of a path relative to the root of a repository.
@@ -483,11 +445,7 @@ pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 
 /// `path` made absolute against `cwd`, without `.`, `..` and doubled slashes.
 fn normal(path: &str, cwd: &str) -> String {
-    let base = if path.starts_with(['/', '~']) {
-        ""
-    } else {
-        cwd
-    };
+    let base = if path.starts_with(['/', '~']) { "" } else { cwd };
     let home = path.starts_with('~') || base.starts_with('~');
     let mut parts: Vec<&str> = Vec::new();
     for part in base.split('/').chain(path.split('/')) {

@@ -193,9 +193,7 @@ pub type Check = fn(&mut Judge<'_>, &Parsed<'_>);
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program")
-            .field("names", &self.names)
-            .finish_non_exhaustive()
+        f.debug_struct("Program").field("names", &self.names).finish_non_exhaustive()
     }
 }
 
@@ -261,47 +259,27 @@ impl Program {
 
 /// An option without a value that changes nothing.
 pub(crate) const fn plain(names: &'static [&'static str]) -> Flag {
-    Flag {
-        names,
-        takes: Takes::Nothing,
-        makes: None,
-    }
+    Flag { names, takes: Takes::Nothing, makes: None }
 }
 
 /// An option with a value.
 pub(crate) const fn takes(names: &'static [&'static str], role: Role) -> Flag {
-    Flag {
-        names,
-        takes: Takes::Value(role),
-        makes: None,
-    }
+    Flag { names, takes: Takes::Value(role), makes: None }
 }
 
 /// An option whose value, if any, is in the same word.
 pub(crate) const fn attached(names: &'static [&'static str]) -> Flag {
-    Flag {
-        names,
-        takes: Takes::Attached(Role::Data),
-        makes: None,
-    }
+    Flag { names, takes: Takes::Attached(Role::Data), makes: None }
 }
 
 /// An option that turns the program into something else.
 pub(crate) const fn makes(names: &'static [&'static str], class: Class) -> Flag {
-    Flag {
-        names,
-        takes: Takes::Nothing,
-        makes: Some(class),
-    }
+    Flag { names, takes: Takes::Nothing, makes: Some(class) }
 }
 
 /// An option with a value that turns the program into something else.
 pub(crate) const fn makes_with(names: &'static [&'static str], role: Role, class: Class) -> Flag {
-    Flag {
-        names,
-        takes: Takes::Value(role),
-        makes: Some(class),
-    }
+    Flag { names, takes: Takes::Value(role), makes: Some(class) }
 }
 
 /// Every entry, by area.
@@ -331,7 +309,5 @@ pub fn find(name: &str) -> Option<&'static Program> {
 /// that can be forbidden.
 pub fn matching(pattern: &str) -> impl Iterator<Item = &'static str> {
     const FORBIDDEN: [&str; 8] = ["rm", "sudo", "su", "doas", "git", "shred", "mkfs", "cd"];
-    FORBIDDEN
-        .into_iter()
-        .filter(move |name| super::paths::pattern_matches(pattern, name))
+    FORBIDDEN.into_iter().filter(move |name| super::paths::pattern_matches(pattern, name))
 }

@@ -11,13 +11,7 @@ use crate::wire::permission::shown;
 /// command.
 pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
     let mut out = String::new();
-    paragraph(
-        &mut out,
-        "",
-        ruling.decision.as_str(),
-        &ruling.reason,
-        columns,
-    );
+    paragraph(&mut out, "", ruling.decision.as_str(), &ruling.reason, columns);
     paragraph(&mut out, "  ", "rule", &ruling.rule, columns);
     for command in &ruling.commands {
         command_block(&mut out, command, columns);
@@ -30,11 +24,8 @@ pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
 
 fn command_block(out: &mut String, command: &Examined, columns: usize) {
     let indent = "  ".repeat(command.depth.min(8));
-    let words: Vec<String> = command
-        .words
-        .iter()
-        .map(|word| text::shell_word(&text::one_line(&shown(word))))
-        .collect();
+    let words: Vec<String> =
+        command.words.iter().map(|word| text::shell_word(&text::one_line(&shown(word)))).collect();
     let line = text::ellipsis(&words.join(" "), columns.saturating_sub(indent.len() + 2));
     writeln!(out, "{indent}$ {line}").expect("a string takes text");
     let (decision, reason) = match (&command.finding, command.class) {
@@ -48,13 +39,7 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
         ),
         (None, None) => (Decision::Allow, "judged by what is in it".to_owned()),
     };
-    paragraph(
-        out,
-        &format!("{indent}  "),
-        decision.as_str(),
-        &reason,
-        columns,
-    );
+    paragraph(out, &format!("{indent}  "), decision.as_str(), &reason, columns);
 }
 
 /// `label: text`, wrapped between words.

@@ -64,8 +64,7 @@ impl Rules {
     /// Adds the rules of one file. Files are added in the order of their precedence.
     pub fn add_file(&mut self, source: Source, yaml: &str) {
         if let Err(fault) = self.read_file(source, yaml) {
-            self.faults
-                .push(format!("the {} configuration {fault}", source.name()));
+            self.faults.push(format!("the {} configuration {fault}", source.name()));
         }
     }
 
@@ -98,10 +97,7 @@ impl Rules {
                 "allow" => self.read_list(source, Decision::Allow, key, value),
                 "temporary" => self.read_temporary(source, value),
                 _ => {
-                    self.notes.push(format!(
-                        "`permissions.{}` is not known",
-                        text::one_line(key)
-                    ));
+                    self.notes.push(format!("`permissions.{}` is not known", text::one_line(key)));
                     Ok(())
                 }
             };
@@ -117,7 +113,7 @@ impl Rules {
             Some("allow" | "ask") => {}
             _ => {
                 return Err(
-                    "has `permissions.temporary` that is neither `allow` nor `ask`".to_owned(),
+                    "has `permissions.temporary` that is neither `allow` nor `ask`".to_owned()
                 );
             }
         }
@@ -142,13 +138,8 @@ impl Rules {
             let (pattern, tool) = match item {
                 serde_yaml::Value::String(pattern) => (Some(pattern.as_str()), "Bash"),
                 serde_yaml::Value::Mapping(map) => {
-                    let tool = map
-                        .get("tool")
-                        .map_or(Some("Bash"), serde_yaml::Value::as_str);
-                    (
-                        map.get("pattern").and_then(serde_yaml::Value::as_str),
-                        tool.unwrap_or(""),
-                    )
+                    let tool = map.get("tool").map_or(Some("Bash"), serde_yaml::Value::as_str);
+                    (map.get("pattern").and_then(serde_yaml::Value::as_str), tool.unwrap_or(""))
                 }
                 _ => (None, ""),
             };
@@ -157,9 +148,8 @@ impl Rules {
                     self.add(source, name, decision, tool, pattern)
                 }
                 _ if decision == Decision::Allow => {
-                    self.notes.push(format!(
-                        "`{name}` is neither a pattern nor a pattern with a tool"
-                    ));
+                    self.notes
+                        .push(format!("`{name}` is neither a pattern nor a pattern with a tool"));
                 }
                 _ => result = Err(format!("has an entry {key}[{index}] that is not a rule")),
             }
@@ -169,15 +159,11 @@ impl Rules {
 
     fn add(&mut self, source: Source, name: String, decision: Decision, tool: &str, pattern: &str) {
         if decision == Decision::Allow && source == (Source::Project { trusted: false }) {
-            self.notes
-                .push(format!("`{name}` waits for `onloop permit trust`"));
+            self.notes.push(format!("`{name}` waits for `onloop permit trust`"));
             return;
         }
         if self.rules.len() >= limits::CONFIG_RULES {
-            self.faults.push(format!(
-                "the {} configuration has too many rules",
-                source.name()
-            ));
+            self.faults.push(format!("the {} configuration has too many rules", source.name()));
             return;
         }
         let compiled = RegexBuilder::new(pattern)
@@ -194,12 +180,7 @@ impl Rules {
                 Pattern::Unusable(error.to_string())
             }
         };
-        self.rules.push(Rule {
-            name,
-            decision,
-            tool: tool.to_owned(),
-            pattern,
-        });
+        self.rules.push(Rule { name, decision, tool: tool.to_owned(), pattern });
     }
 
     /// Whether there is nothing to match.
@@ -239,17 +220,10 @@ impl Rules {
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
         let same = !path.contains('/') || in_system_folder(path);
-        let named = if same {
-            plain.clone()
-        } else {
-            format!("{path}{}", &plain[file_name(path).len()..])
-        };
+        let named =
+            if same { plain.clone() } else { format!("{path}{}", &plain[file_name(path).len()..]) };
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
-        self.matching(
-            "Bash",
-            &[&plain, &quoted],
-            certain.then_some(named.as_str()),
-        )
+        self.matching("Bash", &[&plain, &quoted], certain.then_some(named.as_str()))
     }
 
     /// What the rules say about the target of a tool. `targets` are all its spellings; an
@@ -265,10 +239,8 @@ impl Rules {
 
     fn matching(&self, tool: &str, targets: &[&str], allowed: Option<&str>) -> Option<Finding> {
         for wanted in [Decision::Deny, Decision::Ask] {
-            for rule in self
-                .rules
-                .iter()
-                .filter(|rule| rule.decision == wanted && rule.is_for(tool))
+            for rule in
+                self.rules.iter().filter(|rule| rule.decision == wanted && rule.is_for(tool))
             {
                 if let Some(finding) = targets.iter().find_map(|target| rule.forbids(target)) {
                     return Some(finding);
@@ -276,15 +248,9 @@ impl Rules {
             }
         }
         let allowed = allowed?;
-        let mut allows = self
-            .rules
-            .iter()
-            .filter(|rule| rule.decision == Decision::Allow);
+        let mut allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
         let rule = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
-        Some(Finding::allow(
-            rule.name.as_str(),
-            format!("`{}` allows it", rule.name),
-        ))
+        Some(Finding::allow(rule.name.as_str(), format!("`{}` allows it", rule.name)))
     }
 }
 
@@ -297,11 +263,7 @@ impl Rule {
     }
 
     fn forbids(&self, target: &str) -> Option<Finding> {
-        let found = |decision, reason| Finding {
-            decision,
-            rule: self.name.clone(),
-            reason,
-        };
+        let found = |decision, reason| Finding { decision, rule: self.name.clone(), reason };
         match &self.pattern {
             Pattern::Unusable(error) => Some(found(
                 Decision::Ask,
@@ -314,19 +276,13 @@ impl Rule {
             Pattern::Search(regex) => match regex.is_match(target) {
                 Ok(false) => None,
                 Ok(true) => {
-                    let verb = if self.decision == Decision::Deny {
-                        "denies"
-                    } else {
-                        "asks about"
-                    };
+                    let verb =
+                        if self.decision == Decision::Deny { "denies" } else { "asks about" };
                     Some(found(self.decision, format!("`{}` {verb} it", self.name)))
                 }
                 Err(_) => Some(found(
                     Decision::Ask,
-                    format!(
-                        "`{}` takes too long to match, so a person has to look",
-                        self.name
-                    ),
+                    format!("`{}` takes too long to match, so a person has to look", self.name),
                 )),
             },
         }

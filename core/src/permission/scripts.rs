@@ -17,17 +17,11 @@ fn rule(parsed: &Parsed<'_>) -> String {
 }
 
 fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge.add(Finding::ask(
-        rule(parsed),
-        format!("`{}` {what}", parsed.name),
-    ));
+    judge.add(Finding::ask(rule(parsed), format!("`{}` {what}", parsed.name)));
 }
 
 fn deny(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge.add(Finding::deny(
-        rule(parsed),
-        format!("`{}` {what}", parsed.name),
-    ));
+    judge.add(Finding::deny(rule(parsed), format!("`{}` {what}", parsed.name)));
 }
 
 /// grep and rg: with a pattern in an option, the first argument is a file.
@@ -44,13 +38,7 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// jq: filters that read the environment or other files.
 pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     // These take two words, of which the table knows one.
-    let two = [
-        "--arg",
-        "--argjson",
-        "--slurpfile",
-        "--rawfile",
-        "--argfile",
-    ];
+    let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
     let mut operands = parsed.operands.clone();
     for seen in parsed.seen.iter().filter(|seen| two.contains(&seen.name)) {
         let files = parsed
@@ -86,11 +74,7 @@ fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
     let Some(filter) = filter else { return };
     match filter.known() {
         None if filter.shape == Shape::Pattern => {}
-        None => ask(
-            judge,
-            parsed,
-            "gets a filter that is put together when it runs",
-        ),
+        None => ask(judge, parsed, "gets a filter that is put together when it runs"),
         Some(text) => {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
             let reads = [
@@ -106,11 +90,7 @@ fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
                 "eval",
             ];
             if words.into_iter().any(|word| reads.contains(&word)) {
-                ask(
-                    judge,
-                    parsed,
-                    "gets a filter that reads the environment or other files",
-                );
+                ask(judge, parsed, "gets a filter that reads the environment or other files");
             }
         }
     }
@@ -127,11 +107,7 @@ pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
                 ask(judge, parsed, what);
             }
         }
-        _ => ask(
-            judge,
-            parsed,
-            "gets a program that is put together when it runs",
-        ),
+        _ => ask(judge, parsed, "gets a program that is put together when it runs"),
     }
 }
 
@@ -149,21 +125,11 @@ pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         judge.consider(judge.context.places.judge(file, Access::Read));
     }
     for script in scripts {
-        let text = script
-            .known()
-            .or((script.shape == Shape::Pattern).then_some(&script.text));
+        let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
         match text {
             Some(text) if sed::is_plain(text) => {}
-            Some(_) => ask(
-                judge,
-                parsed,
-                "gets a script that may run commands or write files",
-            ),
-            None => ask(
-                judge,
-                parsed,
-                "gets a script that is put together when it runs",
-            ),
+            Some(_) => ask(judge, parsed, "gets a script that may run commands or write files"),
+            None => ask(judge, parsed, "gets a script that is put together when it runs"),
         }
     }
 }
@@ -252,9 +218,8 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         match text {
             "-delete" => deny(judge, parsed, "deletes everything that it finds"),
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let end = parsed.args[at..]
-                    .iter()
-                    .position(|a| matches!(a.text.as_str(), ";" | "+"));
+                let end =
+                    parsed.args[at..].iter().position(|a| matches!(a.text.as_str(), ";" | "+"));
                 let end = end.map_or(parsed.args.len(), |end| at + end);
                 found_command(judge, &parsed.args[at..end], &root, name.as_deref());
                 at = end + 1;
@@ -268,20 +233,12 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
                 match FIND_WORDS.iter().find(|(word, _)| *word == text) {
                     Some((_, values)) => at += values,
-                    None => ask(
-                        judge,
-                        parsed,
-                        &format!("has a part `{text}` that is not known"),
-                    ),
+                    None => ask(judge, parsed, &format!("has a part `{text}` that is not known")),
                 }
             }
             _ => {
                 if arg.opaque_start() {
-                    ask(
-                        judge,
-                        parsed,
-                        "gets a word that is not known and may be an action",
-                    );
+                    ask(judge, parsed, "gets a word that is not known and may be an action");
                 }
                 judge.consider(judge.context.places.judge(arg, Access::List));
                 text.clone_into(&mut root);
@@ -298,17 +255,9 @@ fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&
                 && !paths::sought_secret(name)
                 && name.contains(|c: char| c.is_alphanumeric()) =>
         {
-            Arg {
-                text: format!("{root}/*/{name}"),
-                shape: Shape::Pattern,
-                guess: None,
-            }
+            Arg { text: format!("{root}/*/{name}"), shape: Shape::Pattern, guess: None }
         }
-        _ => Arg {
-            text: HOLE.to_string(),
-            shape: Shape::Holes,
-            guess: None,
-        },
+        _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None },
     };
     let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
     judge.command(&args, None);
@@ -323,11 +272,7 @@ pub(super) fn replace(arg: &Arg, mark: &str, found: &Arg) -> Arg {
         return found.clone();
     }
     let text = arg.text.replace(mark, &HOLE.to_string());
-    Arg {
-        text,
-        shape: Shape::Holes.max_with(arg.shape),
-        guess: None,
-    }
+    Arg { text, shape: Shape::Holes.max_with(arg.shape), guess: None }
 }
 
 impl Shape {
@@ -361,11 +306,7 @@ pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let into_option = parsed.has(&["-t", "--target-directory"]);
     for (at, operand) in parsed.operands.iter().enumerate() {
         let last = at + 1 == parsed.operands.len() && !into_option;
-        let access = if last || moves {
-            Access::Write
-        } else {
-            Access::Read
-        };
+        let access = if last || moves { Access::Write } else { Access::Read };
         judge.consider(judge.context.places.judge(operand, access));
     }
 }
@@ -381,25 +322,19 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         .filter(|text| text.starts_with('-'))
         .collect();
     let given = |letters: [char; 2], long: &str| {
-        options
-            .iter()
-            .any(|option| match option.strip_prefix("--") {
-                Some(name) => !name.is_empty() && long.starts_with(name),
-                None => option.contains(letters),
-            })
+        options.iter().any(|option| match option.strip_prefix("--") {
+            Some(name) => !name.is_empty() && long.starts_with(name),
+            None => option.contains(letters),
+        })
     };
     let recursive = given(['r', 'R'], "recursive");
     let force = given(['f', 'f'], "force");
     let root = parsed.operands.iter().any(|arg| {
-        let path = judge
-            .context
-            .places
-            .absolute(arg.text.trim_end_matches('*'));
+        let path = judge.context.places.absolute(arg.text.trim_end_matches('*'));
         path == "/" || path == "~" || path == judge.context.places.root
     });
-    let bare = options
-        .iter()
-        .any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
+    let bare =
+        options.iter().any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
     if (recursive && (force || root)) || bare {
         deny(judge, parsed, "deletes folders without asking");
     }
@@ -411,10 +346,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for arg in parsed.args {
         for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
             if let Some(path) = arg.text.strip_prefix(prefix) {
-                let path = Arg {
-                    text: path.to_owned(),
-                    ..arg.clone()
-                };
+                let path = Arg { text: path.to_owned(), ..arg.clone() };
                 judge.consider(judge.context.places.judge(&path, access));
             }
         }
@@ -423,11 +355,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// printf: `-v` names a variable, and its subscript is evaluated.
 pub(super) fn printf(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    if parsed
-        .args
-        .first()
-        .is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start())
-    {
+    if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
         ask(judge, parsed, "writes a variable");
     }
 }
@@ -456,16 +384,9 @@ pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         harmless &= letters.bytes().all(|b| b"euxvfCo".contains(&b));
         if letters.ends_with('o') {
             let option = args.next().and_then(Arg::known).unwrap_or_default();
-            harmless &= [
-                "pipefail",
-                "errexit",
-                "nounset",
-                "xtrace",
-                "verbose",
-                "noglob",
-                "noclobber",
-            ]
-            .contains(&option);
+            harmless &=
+                ["pipefail", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber"]
+                    .contains(&option);
         }
     }
     if !harmless {
@@ -475,20 +396,8 @@ pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 
 /// shopt: options of file name patterns that only match more or fewer names.
 pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let known = [
-        "-s",
-        "-u",
-        "-q",
-        "nullglob",
-        "failglob",
-        "globstar",
-        "nocaseglob",
-    ];
-    if !parsed
-        .args
-        .iter()
-        .all(|arg| arg.known().is_some_and(|text| known.contains(&text)))
-    {
+    let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
+    if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
         ask(judge, parsed, "changes how the shell reads what follows");
     }
 }
@@ -509,11 +418,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             ask(judge, parsed, "evaluates the name of a variable");
         }
         if text.contains('=') {
-            let value = Arg {
-                text: value.to_owned(),
-                shape: arg.shape,
-                guess: None,
-            };
+            let value = Arg { text: value.to_owned(), shape: arg.shape, guess: None };
             judge.assignment(name, &value, true);
         }
     }
@@ -539,10 +444,7 @@ pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 }
 
 fn is_name(text: &str) -> bool {
-    let start = text
-        .bytes()
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let start = text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
@@ -579,28 +481,16 @@ pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some(_) => ask(
-                judge,
-                parsed,
-                "gets a variable that may change what it runs",
-            ),
+            Some(_) => ask(judge, parsed, "gets a variable that may change what it runs"),
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = operand.text.replace(HOLE, "…");
-                ask(
-                    judge,
-                    parsed,
-                    &format!("has no rule for the goal `{shown}`"),
-                );
+                ask(judge, parsed, &format!("has no rule for the goal `{shown}`"));
             }
         }
     }
     if goals == 0 {
-        ask(
-            judge,
-            parsed,
-            "has no goal, and what the first one does is not known",
-        );
+        ask(judge, parsed, "has no goal, and what the first one does is not known");
     }
 }
 
@@ -613,8 +503,7 @@ pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 }
 
 fn is_word(text: &str) -> bool {
-    text.bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
 fn is_number(text: &str) -> bool {
@@ -631,11 +520,7 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
             || (!name.contains("CMAKE_") && !environment::names_code(name));
         if !plain || name.is_empty() || !is_word(value) {
-            ask(
-                judge,
-                parsed,
-                "gets a definition that may choose what it runs",
-            );
+            ask(judge, parsed, "gets a definition that may choose what it runs");
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
@@ -667,26 +552,19 @@ pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
     let absolute = places.absolute(path);
     let inside = paths::below(&absolute, &places.root).unwrap_or_default();
     let named = |folder: &str| {
-        inside
-            .strip_prefix(folder)
-            .is_some_and(|rest| rest.ends_with(".sh") && rest.len() > 3)
+        inside.strip_prefix(folder).is_some_and(|rest| rest.ends_with(".sh") && rest.len() > 3)
     };
     let plain = !path.split('/').any(|part| part == "..");
     let tests = named("tests/") && places.place(path) == Place::Repository;
     // Nobody but the developer can write below these folders.
-    let skill = [".claude/skills/", ".claude-plugin/skills/"]
-        .iter()
-        .any(|folder| {
-            inside.strip_prefix(folder).is_some_and(|rest| {
-                let mut parts = rest.split('/').skip(1);
-                parts.next() == Some("scripts") && rest.ends_with(".sh")
-            })
-        });
+    let skill = [".claude/skills/", ".claude-plugin/skills/"].iter().any(|folder| {
+        inside.strip_prefix(folder).is_some_and(|rest| {
+            let mut parts = rest.split('/').skip(1);
+            parts.next() == Some("scripts") && rest.ends_with(".sh")
+        })
+    });
     if plain && (tests || skill) {
         return None;
     }
-    Some(Finding::ask(
-        "program:file",
-        format!("`{path}` is a file whose content is not judged"),
-    ))
+    Some(Finding::ask("program:file", format!("`{path}` is a file whose content is not judged")))
 }

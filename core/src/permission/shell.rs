@@ -163,15 +163,9 @@ pub struct Refusal {
 /// Reads `text` as a shell script.
 pub fn read(text: &str) -> Script {
     let mut script = Script::default();
-    script.scopes.push(Scope {
-        parent: None,
-        kind: ScopeKind::Top,
-    });
+    script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
     if text.len() > limits::SHELL_BYTES {
-        script.refusal = Some(Refusal {
-            reason: "the command is too long to be read",
-            offset: 0,
-        });
+        script.refusal = Some(Refusal { reason: "the command is too long to be read", offset: 0 });
         return script;
     }
     reader::Reader::new(text, script, 0).read_all()

@@ -12,11 +12,7 @@ fn rules_are_about_whole_commands() {
     let yaml = "permissions:\n  allow: ['^frob (build|test)', '^tool$']\n  deny: ['^terraform destroy']\n  ask: ['^git push']\n";
     for (line, decision, rule) in [
         ("frob build x", Decision::Allow, "rules:local:allow[0]"),
-        (
-            "A=1 timeout 5 frob test",
-            Decision::Allow,
-            "rules:local:allow[0]",
-        ),
+        ("A=1 timeout 5 frob test", Decision::Allow, "rules:local:allow[0]"),
         ("frob builder", Decision::Ask, "program:unknown"),
         ("frob build; id", Decision::Ask, "program:id"),
         ("frob build $(id)", Decision::Ask, "program:id"),
@@ -24,19 +20,11 @@ fn rules_are_about_whole_commands() {
         ("PATH=/x frob build", Decision::Ask, "environment"),
         ("./frob build", Decision::Ask, "program:file"),
         ("tool x", Decision::Ask, "program:unknown"),
-        (
-            "ls; 'terraform'  \"destroy\" x",
-            Decision::Deny,
-            "rules:local:deny[0]",
-        ),
+        ("ls; 'terraform'  \"destroy\" x", Decision::Deny, "rules:local:deny[0]"),
         ("git push origin x", Decision::Ask, "rules:local:ask[0]"),
     ] {
         let ruling = with(yaml, line);
-        assert_eq!(
-            (ruling.decision, ruling.rule.as_str()),
-            (decision, rule),
-            "{line}"
-        );
+        assert_eq!((ruling.decision, ruling.rule.as_str()), (decision, rule), "{line}");
     }
 }
 
@@ -45,14 +33,8 @@ fn look_ahead_works_and_what_cannot_be_used_fails_closed() {
     let only_ls = "permissions:\n  deny: ['^(?!ls)']\n";
     assert_eq!(with(only_ls, "ls").decision, Decision::Allow);
     assert_eq!(with(only_ls, "pwd").decision, Decision::Deny);
-    assert_eq!(
-        with("permissions:\n  deny: ['(x']\n", "ls").decision,
-        Decision::Ask
-    );
-    assert_eq!(
-        with("permissions:\n  allow: ['(x', '^frob']\n", "frob").decision,
-        Decision::Allow
-    );
+    assert_eq!(with("permissions:\n  deny: ['(x']\n", "ls").decision, Decision::Ask);
+    assert_eq!(with("permissions:\n  allow: ['(x', '^frob']\n", "frob").decision, Decision::Allow);
 }
 
 #[test]
@@ -69,20 +51,12 @@ fn a_broken_file_allows_nothing_and_says_so() {
     ] {
         let ruling = with(yaml, "ls");
         assert_eq!(ruling.decision, Decision::Ask, "{yaml}");
-        assert!(
-            ruling.reason.contains("nothing is allowed until"),
-            "{}",
-            ruling.reason
-        );
+        assert!(ruling.reason.contains("nothing is allowed until"), "{}", ruling.reason);
         assert_eq!(with(yaml, "rm -rf x").decision, Decision::Deny, "{yaml}");
     }
-    for yaml in [
-        "",
-        "permissions:",
-        "permissions: {allow: }",
-        "other: 1",
-        "\u{feff}permissions: {}",
-    ] {
+    for yaml in
+        ["", "permissions:", "permissions: {allow: }", "other: 1", "\u{feff}permissions: {}"]
+    {
         assert_eq!(with(yaml, "ls").decision, Decision::Allow, "{yaml}");
     }
     let partly = "permissions:\n  deny: ['^pwd']\n  ask: 7\n";
@@ -91,10 +65,7 @@ fn a_broken_file_allows_nothing_and_says_so() {
 
 #[test]
 fn a_session_may_end_itself_and_no_other() {
-    let session = Session {
-        id: "s1".to_owned(),
-        workflow: "issue-to-impl".to_owned(),
-    };
+    let session = Session { id: "s1".to_owned(), workflow: "issue-to-impl".to_owned() };
     let context = Context::new("/srv/repo").with_session(Some(session));
     let decision = |line: &str| decide(&Call::shell(line), &context).decision;
     assert_eq!(decision("onloop session done s1"), Decision::Allow);
@@ -102,19 +73,11 @@ fn a_session_may_end_itself_and_no_other() {
     assert_eq!(decision("onloop gate 1 approved"), Decision::Ask);
     let file = ".tmp/hooked-sessions/s1.json";
     assert_eq!(
-        decision(&format!(
-            "jq '.state = \"done\"' {file} > {file}.tmp && mv {file}.tmp {file}"
-        )),
+        decision(&format!("jq '.state = \"done\"' {file} > {file}.tmp && mv {file}.tmp {file}")),
         Decision::Allow
     );
-    assert_eq!(
-        decision(&format!("jq '.x = 1' {file} > {file}.tmp")),
-        Decision::Deny
-    );
-    assert_eq!(
-        decision(&format!("echo x > {file}.tmp && mv {file}.tmp {file}")),
-        Decision::Deny
-    );
+    assert_eq!(decision(&format!("jq '.x = 1' {file} > {file}.tmp")), Decision::Deny);
+    assert_eq!(decision(&format!("echo x > {file}.tmp && mv {file}.tmp {file}")), Decision::Deny);
 }
 
 fn each(programs: &'static [Program], path: &str, visit: &mut impl FnMut(&str, &'static Program)) {
@@ -133,16 +96,10 @@ fn the_tables_are_consistent() {
             assert!(names.insert(*name), "`{name}` has two entries");
         }
         each(table, "", &mut |path, program| {
-            assert!(
-                !program.about.is_empty(),
-                "`{path}` does not say what it is for"
-            );
+            assert!(!program.about.is_empty(), "`{path}` does not say what it is for");
             let mut options = std::collections::BTreeSet::new();
             for name in program.options.iter().flat_map(|flag| flag.names) {
-                assert!(
-                    name.starts_with('-'),
-                    "`{path}` has an option `{name}` without a dash"
-                );
+                assert!(name.starts_with('-'), "`{path}` has an option `{name}` without a dash");
                 assert!(options.insert(*name), "`{path}` has `{name}` twice");
             }
         });

@@ -55,10 +55,7 @@ const TOOLS: &[(Tool, &[&str])] = &[
             "run_shell_command",
         ],
     ),
-    (
-        Tool::Program,
-        &["shell", "local_shell", "exec_command", "container.exec"],
-    ),
+    (Tool::Program, &["shell", "local_shell", "exec_command", "container.exec"]),
     (
         Tool::Read,
         &[
@@ -117,20 +114,10 @@ const TOOLS: &[(Tool, &[&str])] = &[
             "search_replace",
         ],
     ),
-    (
-        Tool::Notebook,
-        &[
-            "NotebookEdit",
-            "edit_notebook_file",
-            "create_new_jupyter_notebook",
-        ],
-    ),
+    (Tool::Notebook, &["NotebookEdit", "edit_notebook_file", "create_new_jupyter_notebook"]),
     (Tool::Patch, &["apply_patch", "patch"]),
     (Tool::Delete, &["Delete", "delete_file"]),
-    (
-        Tool::Fetch,
-        &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"],
-    ),
+    (Tool::Fetch, &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"]),
     (Tool::Skill, &["Skill", "skill"]),
     (
         Tool::Harmless,
@@ -215,10 +202,7 @@ const PATH_KEYS: [&str; 10] = [
 
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let known = TOOLS
-        .iter()
-        .find(|(_, names)| names.contains(&tool))
-        .map(|(kind, _)| *kind);
+    let known = TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind);
     let Some(kind) = known else {
         return unknown(tool, input, judge);
     };
@@ -248,19 +232,12 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         return judge.add(malformed(tool));
     }
     let mut worst = Worst::default();
-    let access = if kind == Tool::Read {
-        Access::Read
-    } else {
-        Access::Write
-    };
+    let access = if kind == Tool::Read { Access::Read } else { Access::Write };
     for path in &paths {
         worst.consider(judge.context.places.judge_text(path, access));
     }
     if kind == Tool::Notebook {
-        worst.add(Finding::ask(
-            format!("tool:{tool}"),
-            "a notebook is run where it is opened",
-        ));
+        worst.add(Finding::ask(format!("tool:{tool}"), "a notebook is run where it is opened"));
     }
     if kind == Tool::Delete {
         worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
@@ -273,29 +250,15 @@ fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     for path in paths(input) {
         worst.consider(judge.context.places.judge_text(path, Access::Read));
     }
-    for key in [
-        "glob",
-        "pattern",
-        "query",
-        "includePattern",
-        "include",
-        "filePattern",
-    ] {
+    for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
         let names_files = match key {
             "pattern" => !tool.to_lowercase().contains("grep"),
             "query" => tool == "file_search",
             _ => true,
         };
-        let pattern = input
-            .get(key)
-            .and_then(Value::as_str)
-            .filter(|_| names_files);
+        let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
         if let Some(pattern) = pattern {
-            let arg = Arg {
-                text: pattern.to_owned(),
-                shape: Shape::Pattern,
-                guess: None,
-            };
+            let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
             worst.consider(judge.context.places.judge(&arg, Access::Read));
         }
     }
@@ -315,37 +278,26 @@ fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 }
 
 fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let name = ["skill", "command", "name"]
-        .iter()
-        .find_map(|key| input.get(*key));
+    let name = ["skill", "command", "name"].iter().find_map(|key| input.get(*key));
     let Some(name) = name.and_then(Value::as_str) else {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
     if !SKILLS.contains(&bare) {
-        worst.add(Finding::ask(
-            format!("tool:{tool}"),
-            "there is no rule for this skill",
-        ));
+        worst.add(Finding::ask(format!("tool:{tool}"), "there is no rule for this skill"));
     }
     rules(tool, &[name], worst, judge);
 }
 
 fn malformed(tool: &str) -> Finding {
-    Finding::ask(
-        "tool:malformed",
-        format!("the input of `{tool}` is not as expected"),
-    )
+    Finding::ask("tool:malformed", format!("the input of `{tool}` is not as expected"))
 }
 
 fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = crate::text::one_line(tool);
-    worst.add(Finding::ask(
-        "tool:unknown",
-        format!("there is no rule for the tool `{shown}`"),
-    ));
+    worst.add(Finding::ask("tool:unknown", format!("there is no rule for the tool `{shown}`")));
     rules(tool, &[&dump(input)], worst, judge);
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
@@ -357,15 +309,9 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
     let overruled = found.finding().is_none_or(|finding| {
-        [
-            "tool:",
-            "web",
-            "path:home",
-            "path:temporary",
-            "path:automation",
-        ]
-        .iter()
-        .any(|start| finding.rule.starts_with(start))
+        ["tool:", "web", "path:home", "path:temporary", "path:automation"]
+            .iter()
+            .any(|start| finding.rule.starts_with(start))
     });
     match (matched, found.decision()) {
         (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
@@ -377,9 +323,7 @@ fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
 }
 
 fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
-    let line = ["command", "cmd", "script"]
-        .iter()
-        .find_map(|key| input.get(*key));
+    let line = ["command", "cmd", "script"].iter().find_map(|key| input.get(*key));
     circumstances(tool, input, judge);
     match line {
         Some(Value::String(line)) if !line.trim().is_empty() => shell_line(line, judge),
@@ -411,22 +355,14 @@ fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         {
             judge.add(Finding::ask(
                 format!("tool:{tool}"),
-                format!(
-                    "`{tool}` is asked to run with `{}`",
-                    crate::text::one_line(&key)
-                ),
+                format!("`{tool}` is asked to run with `{}`", crate::text::one_line(&key)),
             ));
         }
-        if matches!(
-            key.as_str(),
-            "cwd" | "workdir" | "working_directory" | "workingdirectory"
-        ) && let Some(folder) = value.as_str()
+        if matches!(key.as_str(), "cwd" | "workdir" | "working_directory" | "workingdirectory")
+            && let Some(folder) = value.as_str()
             && judge.context.places.absolute(folder) != judge.context.places.cwd
         {
-            judge.add(Finding::ask(
-                format!("tool:{tool}"),
-                "it runs in another folder",
-            ));
+            judge.add(Finding::ask(format!("tool:{tool}"), "it runs in another folder"));
         }
     }
 }
@@ -484,15 +420,9 @@ fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
 }
 
 fn urls(input: &Value) -> Vec<&str> {
-    match (
-        input.get("url").and_then(Value::as_str),
-        input.get("urls").and_then(Value::as_array),
-    ) {
+    match (input.get("url").and_then(Value::as_str), input.get("urls").and_then(Value::as_array)) {
         (Some(url), None) => vec![url],
-        (None, Some(urls)) => urls
-            .iter()
-            .map(|url| url.as_str().unwrap_or_default())
-            .collect(),
+        (None, Some(urls)) => urls.iter().map(|url| url.as_str().unwrap_or_default()).collect(),
         _ => Vec::new(),
     }
 }
@@ -509,23 +439,14 @@ fn dump(input: &Value) -> String {
 
 fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let keys = ["input", "patch", "command", "patchText", "patch_text"];
-    let Some(text) = keys
-        .iter()
-        .find_map(|key| input.get(*key))
-        .and_then(Value::as_str)
-    else {
+    let Some(text) = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str) else {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
     let mut targets = Vec::new();
     for line in text.lines() {
         let line = line.trim();
-        for head in [
-            "*** Add File:",
-            "*** Update File:",
-            "*** Delete File:",
-            "*** Move to:",
-        ] {
+        for head in ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"] {
             let Some(path) = line.strip_prefix(head) else {
                 continue;
             };
@@ -546,8 +467,5 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 /// Whether anything can be allowed in `context` at all.
 pub(super) fn floor(context: &Context) -> Option<Finding> {
     let fault = context.rules.fault()?;
-    Some(Finding::ask(
-        "rules:fault",
-        format!("{fault}; nothing is allowed until it is mended"),
-    ))
+    Some(Finding::ask("rules:fault", format!("{fault}; nothing is allowed until it is mended")))
 }

@@ -36,29 +36,17 @@ pub struct Finding {
 impl Finding {
     /// A part that may run.
     pub fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Allow,
-            rule: rule.into(),
-            reason: reason.into(),
-        }
+        Finding { decision: Decision::Allow, rule: rule.into(), reason: reason.into() }
     }
 
     /// A part that a person should look at.
     pub fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Ask,
-            rule: rule.into(),
-            reason: reason.into(),
-        }
+        Finding { decision: Decision::Ask, rule: rule.into(), reason: reason.into() }
     }
 
     /// A part that must not run.
     pub fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Deny,
-            rule: rule.into(),
-            reason: reason.into(),
-        }
+        Finding { decision: Decision::Deny, rule: rule.into(), reason: reason.into() }
     }
 }
 
@@ -69,10 +57,7 @@ pub struct Worst(Option<Finding>);
 impl Worst {
     /// Takes `finding` when it is worse than what is there.
     pub fn add(&mut self, finding: Finding) {
-        let worse = self
-            .0
-            .as_ref()
-            .is_none_or(|worst| finding.decision > worst.decision);
+        let worse = self.0.as_ref().is_none_or(|worst| finding.decision > worst.decision);
         if worse {
             self.0 = Some(finding);
         }
@@ -87,9 +72,7 @@ impl Worst {
 
     /// The decision so far; nothing found is no objection.
     pub fn decision(&self) -> Decision {
-        self.0
-            .as_ref()
-            .map_or(Decision::Allow, |finding| finding.decision)
+        self.0.as_ref().map_or(Decision::Allow, |finding| finding.decision)
     }
 
     /// The worst finding.

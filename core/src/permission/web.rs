@@ -31,11 +31,7 @@ pub(super) fn judge(url: &str) -> Option<Finding> {
 
 fn objection(url: &str) -> Option<&'static str> {
     let url = url.trim();
-    if url.len() > 8192
-        || url
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
-    {
+    if url.len() > 8192 || url.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
         return Some("is written in an unusual way");
     }
     let Some((scheme, rest)) = url.split_once("://") else {
@@ -56,11 +52,7 @@ fn objection(url: &str) -> Option<&'static str> {
         return Some("is written in an unusual way");
     }
     let host = host.trim_end_matches('.').to_lowercase();
-    if host.is_empty()
-        || !host
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-    {
+    if host.is_empty() || !host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)) {
         return Some("is written in an unusual way");
     }
     let last = host.rsplit('.').next().unwrap_or_default();
@@ -83,11 +75,7 @@ mod tests {
 
     #[test]
     fn only_public_web_addresses_pass() {
-        for url in [
-            "https://example.com/a?b#c",
-            "http://docs.rs:80/x",
-            "HTTPS://Example.COM",
-        ] {
+        for url in ["https://example.com/a?b#c", "http://docs.rs:80/x", "HTTPS://Example.COM"] {
             assert_eq!(objection(url), None, "{url}");
         }
         for url in [

@@ -11,10 +11,7 @@ use super::shell::{Script, Word};
 const FINAL_STATES: [&str; 4] = ["done", "completed", "error", "failed"];
 
 fn workflow(context: &Context) -> &str {
-    context
-        .session
-        .as_ref()
-        .map_or("", |session| session.workflow.as_str())
+    context.session.as_ref().map_or("", |session| session.workflow.as_str())
 }
 
 /// A workflow that writes plans into issues.
@@ -60,11 +57,7 @@ pub(super) fn moves_state(parsed: &Parsed<'_>, judge: &Judge<'_>) -> bool {
 /// `onloop session done ID`, for the session that makes this call.
 pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
-    let own = judge
-        .context
-        .session
-        .as_ref()
-        .map(|session| session.id.as_str());
+    let own = judge.context.session.as_ref().map(|session| session.id.as_str());
     let ends = matches!(words.as_deref(), Some(["done", id]) if Some(*id) == own);
     let shows = matches!(words.as_deref(), Some(["list"] | ["show", _]));
     if !ends && !shows {

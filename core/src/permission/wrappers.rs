@@ -13,11 +13,7 @@ fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
 }
 
 fn unknown_words() -> Arg {
-    Arg {
-        text: HOLE.to_string(),
-        shape: Shape::Splits,
-        guess: None,
-    }
+    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None }
 }
 
 /// The arguments as one text, each on its own when it has blanks.
@@ -33,11 +29,7 @@ fn joined(args: &[Arg]) -> Arg {
             shape = Shape::Splits;
         }
     }
-    Arg {
-        text,
-        shape,
-        guess: None,
-    }
+    Arg { text, shape, guess: None }
 }
 
 /// eval: its arguments are a line of shell.
@@ -68,9 +60,7 @@ fn rest(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let Some(at) = parsed.rest else { return };
     let number = |arg: &Arg| {
-        arg.text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b',')
+        arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
             && arg.text.bytes().next().is_some_and(|b| b.is_ascii_digit())
     };
     let skip = usize::from(number(&parsed.args[at]) && parsed.name != "nice");
@@ -126,9 +116,7 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             }
             text if text.starts_with('-') => {
                 ask(judge, parsed, "has an option that is not known");
-                let code = text
-                    .trim_start_matches("--split-string=")
-                    .trim_start_matches("-S");
+                let code = text.trim_start_matches("--split-string=").trim_start_matches("-S");
                 judge.guessed_code(code);
                 args = rest;
             }
@@ -136,18 +124,11 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         }
     }
     while let [first, rest @ ..] = args {
-        let Some((name, value)) = first
-            .text
-            .split_once('=')
-            .filter(|(name, _)| !name.is_empty())
+        let Some((name, value)) = first.text.split_once('=').filter(|(name, _)| !name.is_empty())
         else {
             break;
         };
-        let value = Arg {
-            text: value.to_owned(),
-            shape: first.shape,
-            guess: None,
-        };
+        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None };
         judge.assignment(name, &value, false);
         args = rest;
     }
@@ -233,16 +214,11 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if args.is_empty() {
         return;
     }
-    let found = Arg {
-        text: HOLE.to_string(),
-        shape: Shape::Holes,
-        guess: None,
-    };
+    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None };
     let mut command: Vec<Arg> = match &mark {
-        Some(mark) if !mark.is_empty() => args
-            .iter()
-            .map(|arg| scripts::replace(arg, mark, &found))
-            .collect(),
+        Some(mark) if !mark.is_empty() => {
+            args.iter().map(|arg| scripts::replace(arg, mark, &found)).collect()
+        }
         _ => args.to_vec(),
     };
     if mark.is_none() {
@@ -254,9 +230,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// `-0r`, `-n1`, `-0n10`, `-P4`: letters without value, then perhaps one with a number.
 fn is_cluster(text: &str) -> bool {
     let letters = text[1..].trim_start_matches(['0', 'r', 't', 'x']);
-    let number = letters
-        .strip_prefix(['n', 'P', 'L', 's'])
-        .unwrap_or(letters);
+    let number = letters.strip_prefix(['n', 'P', 'L', 's']).unwrap_or(letters);
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
@@ -298,12 +272,7 @@ fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
 /// ssh: the words behind the host are a line for the other side's shell.
 pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
-    let words: Vec<Arg> = parsed
-        .operands
-        .iter()
-        .skip(1)
-        .map(|arg| (*arg).clone())
-        .collect();
+    let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
     if !words.is_empty() {
         judge.guessed_code(joined(&words).guessed());
     }
@@ -312,10 +281,7 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// docker and kubectl: the command that runs inside is looked at as well.
 pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
-    let inside = parsed
-        .args
-        .iter()
-        .position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
+    let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
         any_suffix(judge, &parsed.args[at + 1..]);
     }
@@ -333,27 +299,15 @@ pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// sh, bash and the others: code in an argument or on the standard input is judged, a file
 /// or a terminal is not.
 pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    const PLAIN: [&str; 6] = [
-        "--noprofile",
-        "--norc",
-        "--posix",
-        "--login",
-        "-o",
-        "pipefail",
-    ];
-    let posix = matches!(
-        parsed.name,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh"
-    );
+    const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
+    let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
     let mut args = parsed.args.iter();
     let mut takes_code = false;
     let mut odd = !posix;
     let mut operand = None;
     for arg in args.by_ref() {
         let text = arg.text.as_str();
-        let letters = text
-            .strip_prefix(['-', '+'])
-            .filter(|l| !l.starts_with('-'));
+        let letters = text.strip_prefix(['-', '+']).filter(|l| !l.starts_with('-'));
         match letters {
             _ if PLAIN.contains(&text) => {}
             Some(letters) if arg.known().is_some() && !letters.is_empty() => {
@@ -374,11 +328,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             // `busybox rm`, and scripts: the rest may be a command.
             judge.classified(Class::Runs, parsed);
             if !posix {
-                let at = parsed
-                    .args
-                    .iter()
-                    .position(|arg| std::ptr::eq(arg, file))
-                    .unwrap_or(0);
+                let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
                 judge.guessed_command(&parsed.args[at..]);
             }
             return;

@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::request::*;
 use super::Slot;
+use super::request::*;
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 

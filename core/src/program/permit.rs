@@ -62,21 +62,16 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
     };
     context.git_branch = args.branch.clone();
     if let Some(workflow) = &args.workflow {
-        let session = Session {
-            id: "explained".to_owned(),
-            workflow: workflow.clone(),
-        };
+        let session = Session { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));
     }
     let ruling = explain(&call, &context);
     let notes = context.rules.notes();
     if args.json {
-        io.result(format!("{}\n", wire::explanation(&ruling, notes)))
-            .await;
+        io.result(format!("{}\n", wire::explanation(&ruling, notes))).await;
     } else {
         let columns = usize::from(io.start().terminal.columns).clamp(40, 80);
-        io.result(crate::permission::render::text(&ruling, notes, columns))
-            .await;
+        io.result(crate::permission::render::text(&ruling, notes, columns)).await;
     }
     match ruling.decision {
         Decision::Allow => Exit::Done,
@@ -95,19 +90,13 @@ async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, String> {
     };
     let input =
         strict_json::parse(&input).map_err(|error| format!("the input is not JSON: {error}"))?;
-    Ok(Call {
-        tool: args.tool_or_line.clone(),
-        input,
-    })
+    Ok(Call { tool: args.tool_or_line.clone(), input })
 }
 
 async fn all_input(io: &Io) -> Result<String, String> {
     let mut bytes = Vec::new();
     loop {
-        let chunk = io
-            .read_input(limits::PERMIT_LINE_BYTES)
-            .await
-            .map_err(|f| f.message)?;
+        let chunk = io.read_input(limits::PERMIT_LINE_BYTES).await.map_err(|f| f.message)?;
         if chunk.is_empty() {
             break;
         }
@@ -126,8 +115,7 @@ pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
         let chunk = match io.read_input(limits::PERMIT_LINE_BYTES).await {
             Ok(chunk) => chunk,
             Err(failure) if failure.kind == FailureKind::TooLarge => {
-                io.result(wire::refusal(&unreadable("the line is too long")))
-                    .await;
+                io.result(wire::refusal(&unreadable("the line is too long"))).await;
                 continue;
             }
             Err(failure) => {
@@ -148,10 +136,7 @@ pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
 }
 
 fn unreadable(message: &str) -> wire::BatchError {
-    wire::BatchError {
-        id: serde_json::Value::Null,
-        message: message.to_owned(),
-    }
+    wire::BatchError { id: serde_json::Value::Null, message: message.to_owned() }
 }
 
 fn batch_line(line: &[u8], cwd: &str) -> String {
@@ -177,11 +162,7 @@ pub async fn trust(io: &Io, args: &TrustArgs) -> Exit {
         }
         Err(failure) => {
             io.note(failure.message).await;
-            if failure.kind == FailureKind::NotFound {
-                Exit::Usage
-            } else {
-                Exit::Refused
-            }
+            if failure.kind == FailureKind::NotFound { Exit::Usage } else { Exit::Refused }
         }
     }
 }
@@ -206,8 +187,7 @@ async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
         list.add(&bytes);
         format!("`{path}` is trusted as it is now: its allow rules count until it changes")
     };
-    io.write(&list_path, list.write(), expect, Durability::Durable)
-        .await?;
+    io.write(&list_path, list.write(), expect, Durability::Durable).await?;
     Ok(message)
 }
 
@@ -217,10 +197,9 @@ fn trust_path(io: &Io) -> Result<String, Failure> {
     }
     match io.env("HOME").or_else(|| io.env("USERPROFILE")) {
         Some(home) => Ok(format!("{home}/.config/onloop/trusted")),
-        None => Err(Failure::new(
-            FailureKind::Invalid,
-            "neither `HOME` nor `XDG_CONFIG_HOME` is set",
-        )),
+        None => {
+            Err(Failure::new(FailureKind::Invalid, "neither `HOME` nor `XDG_CONFIG_HOME` is set"))
+        }
     }
 }
 
@@ -249,10 +228,7 @@ pub async fn configured(io: &Io) -> Result<Context, Failure> {
         context = context.with_rules(Source::Project { trusted }, &yaml);
     }
     let mut local = find_upwards(io, LOCAL_FILE).await?;
-    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")]
-        .into_iter()
-        .flatten()
-    {
+    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
         if local.is_none() {
             local = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
         }

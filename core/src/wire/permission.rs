@@ -34,10 +34,7 @@ impl BatchLine {
     ///
     /// When it is not JSON, or a field has the wrong type.
     pub fn read(line: &str, cwd: &str) -> Result<BatchLine, BatchError> {
-        let fail = |id: &Value, message: String| BatchError {
-            id: id.clone(),
-            message,
-        };
+        let fail = |id: &Value, message: String| BatchError { id: id.clone(), message };
         let value = strict_json::parse(line).map_err(|error| fail(&Value::Null, error))?;
         let Value::Object(mut fields) = value else {
             return Err(fail(&Value::Null, "expected an object".to_owned()));
@@ -45,11 +42,7 @@ impl BatchLine {
         let id = fields.remove("id").unwrap_or(Value::Null);
         let read = Fields { fields: &fields };
         read.line(cwd)
-            .map(|(call, context)| BatchLine {
-                id: id.clone(),
-                call,
-                context,
-            })
+            .map(|(call, context)| BatchLine { id: id.clone(), call, context })
             .map_err(|message| fail(&id, message))
     }
 }
@@ -80,10 +73,7 @@ impl<'v> Fields<'v> {
         }
         context.git_branch = self.text("git_branch")?.map(str::to_owned);
         context = context.with_session(self.session()?);
-        let call = Call {
-            tool: tool.to_owned(),
-            input,
-        };
+        let call = Call { tool: tool.to_owned(), input };
         Ok((call, self.config(context)?))
     }
 
@@ -99,10 +89,7 @@ impl<'v> Fields<'v> {
         if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
             return Err("`session.id` is not an id".to_owned());
         }
-        Ok(Some(Session {
-            id: id.to_owned(),
-            workflow: workflow.to_owned(),
-        }))
+        Ok(Some(Session { id: id.to_owned(), workflow: workflow.to_owned() }))
     }
 
     fn config(&self, context: Context) -> Result<Context, String> {
@@ -185,21 +172,13 @@ impl TrustList {
         let text = String::from_utf8_lossy(bytes);
         let is_hash = |line: &&str| line.len() == 64 && line.bytes().all(|b| b.is_ascii_hexdigit());
         TrustList {
-            hashes: text
-                .lines()
-                .map(str::trim)
-                .filter(is_hash)
-                .map(str::to_owned)
-                .collect(),
+            hashes: text.lines().map(str::trim).filter(is_hash).map(str::to_owned).collect(),
         }
     }
 
     /// The list as a file.
     pub fn write(&self) -> Vec<u8> {
-        self.hashes
-            .iter()
-            .flat_map(|hash| [hash.as_bytes(), b"\n"].concat())
-            .collect()
+        self.hashes.iter().flat_map(|hash| [hash.as_bytes(), b"\n"].concat()).collect()
     }
 
     /// Whether exactly this content is trusted.

@@ -10,9 +10,7 @@ use serde_json::{Map, Number, Value};
 ///
 /// What is wrong and where; never more than a line.
 pub fn parse(text: &str) -> Result<Value, String> {
-    serde_json::from_str::<Strict>(text)
-        .map(|strict| strict.0)
-        .map_err(|error| error.to_string())
+    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|error| error.to_string())
 }
 
 struct Strict(Value);
@@ -49,9 +47,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("not a number"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a number"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -91,10 +87,7 @@ mod tests {
     #[test]
     fn keys_are_given_once() {
         assert!(parse(r#"{"a": [1, {"b": null, "c": 1.5}], "d": "\u0041"}"#).is_ok());
-        for text in [
-            r#"{"a":1,"a":2}"#,
-            r#"{"x":{"command":"ls","comm\u0061nd":"id"}}"#,
-        ] {
+        for text in [r#"{"a":1,"a":2}"#, r#"{"x":{"command":"ls","comm\u0061nd":"id"}}"#] {
             assert!(parse(text).unwrap_err().contains("given twice"), "{text}");
         }
         for text in ["", "{", "{} {}", "nul", "{\"a\":1,}", "\u{feff}{}"] {

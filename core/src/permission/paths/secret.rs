@@ -48,18 +48,8 @@ const NAMES: [&str; 43] = [
 ];
 
 /// Endings of names of key material.
-const ENDINGS: [&str; 10] = [
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".ovpn",
-    ".tfstate",
-];
+const ENDINGS: [&str; 10] =
+    [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".tfstate"];
 
 /// Beginnings of names of key material, public halves excepted.
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
@@ -96,18 +86,12 @@ const FOLDERS: [&str; 27] = [
 ];
 
 /// Endings that make an environment file a template without values.
-const TEMPLATES: [&str; 5] = [
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    ".env.defaults",
-];
+const TEMPLATES: [&str; 5] =
+    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
 
 /// Entries below `/proc/<pid>` that show a process's memory, environment or files.
-const PROCESS_ENTRIES: [&str; 10] = [
-    "environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task",
-];
+const PROCESS_ENTRIES: [&str; 10] =
+    ["environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task"];
 
 /// Whether the name of an absolute, normal, lower-case path says that it is a secret.
 pub(super) fn is_secret(lower: &str) -> bool {
@@ -132,9 +116,7 @@ fn is_secret_name(name: &str) -> bool {
         || key
         || service
         || NAMES.contains(&name)
-        || (ENDINGS
-            .iter()
-            .any(|ending| name.len() > ending.len() && name.ends_with(ending)))
+        || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
 }
 
 fn is_process_secret(lower: &str) -> bool {
@@ -171,14 +153,8 @@ const SAMPLES: [&str; 15] = [
 
 /// More of them, which only a pattern with a beginning of its own is taken to mean: `*.json`
 /// is about the project's files.
-const PLAIN_SAMPLES: [&str; 6] = [
-    "credentials",
-    "credentials.json",
-    "secrets.yaml",
-    "secrets.json",
-    "auth.json",
-    "shadow",
-];
+const PLAIN_SAMPLES: [&str; 6] =
+    ["credentials", "credentials.json", "secrets.yaml", "secrets.json", "auth.json", "shadow"];
 
 /// Whether a file name pattern matches a secret's name. A part without any letter (`*`,
 /// `*.*`) is an ordinary folder listing and matches nothing here.
@@ -191,9 +167,7 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         let wild = part.contains(['*', '?', '[']);
         let hits = |samples: &[&str]| {
-            samples
-                .iter()
-                .any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
+            samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
         };
         telling && wild && (hits(&SAMPLES) || (!part.starts_with('*') && hits(&PLAIN_SAMPLES)))
     })
@@ -234,10 +208,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
                 continue;
             }
             Some(b'?') => Some(1),
-            Some(b'[') => pattern[p..]
-                .iter()
-                .position(|b| *b == b']')
-                .map(|end| end + 1),
+            Some(b'[') => pattern[p..].iter().position(|b| *b == b']').map(|end| end + 1),
             Some(c) if *c == name[n] => Some(1),
             _ => None,
         };

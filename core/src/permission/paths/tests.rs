@@ -3,9 +3,7 @@ use crate::permission::verdict::Decision;
 
 fn decision(path: &str, access: Access) -> Decision {
     let places = Places::new("/srv/repo");
-    places
-        .judge_text(path, access)
-        .map_or(Decision::Allow, |finding| finding.decision)
+    places.judge_text(path, access).map_or(Decision::Allow, |finding| finding.decision)
 }
 
 #[test]
@@ -51,15 +49,9 @@ fn every_place_has_its_policy() {
 #[test]
 fn a_link_is_as_bad_as_what_it_points_to() {
     let mut places = Places::new("/srv/repo");
-    places
-        .links
-        .insert("/srv/repo/docs".to_owned(), "/etc".to_owned());
-    places
-        .links
-        .insert("/srv/repo/.git".to_owned(), "/srv/repo/x".to_owned());
-    places
-        .links
-        .insert("/srv/repo/up".to_owned(), "../.ssh/id_rsa".to_owned());
+    places.links.insert("/srv/repo/docs".to_owned(), "/etc".to_owned());
+    places.links.insert("/srv/repo/.git".to_owned(), "/srv/repo/x".to_owned());
+    places.links.insert("/srv/repo/up".to_owned(), "../.ssh/id_rsa".to_owned());
     assert_eq!(places.place("docs"), Place::Outside);
     assert_eq!(places.place(".git"), Place::Git);
     assert_eq!(places.place("up"), Place::Secret);
@@ -69,35 +61,15 @@ fn a_link_is_as_bad_as_what_it_points_to() {
 fn patterns_are_judged_by_what_they_can_match() {
     let places = Places::new("/srv/repo");
     let read = |pattern: &str| {
-        let arg = Arg {
-            text: pattern.to_owned(),
-            shape: Shape::Pattern,
-            guess: None,
-        };
+        let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
         places.judge(&arg, Access::Read).is_none()
     };
-    for pattern in [
-        "*",
-        "*.rs",
-        "src/*",
-        "src/**/*.ts",
-        "a?b",
-        "[ab].c",
-        "/usr/include/*.h",
-    ] {
+    for pattern in ["*", "*.rs", "src/*", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {
         assert!(read(pattern), "{pattern}");
     }
-    for pattern in [
-        ".e*",
-        ".en?",
-        "*.pem",
-        ".[e]nv",
-        "~/*",
-        "*/../../x",
-        "/proc/*/environ",
-        "*.env",
-        "id_*",
-    ] {
+    for pattern in
+        [".e*", ".en?", "*.pem", ".[e]nv", "~/*", "*/../../x", "/proc/*/environ", "*.env", "id_*"]
+    {
         assert!(!read(pattern), "{pattern}");
     }
 }

@@ -6,62 +6,51 @@ use super::{Program, makes_with, plain, program, takes};
 use crate::permission::scripts;
 
 pub(super) const TABLE: &[Program] = &[
-    program(
-        &["make", "gmake"],
-        Builds,
-        "builds with the project's makefile",
-    )
-    .options(&[
-        takes(&["-C", "--directory"], Write),
-        super::attached(&[
-            "-j",
-            "--jobs",
-            "-l",
-            "--load-average",
-            "-O",
-            "--output-sync",
-        ]),
-        plain(&[
-            "-k",
-            "--keep-going",
-            "-s",
-            "--silent",
-            "--quiet",
-            "-B",
-            "--always-make",
-            "-n",
-            "--dry-run",
-            "--no-print-directory",
-            "-q",
-            "--question",
-            "-w",
-            "--print-directory",
-            "-i",
-            "--ignore-errors",
-            "--trace",
-            "--version",
-        ]),
-        makes_with(
-            &[
-                "-f",
-                "--file",
-                "--makefile",
-                "-I",
-                "--include-dir",
-                "--eval",
-                "-E",
-                "-W",
-                "--what-if",
-                "-o",
-                "--old-file",
-            ],
-            Data,
-            Runs,
-        ),
-        super::makes(&["-e", "--environment-overrides"], Runs),
-    ])
-    .only_these_options()
-    .check(scripts::make),
+    program(&["make", "gmake"], Builds, "builds with the project's makefile")
+        .options(&[
+            takes(&["-C", "--directory"], Write),
+            super::attached(&["-j", "--jobs", "-l", "--load-average", "-O", "--output-sync"]),
+            plain(&[
+                "-k",
+                "--keep-going",
+                "-s",
+                "--silent",
+                "--quiet",
+                "-B",
+                "--always-make",
+                "-n",
+                "--dry-run",
+                "--no-print-directory",
+                "-q",
+                "--question",
+                "-w",
+                "--print-directory",
+                "-i",
+                "--ignore-errors",
+                "--trace",
+                "--version",
+            ]),
+            makes_with(
+                &[
+                    "-f",
+                    "--file",
+                    "--makefile",
+                    "-I",
+                    "--include-dir",
+                    "--eval",
+                    "-E",
+                    "-W",
+                    "--what-if",
+                    "-o",
+                    "--old-file",
+                ],
+                Data,
+                Runs,
+            ),
+            super::makes(&["-e", "--environment-overrides"], Runs),
+        ])
+        .only_these_options()
+        .check(scripts::make),
     program(&["ninja", "samu"], Builds, "builds what was configured")
         .options(&[
             takes(&["-C"], Write),
@@ -160,23 +149,13 @@ pub(super) const TABLE: &[Program] = &[
         "runs the project's own tasks",
     ),
     program(
-        &[
-            "cargo",
-            "rustc",
-            "rustup",
-            "rustdoc",
-            "clippy-driver",
-            "wasm-pack",
-            "cross",
-        ],
+        &["cargo", "rustc", "rustup", "rustdoc", "clippy-driver", "wasm-pack", "cross"],
         Runs,
         "builds and tests Rust, running build scripts",
     )
     .check(scripts::package_manager),
     program(
-        &[
-            "npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx", "corepack", "node-gyp",
-        ],
+        &["npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx", "corepack", "node-gyp"],
         Runs,
         "runs the scripts of packages",
     )
@@ -341,9 +320,7 @@ pub(super) const TABLE: &[Program] = &[
         "changes infrastructure",
     ),
     program(
-        &[
-            "aws", "gcloud", "az", "doctl", "gsutil", "s3cmd", "rclone", "mc",
-        ],
+        &["aws", "gcloud", "az", "doctl", "gsutil", "s3cmd", "rclone", "mc"],
         Connects,
         "talks to a cloud",
     ),

@@ -6,42 +6,28 @@ use super::{Program, attached, makes_with, plain, program, takes};
 use crate::permission::scripts;
 
 pub(super) const TABLE: &[Program] = &[
-    program(
-        &["ls", "dir", "vdir", "exa", "eza", "lsd"],
-        Reads,
-        "lists folders",
-    )
-    .options(&[takes(
-        &[
-            "-I",
-            "--ignore",
-            "--hide",
-            "-w",
-            "--width",
-            "-T",
-            "--tabsize",
-            "--block-size",
-            "--level",
-        ],
-        Data,
-    )])
-    .operands(&[List])
-    .open(),
+    program(&["ls", "dir", "vdir", "exa", "eza", "lsd"], Reads, "lists folders")
+        .options(&[takes(
+            &[
+                "-I",
+                "--ignore",
+                "--hide",
+                "-w",
+                "--width",
+                "-T",
+                "--tabsize",
+                "--block-size",
+                "--level",
+            ],
+            Data,
+        )])
+        .operands(&[List])
+        .open(),
     program(&["tree"], Reads, "lists folders as a tree")
         .options(&[
             takes(&["-o"], Write),
             takes(
-                &[
-                    "-L",
-                    "-P",
-                    "-I",
-                    "-H",
-                    "-T",
-                    "--filelimit",
-                    "--timefmt",
-                    "--charset",
-                    "--sort",
-                ],
+                &["-L", "-P", "-I", "-H", "-T", "--filelimit", "--timefmt", "--charset", "--sort"],
                 Data,
             ),
             takes(&["--fromfile", "--infofile", "--gitfile"], Read),
@@ -126,63 +112,33 @@ pub(super) const TABLE: &[Program] = &[
             ),
             takes(&["--ignore-file"], Read),
             takes(&["--base-directory", "-C", "--search-path"], List),
-            makes_with(
-                &["-x", "--exec", "-X", "--exec-batch"],
-                Command,
-                super::Class::Wraps,
-            ),
+            makes_with(&["-x", "--exec", "-X", "--exec-batch"], Command, super::Class::Wraps),
         ])
         .operands(&[Data, List]),
     program(&["mkdir"], Writes, "makes folders")
-        .options(&[
-            takes(&["-m", "--mode"], Data),
-            attached(&["-Z", "--context"]),
-        ])
+        .options(&[takes(&["-m", "--mode"], Data), attached(&["-Z", "--context"])])
         .operands(&[Write]),
     program(&["tee"], Writes, "copies its input to files").operands(&[Write]),
     program(&["chmod"], Changes, "changes who may use a file").check(scripts::chmod),
-    program(
-        &["chown", "chgrp", "chattr", "setfacl", "chcon"],
-        Changes,
-        "changes who owns a file",
-    )
-    .operands(&[Data, Write]),
-    program(
-        &["touch", "truncate", "mktemp"],
-        Changes,
-        "makes or changes files",
-    )
-    .options(&[
-        takes(&["-d", "--date", "-t", "-s", "--size", "--suffix"], Data),
-        takes(&["-r", "--reference"], List),
-        takes(&["-p", "--tmpdir"], Write),
-    ])
-    .operands(&[Write]),
-    program(
-        &["cp", "mv", "ln", "install", "rename"],
-        Changes,
-        "copies, moves or links files",
-    )
-    .options(&[
-        takes(&["-t", "--target-directory"], Write),
-        takes(&["-S", "--suffix", "-m", "--mode", "-o", "-g"], Data),
-    ])
-    .check(scripts::copy),
-    program(&["rm", "unlink"], Deletes, "removes files")
-        .operands(&[Write])
-        .check(scripts::rm),
+    program(&["chown", "chgrp", "chattr", "setfacl", "chcon"], Changes, "changes who owns a file")
+        .operands(&[Data, Write]),
+    program(&["touch", "truncate", "mktemp"], Changes, "makes or changes files")
+        .options(&[
+            takes(&["-d", "--date", "-t", "-s", "--size", "--suffix"], Data),
+            takes(&["-r", "--reference"], List),
+            takes(&["-p", "--tmpdir"], Write),
+        ])
+        .operands(&[Write]),
+    program(&["cp", "mv", "ln", "install", "rename"], Changes, "copies, moves or links files")
+        .options(&[
+            takes(&["-t", "--target-directory"], Write),
+            takes(&["-S", "--suffix", "-m", "--mode", "-o", "-g"], Data),
+        ])
+        .check(scripts::copy),
+    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(scripts::rm),
     program(&["rmdir"], Deletes, "removes empty folders").operands(&[Write]),
     program(
-        &[
-            "shred",
-            "wipefs",
-            "mkfs",
-            "mke2fs",
-            "fdisk",
-            "sfdisk",
-            "parted",
-            "blkdiscard",
-        ],
+        &["shred", "wipefs", "mkfs", "mke2fs", "fdisk", "sfdisk", "parted", "blkdiscard"],
         Destroys,
         "erases files or disks",
     ),
@@ -192,11 +148,7 @@ pub(super) const TABLE: &[Program] = &[
         "erases disks",
     ),
     program(&["dd"], Changes, "copies blocks").check(scripts::dd),
-    program(
-        &["rsync", "scp", "sftp"],
-        Connects,
-        "copies files between machines",
-    ),
+    program(&["rsync", "scp", "sftp"], Connects, "copies files between machines"),
     program(&["tar", "bsdtar"], Changes, "packs and unpacks archives").options(&[
         makes_with(
             &[
@@ -223,18 +175,10 @@ pub(super) const TABLE: &[Program] = &[
         Changes,
         "packs and unpacks archives",
     ),
-    program(
-        &["zcat", "gzcat", "bzcat", "xzcat", "zstdcat"],
-        Reads,
-        "prints packed files",
-    )
-    .operands(&[Read]),
+    program(&["zcat", "gzcat", "bzcat", "xzcat", "zstdcat"], Reads, "prints packed files")
+        .operands(&[Read]),
     program(&["split", "csplit"], Changes, "cuts files into pieces"),
     program(&["patch"], Changes, "applies a patch"),
-    program(
-        &["mount", "umount", "losetup"],
-        Destroys,
-        "changes file systems",
-    ),
+    program(&["mount", "umount", "losetup"], Destroys, "changes file systems"),
     program(&["base64", "base32", "xxd"], Reveals, "encodes files").operands(&[Read, Write]),
 ];

@@ -143,34 +143,16 @@ const PR_OPTIONS: &[Flag] = &[
 ];
 
 const fn forge(names: &'static [&'static str], about: &'static str) -> Program {
-    program(names, Reports, about)
-        .options(PR_OPTIONS)
-        .only_these_options()
-        .check(git::forge_query)
+    program(names, Reports, about).options(PR_OPTIONS).only_these_options().check(git::forge_query)
 }
 
 const SUBCOMMANDS: &[Program] = &[
-    program(&["status"], Reads, "shows what changed")
-        .operands(&[Object])
-        .options(HISTORY),
-    program(&["diff"], Reads, "compares versions")
-        .operands(&[Object])
-        .options(HISTORY),
-    program(&["log", "whatchanged"], Reads, "shows history")
-        .operands(&[Object])
-        .options(HISTORY),
-    program(&["show"], Reads, "shows commits and files")
-        .operands(&[Object])
-        .options(HISTORY),
+    program(&["status"], Reads, "shows what changed").operands(&[Object]).options(HISTORY),
+    program(&["diff"], Reads, "compares versions").operands(&[Object]).options(HISTORY),
+    program(&["log", "whatchanged"], Reads, "shows history").operands(&[Object]).options(HISTORY),
+    program(&["show"], Reads, "shows commits and files").operands(&[Object]).options(HISTORY),
     program(
-        &[
-            "shortlog",
-            "rev-list",
-            "diff-tree",
-            "ls-tree",
-            "cherry",
-            "range-diff",
-        ],
+        &["shortlog", "rev-list", "diff-tree", "ls-tree", "cherry", "range-diff"],
         Reads,
         "shows history",
     )
@@ -179,9 +161,7 @@ const SUBCOMMANDS: &[Program] = &[
     program(&["blame", "annotate"], Reads, "shows who wrote a line")
         .operands(&[Object])
         .options(HISTORY),
-    program(&["grep"], Reads, "searches tracked files")
-        .operands(&[Data, Object])
-        .options(HISTORY),
+    program(&["grep"], Reads, "searches tracked files").operands(&[Data, Object]).options(HISTORY),
     program(
         &[
             "rev-parse",
@@ -204,20 +184,12 @@ const SUBCOMMANDS: &[Program] = &[
     .options(HISTORY),
     program(&["ls-files"], Reads, "lists tracked files")
         .operands(&[Data])
-        .options(&[
-            takes(&["-X", "--exclude-from"], Read),
-            takes(&["-x", "--exclude"], Data),
-        ]),
+        .options(&[takes(&["-X", "--exclude-from"], Read), takes(&["-x", "--exclude"], Data)]),
     program(&["cat-file"], Reads, "shows an object")
         .operands(&[Object])
-        .options(&[
-            makes(&["--textconv", "--filters"], Runs),
-            plain(&["-p", "-t", "-s", "-e"]),
-        ])
+        .options(&[makes(&["--textconv", "--filters"], Runs), plain(&["-p", "-t", "-s", "-e"])])
         .only_these_options(),
-    program(&["reflog"], Reads, "shows where branches were")
-        .options(HISTORY)
-        .check(git::reflog),
+    program(&["reflog"], Reads, "shows where branches were").options(HISTORY).check(git::reflog),
     program(&["branch"], Changes, "makes, renames and deletes branches").check(git::listing),
     program(&["tag"], Changes, "makes and deletes tags").check(git::listing),
     program(
@@ -318,15 +290,7 @@ const SUBCOMMANDS: &[Program] = &[
     program(&["rm"], Records, "removes tracked files")
         .operands(&[Write])
         .options(&[
-            plain(&[
-                "--cached",
-                "-r",
-                "-n",
-                "--dry-run",
-                "-q",
-                "--quiet",
-                "--ignore-unmatch",
-            ]),
+            plain(&["--cached", "-r", "-n", "--dry-run", "-q", "--quiet", "--ignore-unmatch"]),
             makes(&["-f", "--force"], Deletes),
         ])
         .only_these_options(),
@@ -352,29 +316,25 @@ const SUBCOMMANDS: &[Program] = &[
         ])
         .only_these_options()
         .check(git::fetch),
-    program(
-        &["rebase"],
-        Records,
-        "puts the branch on top of the main one",
-    )
-    .options(&[
-        plain(&[
-            "--continue",
-            "--abort",
-            "-q",
-            "--quiet",
-            "-v",
-            "--verbose",
-            "--stat",
-            "--no-stat",
-            "--autosquash",
-            "--no-autosquash",
-            "--autostash",
-        ]),
-        makes_with(&["-x", "--exec"], Data, Runs),
-    ])
-    .only_these_options()
-    .check(git::rebase),
+    program(&["rebase"], Records, "puts the branch on top of the main one")
+        .options(&[
+            plain(&[
+                "--continue",
+                "--abort",
+                "-q",
+                "--quiet",
+                "-v",
+                "--verbose",
+                "--stat",
+                "--no-stat",
+                "--autosquash",
+                "--no-autosquash",
+                "--autostash",
+            ]),
+            makes_with(&["-x", "--exec"], Data, Runs),
+        ])
+        .only_these_options()
+        .check(git::rebase),
     program(&["push"], Records, "sends commits to a remote")
         .options(&[
             plain(&[
@@ -428,22 +388,13 @@ const SUBCOMMANDS: &[Program] = &[
         .check(git::push),
     program(&["reset", "restore"], Discards, "throws changes away"),
     program(&["clean"], Deletes, "deletes untracked files"),
-    program(
-        &["checkout", "switch"],
-        Changes,
-        "changes the checked out files",
-    )
-    .check(git::checkout),
+    program(&["checkout", "switch"], Changes, "changes the checked out files").check(git::checkout),
     program(
         &["filter-branch", "filter-repo", "update-ref", "replace"],
         Deletes,
         "rewrites history",
     ),
-    program(
-        &["gc", "prune", "repack", "fsck", "maintenance"],
-        Changes,
-        "tidies the object store",
-    ),
+    program(&["gc", "prune", "repack", "fsck", "maintenance"], Changes, "tidies the object store"),
     program(
         &[
             "merge",
@@ -517,10 +468,7 @@ pub(super) const TABLE: &[Program] = &[
             program(&["run"], Reports, "workflow runs")
                 .subcommands(&[forge(&["view", "list"], "shows workflow runs")]),
             program(&["pr"], Reports, "pull requests").subcommands(&[
-                forge(
-                    &["view", "checks", "list", "diff", "status"],
-                    "shows pull requests",
-                ),
+                forge(&["view", "checks", "list", "diff", "status"], "shows pull requests"),
                 forge(&["create"], "opens a pull request"),
                 program(
                     &[
@@ -557,18 +505,11 @@ pub(super) const TABLE: &[Program] = &[
             ]),
             program(&["label"], Reports, "labels").subcommands(&[
                 forge(&["list"], "shows labels"),
-                program(
-                    &["create", "edit", "delete", "clone"],
-                    Publishes,
-                    "changes labels",
-                )
-                .check(git::label),
+                program(&["create", "edit", "delete", "clone"], Publishes, "changes labels")
+                    .check(git::label),
             ]),
             program(&["project"], Reports, "projects").subcommands(&[
-                forge(
-                    &["list", "field-list", "view", "item-list"],
-                    "shows projects",
-                ),
+                forge(&["list", "field-list", "view", "item-list"], "shows projects"),
                 program(
                     &[
                         "create",
@@ -625,17 +566,9 @@ pub(super) const TABLE: &[Program] = &[
                 "changes what others use",
             ),
             program(&["secret"], Reveals, "secrets of repositories"),
-            program(
-                &["alias", "extension", "config"],
-                Runs,
-                "changes what gh itself runs",
-            ),
+            program(&["alias", "extension", "config"], Runs, "changes what gh itself runs"),
         ]),
-    program(
-        &["hub", "glab", "tea", "jj", "hg", "svn"],
-        Changes,
-        "version control",
-    ),
+    program(&["hub", "glab", "tea", "jj", "hg", "svn"], Changes, "version control"),
     program(&["git-lfs"], Wraps, "large files").operands(&[Refused]),
     program(&["diffstat"], Prints, "counts changed lines")
         .operands(&[Read])

@@ -82,34 +82,16 @@ pub(super) const TABLE: &[Program] = &[
         makes(&["-n", "--netrc", "--netrc-optional"], Reveals),
     ]),
     program(
-        &[
-            "wget", "wget2", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "links",
-        ],
+        &["wget", "wget2", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "links"],
         Connects,
         "fetches over the network",
     )
     .options(&[
         takes(
-            &[
-                "-O",
-                "--output-document",
-                "-o",
-                "--output-file",
-                "-P",
-                "--directory-prefix",
-            ],
+            &["-O", "--output-document", "-o", "--output-file", "-P", "--directory-prefix"],
             Write,
         ),
-        takes(
-            &[
-                "--post-file",
-                "--body-file",
-                "-i",
-                "--input-file",
-                "--config",
-            ],
-            Read,
-        ),
+        takes(&["--post-file", "--body-file", "-i", "--input-file", "--config"], Read),
         makes_with(&["--use-askpass", "-e", "--execute"], Data, Runs),
     ]),
     program(
@@ -139,25 +121,21 @@ pub(super) const TABLE: &[Program] = &[
         Connects,
         "talks to a network",
     ),
-    program(
-        &["ssh", "mosh", "autossh"],
-        Connects,
-        "runs commands on another machine",
-    )
-    .options(&[
-        takes(
-            &[
-                "-b", "-c", "-D", "-e", "-I", "-J", "-L", "-l", "-m", "-O", "-p", "-Q", "-R", "-S",
-                "-W", "-w", "-B",
-            ],
-            Data,
-        ),
-        takes(&["-i", "-F"], Read),
-        takes(&["-E"], Write),
-        makes_with(&["-o"], Data, Runs),
-    ])
-    .operands(&[Data, Shell])
-    .check(wrappers::remote),
+    program(&["ssh", "mosh", "autossh"], Connects, "runs commands on another machine")
+        .options(&[
+            takes(
+                &[
+                    "-b", "-c", "-D", "-e", "-I", "-J", "-L", "-l", "-m", "-O", "-p", "-Q", "-R",
+                    "-S", "-W", "-w", "-B",
+                ],
+                Data,
+            ),
+            takes(&["-i", "-F"], Read),
+            takes(&["-E"], Write),
+            makes_with(&["-o"], Data, Runs),
+        ])
+        .operands(&[Data, Shell])
+        .check(wrappers::remote),
     program(
         &[
             "ssh-add",
@@ -217,16 +195,7 @@ pub(super) const TABLE: &[Program] = &[
         "queries a database",
     ),
     program(
-        &[
-            "mail",
-            "mailx",
-            "sendmail",
-            "mutt",
-            "osascript",
-            "open",
-            "xdg-open",
-            "start",
-        ],
+        &["mail", "mailx", "sendmail", "mutt", "osascript", "open", "xdg-open", "start"],
         Publishes,
         "sends or opens things",
     ),
@@ -236,20 +205,14 @@ pub(super) const TABLE: &[Program] = &[
         .subcommands(&[
             program(&["lint", "normalize"], Reads, "checks a workflow file")
                 .operands(&[Read])
-                .options(&[
-                    plain(&["--json", "--deny-warnings"]),
-                    takes(&["--format"], Data),
-                ])
+                .options(&[plain(&["--json", "--deny-warnings"]), takes(&["--format"], Data)])
                 .only_these_options(),
             program(
                 &["status", "list", "next", "report", "summary", "receipt"],
                 Reads,
                 "shows a run",
             )
-            .options(&[
-                plain(&["--json", "--all"]),
-                takes(&["--run-id", "--platform"], Data),
-            ])
+            .options(&[plain(&["--json", "--all"]), takes(&["--run-id", "--platform"], Data)])
             .only_these_options(),
             program(&["session"], Administers, "controls sessions").check(workflow::own_session),
             program(

@@ -19,54 +19,33 @@ pub(super) const TABLE: &[Program] = &[
     program(&["test", "["], Reads, "checks files and values")
         .operands(&[Data])
         .check(scripts::test),
-    program(
-        &["type"],
-        Prints,
-        "names programs; on another system, prints files",
-    )
-    .operands(&[Read]),
+    program(&["type"], Prints, "names programs; on another system, prints files").operands(&[Read]),
     program(&["set"], Prints, "changes how the shell runs").check(scripts::set),
     program(&["shopt"], Prints, "changes how the shell runs").check(scripts::shopt),
-    program(
-        &["export", "readonly", "declare", "typeset", "local"],
-        Prints,
-        "sets variables",
-    )
-    .check(scripts::declare),
+    program(&["export", "readonly", "declare", "typeset", "local"], Prints, "sets variables")
+        .check(scripts::declare),
     program(&["unset", "getopts"], Prints, "changes variables").check(scripts::plain_names),
-    program(
-        &["read", "mapfile", "readarray"],
-        Prints,
-        "reads lines into variables",
-    )
-    .options(&[
-        takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
-        takes(&["-a"], Data),
-        plain(&["-r", "-e", "-s"]),
-        makes_with(&["-C", "-c"], Data, Runs),
-    ])
-    .only_these_options()
-    .check(scripts::plain_names),
+    program(&["read", "mapfile", "readarray"], Prints, "reads lines into variables")
+        .options(&[
+            takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
+            takes(&["-a"], Data),
+            plain(&["-r", "-e", "-s"]),
+            makes_with(&["-C", "-c"], Data, Runs),
+        ])
+        .only_these_options()
+        .check(scripts::plain_names),
     program(&["let"], Runs, "evaluates arithmetic"),
-    program(
-        &["cd", "pushd", "popd", "chdir"],
-        Leaves,
-        "changes the working folder",
-    ),
+    program(&["cd", "pushd", "popd", "chdir"], Leaves, "changes the working folder"),
     program(&["eval"], Wraps, "runs its arguments as a command").check(wrappers::eval),
     program(&["exec"], Wraps, "replaces the shell by a command")
         .options(&[takes(&["-a"], Data), plain(&["-c", "-l"])])
         .only_these_options()
         .operands(&[Command]),
-    program(
-        &["command", "builtin"],
-        Wraps,
-        "runs a command without looking for functions",
-    )
-    .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
-    .only_these_options()
-    .operands(&[Command])
-    .check(wrappers::command),
+    program(&["command", "builtin"], Wraps, "runs a command without looking for functions")
+        .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
+        .only_these_options()
+        .operands(&[Command])
+        .check(wrappers::command),
     program(&["trap"], Wraps, "runs a command later").check(wrappers::trap),
     program(&["source", "."], Runs, "runs a file in this shell").operands(&[Read]),
     program(&["alias"], Runs, "renames commands").check(wrappers::alias),
@@ -80,25 +59,14 @@ pub(super) const TABLE: &[Program] = &[
     ),
     program(&["env"], Reveals, "runs a command with other variables").check(wrappers::env),
     program(&["printenv"], Reveals, "prints variables"),
-    program(
-        &["nohup", "setsid", "unbuffer", "catchsegv"],
-        Wraps,
-        "runs a command detached",
-    )
-    .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
-    .only_these_options()
-    .operands(&[Command]),
-    program(
-        &["nice", "ionice", "chrt", "taskset"],
-        Wraps,
-        "runs a command with a priority",
-    )
-    .options(&[takes(
-        &["-n", "--adjustment", "-c", "--class", "--classdata", "-p"],
-        Data,
-    )])
-    .operands(&[Command])
-    .check(wrappers::old_style_number),
+    program(&["nohup", "setsid", "unbuffer", "catchsegv"], Wraps, "runs a command detached")
+        .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
+        .only_these_options()
+        .operands(&[Command]),
+    program(&["nice", "ionice", "chrt", "taskset"], Wraps, "runs a command with a priority")
+        .options(&[takes(&["-n", "--adjustment", "-c", "--class", "--classdata", "-p"], Data)])
+        .operands(&[Command])
+        .check(wrappers::old_style_number),
     program(&["time", "gtime"], Wraps, "measures a command")
         .options(&[
             plain(&["-p", "-v", "--verbose"]),
@@ -107,51 +75,27 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Command]),
-    program(
-        &["timeout", "gtimeout"],
-        Wraps,
-        "runs a command for a limited time",
-    )
-    .options(&[
-        takes(&["-k", "--kill-after", "-s", "--signal"], Data),
-        plain(&["--foreground", "--preserve-status", "-v", "--verbose"]),
-    ])
-    .only_these_options()
-    .operands(&[Data, Command]),
+    program(&["timeout", "gtimeout"], Wraps, "runs a command for a limited time")
+        .options(&[
+            takes(&["-k", "--kill-after", "-s", "--signal"], Data),
+            plain(&["--foreground", "--preserve-status", "-v", "--verbose"]),
+        ])
+        .only_these_options()
+        .operands(&[Data, Command]),
     program(&["stdbuf"], Wraps, "runs a command with other buffers")
-        .options(&[takes(
-            &["-i", "--input", "-o", "--output", "-e", "--error"],
-            Data,
-        )])
+        .options(&[takes(&["-i", "--input", "-o", "--output", "-e", "--error"], Data)])
         .only_these_options()
         .operands(&[Command]),
     program(&["flock"], Wraps, "runs a command under a lock")
         .options(&[
-            takes(
-                &["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"],
-                Data,
-            ),
+            takes(&["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"], Data),
             takes(&["-c", "--command"], Shell),
-            plain(&[
-                "-n",
-                "--nonblock",
-                "-x",
-                "-s",
-                "-u",
-                "-o",
-                "--close",
-                "-F",
-                "--verbose",
-            ]),
+            plain(&["-n", "--nonblock", "-x", "-s", "-u", "-o", "--close", "-F", "--verbose"]),
         ])
         .only_these_options()
         .operands(&[super::Role::Write, Command]),
-    program(
-        &["xargs", "gxargs"],
-        Wraps,
-        "runs a command with arguments from its input",
-    )
-    .check(wrappers::xargs),
+    program(&["xargs", "gxargs"], Wraps, "runs a command with arguments from its input")
+        .check(wrappers::xargs),
     program(&["watch"], Wraps, "runs a command again and again")
         .options(&[takes(&["-n", "--interval", "-q", "--equexit"], Data)])
         .check(wrappers::watch),
@@ -291,9 +235,7 @@ pub(super) const TABLE: &[Program] = &[
         .only_these_options()
         .check(scripts::date),
     program(
-        &[
-            "sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale",
-        ],
+        &["sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale"],
         Prints,
         "computes and prints",
     ),

@@ -53,9 +53,7 @@ pub(super) const TABLE: &[Program] = &[
         "controls accounts",
     ),
     program(
-        &[
-            "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec",
-        ],
+        &["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec"],
         Destroys,
         "stops the machine",
     ),

@@ -8,25 +8,14 @@ use crate::permission::scripts;
 pub(super) const TABLE: &[Program] = &[
     program(&["cat", "tac", "rev"], Reads, "prints files").operands(&[Read]),
     program(&["nl"], Reads, "numbers lines")
-        .options(&[takes(
-            &["-b", "-d", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"],
-            Data,
-        )])
+        .options(&[takes(&["-b", "-d", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"], Data)])
         .operands(&[Read]),
     program(&["fold", "fmt", "expand", "unexpand"], Reads, "wraps lines")
         .options(&[takes(&["-w", "--width", "-t", "--tabs"], Data)])
         .operands(&[Read]),
     program(&["head", "tail"], Reads, "prints the start or end of files")
         .options(&[takes(
-            &[
-                "-n",
-                "--lines",
-                "-c",
-                "--bytes",
-                "--pid",
-                "-s",
-                "--sleep-interval",
-            ],
+            &["-n", "--lines", "-c", "--bytes", "--pid", "-s", "--sleep-interval"],
             Data,
         )])
         .operands(&[Read]),
@@ -34,41 +23,37 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[makes_with(&["--files0-from"], Read, Reveals)])
         .operands(&[List])
         .open(),
-    program(
-        &["grep", "egrep", "fgrep", "zgrep"],
-        Reads,
-        "searches files for a pattern",
-    )
-    .options(&[
-        takes(&["-e", "--regexp"], Data),
-        takes(&["-f", "--file"], Read),
-        takes(&["--exclude-from"], Read),
-        takes(
-            &[
-                "-A",
-                "-B",
-                "-C",
-                "-m",
-                "-d",
-                "-D",
-                "--after-context",
-                "--before-context",
-                "--context",
-                "--max-count",
-                "--include",
-                "--exclude",
-                "--exclude-dir",
-                "--label",
-                "--directories",
-                "--devices",
-                "--binary-files",
-            ],
-            Data,
-        ),
-        attached(&["--color", "--colour"]),
-    ])
-    .operands(&[Data, Read])
-    .check(scripts::pattern_option),
+    program(&["grep", "egrep", "fgrep", "zgrep"], Reads, "searches files for a pattern")
+        .options(&[
+            takes(&["-e", "--regexp"], Data),
+            takes(&["-f", "--file"], Read),
+            takes(&["--exclude-from"], Read),
+            takes(
+                &[
+                    "-A",
+                    "-B",
+                    "-C",
+                    "-m",
+                    "-d",
+                    "-D",
+                    "--after-context",
+                    "--before-context",
+                    "--context",
+                    "--max-count",
+                    "--include",
+                    "--exclude",
+                    "--exclude-dir",
+                    "--label",
+                    "--directories",
+                    "--devices",
+                    "--binary-files",
+                ],
+                Data,
+            ),
+            attached(&["--color", "--colour"]),
+        ])
+        .operands(&[Data, Read])
+        .check(scripts::pattern_option),
     program(&["rg"], Reads, "searches a folder for a pattern")
         .options(&[
             takes(&["-e", "--regexp"], Data),
@@ -147,23 +132,12 @@ pub(super) const TABLE: &[Program] = &[
             ),
         ])
         .operands(&[Read]),
-    program(
-        &["uniq"],
-        Reads,
-        "drops repeated lines; a second argument is written",
-    )
-    .options(&[takes(
-        &[
-            "-f",
-            "--skip-fields",
-            "-s",
-            "--skip-chars",
-            "-w",
-            "--check-chars",
-        ],
-        Data,
-    )])
-    .operands(&[Read, Write]),
+    program(&["uniq"], Reads, "drops repeated lines; a second argument is written")
+        .options(&[takes(
+            &["-f", "--skip-fields", "-s", "--skip-chars", "-w", "--check-chars"],
+            Data,
+        )])
+        .operands(&[Read, Write]),
     program(&["cut"], Reads, "prints columns")
         .options(&[takes(
             &[
@@ -181,18 +155,11 @@ pub(super) const TABLE: &[Program] = &[
         )])
         .operands(&[Read]),
     program(&["tr"], Reads, "replaces characters").open(),
-    program(
-        &["paste", "comm", "tsort"],
-        Reads,
-        "puts lines side by side",
-    )
-    .options(&[takes(&["-d", "--delimiters", "--output-delimiter"], Data)])
-    .operands(&[Read]),
+    program(&["paste", "comm", "tsort"], Reads, "puts lines side by side")
+        .options(&[takes(&["-d", "--delimiters", "--output-delimiter"], Data)])
+        .operands(&[Read]),
     program(&["join"], Reads, "joins lines on a field")
-        .options(&[takes(
-            &["-t", "-1", "-2", "-e", "-o", "-j", "-a", "-v"],
-            Data,
-        )])
+        .options(&[takes(&["-t", "-1", "-2", "-e", "-o", "-j", "-a", "-v"], Data)])
         .operands(&[Read]),
     program(&["column"], Reads, "lays out columns")
         .options(&[takes(
@@ -231,10 +198,7 @@ pub(super) const TABLE: &[Program] = &[
                 ],
                 Data,
             ),
-            takes(
-                &["-X", "--exclude-from", "--from-file", "--to-file", "-S"],
-                Read,
-            ),
+            takes(&["-X", "--exclude-from", "--from-file", "--to-file", "-S"], Read),
             makes(&["-l", "--paginate"], Runs),
         ])
         .operands(&[Read]),
@@ -257,10 +221,7 @@ pub(super) const TABLE: &[Program] = &[
     .operands(&[Read]),
     program(&["od", "hexdump", "strings"], Reads, "shows bytes")
         .options(&[
-            takes(
-                &["-A", "-j", "-N", "-S", "-t", "-w", "-n", "-s", "-e"],
-                Data,
-            ),
+            takes(&["-A", "-j", "-N", "-S", "-t", "-w", "-n", "-s", "-e"], Data),
             takes(&["-f"], Read),
         ])
         .operands(&[Read]),
@@ -268,16 +229,7 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[
             takes(&["--indent", "--tab", "--seq", "--stream"], Data),
             makes_with(&["-f", "--from-file", "-L", "--library-path"], Read, Runs),
-            takes(
-                &[
-                    "--arg",
-                    "--argjson",
-                    "--slurpfile",
-                    "--rawfile",
-                    "--argfile",
-                ],
-                Data,
-            ),
+            takes(&["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"], Data),
             plain(&[
                 "-r",
                 "--raw-output",
@@ -328,48 +280,25 @@ pub(super) const TABLE: &[Program] = &[
                 "--tojson",
                 "-e",
             ]),
-            takes(
-                &[
-                    "-o",
-                    "--output-format",
-                    "-p",
-                    "--input-format",
-                    "-I",
-                    "--indent",
-                ],
-                Data,
-            ),
+            takes(&["-o", "--output-format", "-p", "--input-format", "-I", "--indent"], Data),
         ])
         .only_these_options()
         .operands(&[Data, Read])
         .check(scripts::yq),
-    program(
-        &["awk", "gawk", "mawk", "nawk"],
-        Reads,
-        "runs a small program over lines",
-    )
-    .options(&[
-        takes(&["-F", "--field-separator", "-v", "--assign"], Data),
-        makes_with(
-            &[
-                "-f",
-                "--file",
-                "-i",
-                "--include",
-                "-l",
-                "--load",
-                "-E",
-                "--exec",
-            ],
-            Read,
-            Runs,
-        ),
-        makes_with(&["-e", "--source"], Data, Runs),
-        plain(&["--posix", "--traditional", "--re-interval", "-b"]),
-    ])
-    .only_these_options()
-    .operands(&[Data, Read])
-    .check(scripts::awk),
+    program(&["awk", "gawk", "mawk", "nawk"], Reads, "runs a small program over lines")
+        .options(&[
+            takes(&["-F", "--field-separator", "-v", "--assign"], Data),
+            makes_with(
+                &["-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"],
+                Read,
+                Runs,
+            ),
+            makes_with(&["-e", "--source"], Data, Runs),
+            plain(&["--posix", "--traditional", "--re-interval", "-b"]),
+        ])
+        .only_these_options()
+        .operands(&[Data, Read])
+        .check(scripts::awk),
     program(&["sed", "gsed"], Reads, "edits a stream")
         .options(&[
             makes(&["-i", "--in-place", "-I"], Changes),

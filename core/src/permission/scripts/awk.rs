@@ -35,10 +35,7 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let start = at;
-                while bytes
-                    .get(at)
-                    .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
-                {
+                while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
                     at += 1;
                 }
                 let name = &program[start..at];

@@ -2,10 +2,7 @@
 
 /// Whether every command of `script` is known and neither runs commands nor names files.
 pub(super) fn is_plain(script: &str) -> bool {
-    let mut reader = Reader {
-        bytes: script.as_bytes(),
-        at: 0,
-    };
+    let mut reader = Reader { bytes: script.as_bytes(), at: 0 };
     reader.script().is_some()
 }
 
@@ -100,10 +97,7 @@ impl Reader<'_> {
                 self.until(delimiter)?;
             }
             b'b' | b't' | b'T' | b':' => {
-                while self
-                    .peek()
-                    .is_some_and(|b| !matches!(b, b';' | b'\n' | b'}'))
-                {
+                while self.peek().is_some_and(|b| !matches!(b, b';' | b'\n' | b'}')) {
                     self.at += 1;
                 }
             }

@@ -44,10 +44,7 @@ impl Reader<'_> {
     /// The longest variable name that starts here; may be empty.
     pub(super) fn name(&mut self) -> &str {
         let start = self.position;
-        while self
-            .peek()
-            .is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_')
-        {
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
             self.position += 1;
         }
         &self.text[start..self.position]
@@ -212,11 +209,7 @@ impl Reader<'_> {
     pub(super) fn evaluated(&mut self, text: &str) -> Step<()> {
         self.expand_text(text)?;
         let expands = text.bytes().any(|b| matches!(b, b'$' | b'`'));
-        if expands
-            || text
-                .bytes()
-                .any(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'[')
-        {
+        if expands || text.bytes().any(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'[') {
             self.concern("arithmetic evaluates what its variables hold, which may be code");
         }
         Ok(())
@@ -273,10 +266,7 @@ impl Reader<'_> {
             self.position += 1;
         }
         let text = format!("{first}{}", &self.text[start..self.position]);
-        match u32::from_str_radix(&text, radix)
-            .ok()
-            .and_then(char::from_u32)
-        {
+        match u32::from_str_radix(&text, radix).ok().and_then(char::from_u32) {
             Some(c) if c != '\0' && (c.is_ascii() || digits >= 4) => Ok(c),
             _ => Err(self.refusal("an escape in `$'…'` is not understood")),
         }

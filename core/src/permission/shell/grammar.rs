@@ -69,11 +69,7 @@ impl Reader<'_> {
 
     fn expect_word(&mut self, word: &str, missing: &'static str) -> Step<()> {
         self.skip_lines()?;
-        if self.eat_word(word) {
-            Ok(())
-        } else {
-            Err(self.refusal(missing))
-        }
+        if self.eat_word(word) { Ok(()) } else { Err(self.refusal(missing)) }
     }
 
     fn mark(&self) -> (usize, usize) {
@@ -120,10 +116,7 @@ impl Reader<'_> {
                 self.skip_blanks();
             }
             // `time` alone measures nothing and runs nothing.
-            if self
-                .peek()
-                .is_none_or(|b| matches!(b, b'\n' | b';' | b'&' | b'|' | b')'))
-            {
+            if self.peek().is_none_or(|b| matches!(b, b'\n' | b';' | b'&' | b'|' | b')')) {
                 return Ok(());
             }
         }
@@ -233,19 +226,12 @@ impl Reader<'_> {
     }
 
     fn function(&mut self, name: String) -> Step<()> {
-        if !name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
-        {
+        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b)) {
             return Err(self.refusal("a function has an unusual name"));
         }
         let defined_at = self.script.commands.len();
         let certain = self.scope == 0;
-        self.script.functions.push(Function {
-            name,
-            defined_at,
-            certain,
-        });
+        self.script.functions.push(Function { name, defined_at, certain });
         self.open_scope(ScopeKind::Function);
         self.skip_lines()?;
         self.command()
@@ -387,13 +373,10 @@ impl Reader<'_> {
                 Some(_) => words.push(self.word_parts("")?),
             }
         }
-        let evaluates = |word: &Word| {
-            word.as_literal()
-                .is_some_and(|w| EVALUATING_TESTS.contains(&w))
-        };
+        let evaluates =
+            |word: &Word| word.as_literal().is_some_and(|w| EVALUATING_TESTS.contains(&w));
         let number = |word: &Word| {
-            word.as_literal()
-                .is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
+            word.as_literal().is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
         };
         if words.iter().any(evaluates) && !words.iter().all(|w| evaluates(w) || number(w)) {
             self.concern("a comparison evaluates its operands, which may hold code");
@@ -403,10 +386,7 @@ impl Reader<'_> {
 
     /// Redirections behind a compound command, which hold for everything in it.
     fn compound_redirections(&mut self) -> Step<()> {
-        let mut simple = Simple {
-            scope: self.scope,
-            ..Simple::default()
-        };
+        let mut simple = Simple { scope: self.scope, ..Simple::default() };
         loop {
             self.skip_blanks();
             if !self.redirection(&mut simple)? {
@@ -420,11 +400,8 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Step<()> {
-        let mut simple = Simple {
-            scope: self.scope,
-            certain: self.scope == 0,
-            ..Simple::default()
-        };
+        let mut simple =
+            Simple { scope: self.scope, certain: self.scope == 0, ..Simple::default() };
         loop {
             self.skip_blanks();
             if self.redirection(&mut simple)? {

@@ -25,14 +25,7 @@ pub(super) struct PendingDocument {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, script: Script, depth: usize) -> Self {
-        Reader {
-            text,
-            position: 0,
-            depth,
-            scope: 0,
-            script,
-            pending: Vec::new(),
-        }
+        Reader { text, position: 0, depth, scope: 0, script, pending: Vec::new() }
     }
 
     /// Reads to the end and hands back what was found, also when it stops early.
@@ -67,10 +60,7 @@ impl<'a> Reader<'a> {
         let end = inner.read_script();
         self.script = inner.script;
         self.leave();
-        end.map_err(|refusal| Refusal {
-            offset: self.position,
-            ..refusal
-        })
+        end.map_err(|refusal| Refusal { offset: self.position, ..refusal })
     }
 
     pub(super) fn enter(&mut self) -> Step<()> {
@@ -95,10 +85,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn refusal(&self, reason: &'static str) -> Refusal {
-        Refusal {
-            reason,
-            offset: self.position,
-        }
+        Refusal { reason, offset: self.position }
     }
 
     pub(super) fn concern(&mut self, reason: &'static str) {
@@ -106,10 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn open_scope(&mut self, kind: ScopeKind) -> usize {
-        self.script.scopes.push(Scope {
-            parent: Some(self.scope),
-            kind,
-        });
+        self.script.scopes.push(Scope { parent: Some(self.scope), kind });
         self.scope = self.script.scopes.len() - 1;
         self.scope
     }
@@ -199,11 +183,7 @@ impl<'a> Reader<'a> {
             body.push_str(line);
             body.push('\n');
         }
-        let word = if document.literal {
-            Word::literal(body)
-        } else {
-            self.expand_text(&body)?
-        };
+        let word = if document.literal { Word::literal(body) } else { self.expand_text(&body)? };
         self.script.documents[document.slot] = word;
         Ok(())
     }
@@ -229,10 +209,7 @@ impl<'a> Reader<'a> {
         let word = inner.read_expanded_to_end();
         self.script = inner.script;
         self.leave();
-        word.map_err(|refusal| Refusal {
-            offset: self.position,
-            ..refusal
-        })
+        word.map_err(|refusal| Refusal { offset: self.position, ..refusal })
     }
 }
 

@@ -40,10 +40,7 @@ impl Reader<'_> {
         if self.eat("(") {
             form = AssignmentForm::Array;
             value = self.array()?;
-        } else if self
-            .peek()
-            .is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>'))
-        {
+        } else if self.peek().is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>')) {
             value = match self.peek() {
                 Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => value,
                 _ => self.read_word()?,
@@ -178,12 +175,7 @@ impl Reader<'_> {
         }
         let slot = self.script.documents.len();
         self.script.documents.push(Word::default());
-        self.pending.push(PendingDocument {
-            delimiter,
-            strip_tabs,
-            literal,
-            slot,
-        });
+        self.pending.push(PendingDocument { delimiter, strip_tabs, literal, slot });
         Ok(RedirectionKind::Document(slot))
     }
 }

@@ -6,11 +6,7 @@ fn commands(text: &str) -> String {
     assert_eq!(script.refusal, None, "{text}");
     let word = |word: &Word| word.as_literal().unwrap_or("…").to_owned();
     let line = |simple: &Simple| simple.words.iter().map(word).collect::<Vec<_>>().join(" ");
-    let lines = script
-        .commands
-        .iter()
-        .filter(|s| !s.words.is_empty())
-        .map(line);
+    let lines = script.commands.iter().filter(|s| !s.words.is_empty()).map(line);
     lines.collect::<Vec<_>>().join("; ")
 }
 

@@ -97,10 +97,7 @@ fn is_plain(byte: u8) -> bool {
 
 /// Bytes that end an unquoted word.
 pub(super) fn ends_word(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'
-    )
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
 impl Reader<'_> {
@@ -200,14 +197,10 @@ impl Reader<'_> {
     fn tilde(&mut self, word: &mut Builder) {
         self.position += 1;
         let start = self.position;
-        while self
-            .peek()
-            .is_some_and(|b| is_plain(b) && b != b'/' && b != b':')
-        {
+        while self.peek().is_some_and(|b| is_plain(b) && b != b'/' && b != b':') {
             self.position += 1;
         }
-        word.pieces
-            .push(Piece::Tilde(self.text[start..self.position].to_owned()));
+        word.pieces.push(Piece::Tilde(self.text[start..self.position].to_owned()));
     }
 
     fn escape(&mut self, word: &mut Builder) -> Step<()> {
@@ -275,9 +268,7 @@ impl Reader<'_> {
             Some(b'`') => self.backquoted(true, word)?,
             _ => {
                 let rest = &self.text.as_bytes()[self.position..];
-                let end = rest
-                    .iter()
-                    .position(|b| matches!(b, b'\\' | b'$' | b'`' | b'"'));
+                let end = rest.iter().position(|b| matches!(b, b'\\' | b'$' | b'`' | b'"'));
                 let end = end.unwrap_or(rest.len()).max(1);
                 word.text(&self.text[self.position..self.position + end]);
                 self.position += end;

@@ -23,12 +23,9 @@ where
             Turn::Request(request) => request,
         };
         let outcome = match request {
-            Request::ReadInput { .. } => Ok(Outcome::Input(
-                chunks
-                    .next()
-                    .map(|chunk| chunk.to_vec())
-                    .unwrap_or_default(),
-            )),
+            Request::ReadInput { .. } => {
+                Ok(Outcome::Input(chunks.next().map(|chunk| chunk.to_vec()).unwrap_or_default()))
+            }
             Request::Read { path, .. } => match files.iter().find(|(name, _)| *name == path) {
                 Some((_, text)) => Ok(Outcome::File {
                     bytes: text.as_bytes().to_vec(),
@@ -46,10 +43,7 @@ where
             }
             other => panic!("not a request of this verb: {other:?}"),
         };
-        reply = Some(Reply {
-            at: Timestamp::EPOCH,
-            outcome,
-        });
+        reply = Some(Reply { at: Timestamp::EPOCH, outcome });
     }
 }
 
@@ -59,26 +53,14 @@ fn a_batch_answers_every_line_and_survives_bad_ones() {
         b"{\"id\":1,\"tool\":\"Bash\",\"input\":{\"command\":\"git status\"}}\nnot json\n",
         b"{\"id\":2,\"tool\":\"Bash\",\"input\":{\"command\":\"ls\",\"command\":\"id\"}}\n\xff\n{\"id\":\"x\",\"tool\":7}\n{\"id\":3,\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf x\"}}",
     ];
-    let (exit, said, _) = run(
-        &input,
-        &[],
-        |io| async move { batch(&io, &BatchArgs {}).await },
-    );
+    let (exit, said, _) = run(&input, &[], |io| async move { batch(&io, &BatchArgs {}).await });
     assert_eq!(exit, Exit::Done);
-    let answers: Vec<serde_json::Value> = said
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("an answer is JSON"))
-        .collect();
+    let answers: Vec<serde_json::Value> =
+        said.lines().map(|line| serde_json::from_str(line).expect("an answer is JSON")).collect();
     assert_eq!(answers.len(), 6);
-    assert_eq!(
-        (&answers[0]["id"], &answers[0]["decision"]),
-        (&1.into(), &"allow".into())
-    );
+    assert_eq!((&answers[0]["id"], &answers[0]["decision"]), (&1.into(), &"allow".into()));
     for bad in &answers[1..5] {
-        assert!(
-            bad["error"].is_string() && bad.get("decision").is_none(),
-            "{bad}"
-        );
+        assert!(bad["error"].is_string() && bad.get("decision").is_none(), "{bad}");
     }
     assert_eq!(answers[4]["id"], "x");
     assert_eq!(answers[5]["decision"], "deny");
@@ -94,11 +76,7 @@ fn explained(files: &[(&str, &str)], line: &str) -> (Exit, String) {
         workflow: None,
         branch: None,
     };
-    let (exit, said, _) = run(
-        &[],
-        files,
-        |io| async move { explain_call(&io, &args).await },
-    );
+    let (exit, said, _) = run(&[], files, |io| async move { explain_call(&io, &args).await });
     (exit, said)
 }
 
@@ -110,42 +88,30 @@ fn project_rules_forbid_at_once_and_allow_after_trust() {
     assert_eq!(exit, Exit::Paused);
     assert!(said.contains("onloop permit trust"), "{said}");
 
-    let (exit, _, written) = run(&[], &file, |io| async move {
-        trust(&io, &TrustArgs::default()).await
-    });
+    let (exit, _, written) =
+        run(&[], &file, |io| async move { trust(&io, &TrustArgs::default()).await });
     assert_eq!(exit, Exit::Done);
     let (path, list) = &written[0];
     assert_eq!(path, "/home/dev/.config/onloop/trusted");
     let trusted = [file[0], (path.as_str(), list.as_str())];
     assert_eq!(explained(&trusted, "frob x").0, Exit::Done);
 
-    let changed = [
-        ("/work/.agentize.yaml", "permissions: {allow: ['.*']}"),
-        trusted[1],
-    ];
+    let changed = [("/work/.agentize.yaml", "permissions: {allow: ['.*']}"), trusted[1]];
     assert_eq!(explained(&changed, "frob x").0, Exit::Paused);
 
-    let (_, _, written) = run(&[], &trusted, |io| async move {
-        trust(&io, &TrustArgs { revoke: true }).await
-    });
+    let (_, _, written) =
+        run(&[], &trusted, |io| async move { trust(&io, &TrustArgs { revoke: true }).await });
     assert_eq!(written[0].1, "");
-    let (exit, _, _) = run(&[], &[], |io| async move {
-        trust(&io, &TrustArgs::default()).await
-    });
+    let (exit, _, _) = run(&[], &[], |io| async move { trust(&io, &TrustArgs::default()).await });
     assert_eq!(exit, Exit::Usage);
 }
 
 #[test]
 fn an_explanation_fits_the_terminal_and_names_the_rule() {
-    let (exit, said) = explained(
-        &[],
-        "git status && timeout 5 rm -rf /some/quite/long/path/that/wraps",
-    );
+    let (exit, said) =
+        explained(&[], "git status && timeout 5 rm -rf /some/quite/long/path/that/wraps");
     assert_eq!(exit, Exit::Failed);
-    assert!(
-        said.lines().all(|line| line.chars().count() <= 80),
-        "{said}"
-    );
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
     for part in [
         "deny:",
         "rule:",
