@@ -85,7 +85,12 @@ pub struct Variables<'s> {
     cwd: &'s str,
     home: &'s str,
     known: BTreeMap<&'s str, Variable<'s>>,
+    /// Some command runs code that may write any variable.
+    rewritten: bool,
 }
+
+/// Commands that run code in this shell, wherever they stand among wrappers.
+const EVALUATORS: [&str; 3] = ["eval", "trap", "source"];
 
 #[derive(Default)]
 struct Variable<'s> {
@@ -107,6 +112,7 @@ impl<'s> Variables<'s> {
     /// becomes.
     pub fn new(script: &'s Script, cwd: &'s str, home: &'s str) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
+        let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {
             for assignment in &simple.assignments {
                 let variable = known.entry(&assignment.name).or_default();
@@ -115,8 +121,11 @@ impl<'s> Variables<'s> {
                 let plain = assignment.form == AssignmentForm::Plain && simple.words.is_empty();
                 variable.certain_at = (plain && simple.certain).then_some(index);
             }
-            let program = simple.words.first().and_then(Word::as_literal).unwrap_or_default();
-            if !WRITERS.contains(&program) {
+            // `command`, `builtin` and the like may stand before the name.
+            let mut words = simple.words.iter().filter_map(Word::as_literal);
+            rewritten |= words.clone().any(|word| EVALUATORS.contains(&word));
+            rewritten |= words.clone().next() == Some(".");
+            if !words.any(|word| WRITERS.contains(&word)) {
                 continue;
             }
             for word in simple.words.iter().skip(1).filter_map(Word::as_literal) {
@@ -132,7 +141,7 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
-        Variables { script, cwd, home, known }
+        Variables { script, cwd, home, known, rewritten }
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -147,7 +156,8 @@ impl<'s> Variables<'s> {
                 _ => Value::Unknown { guess: None },
             },
             Some(variable) => {
-                let certain = variable.writes == 1 && variable.certain_at.is_some_and(|w| w < at);
+                let once = variable.writes == 1 && !self.rewritten;
+                let certain = once && variable.certain_at.is_some_and(|w| w < at);
                 let value = variable.value.and_then(Word::as_literal);
                 match value {
                     Some(text) if certain => Value::Known(text.to_owned()),
@@ -197,7 +207,8 @@ impl<'s> Variables<'s> {
             match &current.kind {
                 ScopeKind::Function => break,
                 ScopeKind::For { variable, values: Some(values) } => {
-                    if self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1) {
+                    let again = self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1);
+                    if again || self.rewritten {
                         continue;
                     }
                     let mut args = Vec::new();

@@ -33,6 +33,8 @@ pub struct Examined {
     pub words: Vec<String>,
     /// What its entry in the table says; `None` without an entry.
     pub class: Option<Class>,
+    /// What the table says that it is for; empty without an entry.
+    pub about: &'static str,
     /// The part of its name that the table knows: `git push`.
     pub name: String,
     /// What the worst finding about it was.
@@ -234,6 +236,7 @@ impl<'c> Judge<'c> {
         self.commands.push(Examined {
             words: Vec::new(),
             class: None,
+            about: "",
             name: file_name(first.guessed()).to_owned(),
             finding: None,
             depth: self.depth,
@@ -348,6 +351,7 @@ impl<'c> Judge<'c> {
             return self.subcommand(&parsed, stdin, at);
         }
         self.commands[at].class = Some(program.class);
+        self.commands[at].about = program.about;
         name.clone_into(&mut self.commands[at].name);
         let class = program.class;
         if program.check.is_none() || class.decision() != Decision::Ask {

@@ -469,7 +469,12 @@ fn normal(path: &str, cwd: &str) -> String {
 
 /// Whether the file name pattern `pattern` matches `name`.
 pub fn pattern_matches(pattern: &str, name: &str) -> bool {
-    secret::matches(pattern.as_bytes(), name.as_bytes())
+    secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Written)
+}
+
+/// Whether a file name that `find` looks for can be a secret's.
+pub fn sought_secret(name: &str) -> bool {
+    secret::sought_name_hits_secret(&name.to_lowercase())
 }
 
 #[cfg(test)]

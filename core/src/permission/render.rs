@@ -30,9 +30,13 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
     writeln!(out, "{indent}$ {line}").expect("a string takes text");
     let (decision, reason) = match (&command.finding, command.class) {
         (Some(finding), _) => (finding.decision, finding.reason.clone()),
-        (None, Some(class)) => {
-            (Decision::Allow, format!("`{}` {}", command.name, class.sentence()))
-        }
+        (None, Some(class)) => (
+            Decision::Allow,
+            match command.about {
+                "" => format!("`{}` {}", command.name, class.sentence()),
+                about => format!("`{}` {about}: it {}", command.name, class.sentence()),
+            },
+        ),
         (None, None) => (Decision::Allow, "judged by what is in it".to_owned()),
     };
     paragraph(out, &format!("{indent}  "), decision.as_str(), &reason, columns);

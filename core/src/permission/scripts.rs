@@ -250,7 +250,11 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// A command that find runs, with a pattern for what it found in place of `{}`.
 fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
     let found = match name {
-        Some(name) if !name.contains(HOLE) && name.contains(|c: char| c.is_alphanumeric()) => {
+        Some(name)
+            if !name.contains(HOLE)
+                && !paths::sought_secret(name)
+                && name.contains(|c: char| c.is_alphanumeric()) =>
+        {
             Arg { text: format!("{root}/*/{name}"), shape: Shape::Pattern, guess: None }
         }
         _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None },

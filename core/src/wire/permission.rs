@@ -146,6 +146,7 @@ fn command(command: &Examined) -> Value {
     json!({
         "name": command.name,
         "words": words,
+        "about": command.about,
         "class": command.class.map(|class| class.sentence()),
         "depth": command.depth,
         "decision": command.finding.as_ref().map_or("allow", |finding| finding.decision.as_str()),

@@ -133,7 +133,7 @@ fn is_process_secret(lower: &str) -> bool {
 }
 
 /// Names that stand for all others when a pattern is asked what it can match.
-const SAMPLES: [&str; 20] = [
+const SAMPLES: [&str; 15] = [
     ".env",
     ".env.local",
     ".env.production",
@@ -142,19 +142,19 @@ const SAMPLES: [&str; 20] = [
     "id_ed25519",
     ".netrc",
     ".git-credentials",
-    "credentials",
-    "credentials.json",
-    ".credentials.json",
-    "secrets.yaml",
     "server.pem",
     "server.key",
-    "shadow",
     "environ",
     ".ssh",
     ".aws",
-    "auth.json",
+    ".credentials.json",
     ".agentize.local.yaml",
 ];
+
+/// More of them, which only a pattern with a beginning of its own is taken to mean: `*.json`
+/// is about the project's files.
+const PLAIN_SAMPLES: [&str; 6] =
+    ["credentials", "credentials.json", "secrets.yaml", "secrets.json", "auth.json", "shadow"];
 
 /// Whether a file name pattern matches a secret's name. A part without any letter (`*`,
 /// `*.*`) is an ordinary folder listing and matches nothing here.
@@ -165,16 +165,37 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
     }
     pattern.split('/').any(|part| {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
-        telling
-            && part.contains(['*', '?', '['])
-            && SAMPLES.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes()))
+        let wild = part.contains(['*', '?', '[']);
+        let hits = |samples: &[&str]| {
+            samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
+        };
+        telling && wild && (hits(&SAMPLES) || (!part.starts_with('*') && hits(&PLAIN_SAMPLES)))
     })
 }
 
-/// Shell pattern matching where a bracket matches any one character and a leading dot has
-/// to be written.
-pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(b'.' | b'[')) {
+/// Whether a name that `find` is asked for can be a secret's; there a star matches a leading
+/// dot.
+pub(super) fn sought_name_hits_secret(name: &str) -> bool {
+    let mut samples = SAMPLES.iter().chain(&PLAIN_SAMPLES);
+    is_secret(name)
+        || samples.any(|sample| matches(name.as_bytes(), sample.as_bytes(), Dots::Matched))
+}
+
+/// What it takes to match a leading dot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dots {
+    /// A dot in the pattern.
+    Written,
+    /// Anything that matches other characters.
+    Matched,
+}
+
+/// Shell pattern matching where a bracket matches any one character.
+pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
+    if dots == Dots::Written
+        && name.first() == Some(&b'.')
+        && !matches!(pattern.first(), Some(b'.' | b'['))
+    {
         return false;
     }
     let (mut p, mut n) = (0, 0);

@@ -112,8 +112,13 @@ fn an_explanation_fits_the_terminal_and_names_the_rule() {
         explained(&[], "git status && timeout 5 rm -rf /some/quite/long/path/that/wraps");
     assert_eq!(exit, Exit::Failed);
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
-    for part in ["deny:", "rule:", "$ git status", "$ timeout 5 rm -rf", "`git status` reads files"]
-    {
+    for part in [
+        "deny:",
+        "rule:",
+        "$ git status",
+        "$ timeout 5 rm -rf",
+        "`git status` shows what changed: it reads files",
+    ] {
         assert!(said.contains(part), "`{part}` is missing in\n{said}");
     }
 }
