@@ -36,7 +36,7 @@ fn main() {
 /// `onloop lint` of a file with 50 steps, in empty programs.
 fn lint() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    let file = workflow(folder.path(), 50);
+    let file = workflow(folder.path(), 50, "make check");
     let (mut floor, mut program) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         floor.push(time(|| start(Command::new(env!("CARGO_BIN_EXE_empty-program")))));
@@ -57,7 +57,7 @@ fn overhead(steps: u32, rounds: usize) -> Duration {
     for _ in 0..rounds {
         let floor = floor_of_a_step(100);
         let folder = tempfile::tempdir().expect("there is a temporary folder");
-        let file = workflow(folder.path(), steps);
+        let file = workflow(folder.path(), steps, "true");
         let run = ["run", "--mode", "none", "--no-reverify", "--agent", "script", &file];
         let whole = time(|| start(onloop(folder.path(), &run)));
         beyond.push((whole / steps).saturating_sub(floor));
@@ -95,7 +95,7 @@ fn floor_of_a_step(count: u32) -> Duration {
 /// The most memory that a run of this many steps had at one time.
 fn memory(steps: u32) {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    let file = workflow(folder.path(), steps);
+    let file = workflow(folder.path(), steps, "true");
     let mut child = onloop(
         folder.path(),
         &["run", "--mode", "none", "--no-reverify", "--agent", "script", &file],
@@ -115,15 +115,15 @@ fn memory(steps: u32) {
     println!("memory of a run of {steps} steps: {peak_kib} KiB (goal: at most {MEMORY_KIB} KiB)");
 }
 
-/// Writes a workflow whose scripts and checks are `true`.
-fn workflow(folder: &Path, steps: u32) -> String {
+/// Writes a workflow whose scripts are `true`, and whose checks are `check`.
+fn workflow(folder: &Path, steps: u32, check: &str) -> String {
     let mut text = String::from(
         "---\nintent: Measure\nsuccess_criteria: It is fast\nrisk_level: low\n---\n\n## Steps\n",
     );
     for number in 1..=steps {
         text += &format!(
             "\n- [ ] **Step {number}: Do the work of step {number}**\naction: Nothing that takes \
-             time.\nloop: false\nverify: true\n```sh\ntrue\n```\n"
+             time.\nloop: false\nverify: {check}\n```sh\ntrue\n```\n"
         );
     }
     let path = folder.join("hotl-workflow-measure.md");

@@ -168,6 +168,11 @@ fn assert_finished_well(machine: &SimHost, about: &str) {
     assert_eq!(ticked, 3, "{about}: checkboxes\n{}", machine.disk.text(FILE));
     let report = format!("/work/.hotl/reports/{}.md", record["run_id"].as_str().unwrap());
     assert!(machine.disk.text(&report).contains("**Status:** completed"), "{about}");
+}
+
+/// Nobody holds anything any more.
+#[track_caller]
+fn assert_unlocked(machine: &SimHost, about: &str) {
     assert_eq!(machine.disk.files("/work/.hotl/locks"), Vec::<String>::new(), "{about}");
 }
 

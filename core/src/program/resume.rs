@@ -79,6 +79,10 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         (Err(error), _) => return Err(refuse(io, &id, &error).await),
     };
     if store.run().is_over() {
+        // The power may have gone between the end of the run and its last rendering.
+        for line in store.repair_mirrors().await {
+            io.note(line).await;
+        }
         io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
             .await;
         return Err(Exit::Usage);

@@ -299,6 +299,16 @@ impl Store {
         self.boxes.mirror_all(&self.io, &self.run).await
     }
 
+    /// Renders the report anew and makes the checkboxes agree with the record; returns the
+    /// lines that say what was changed, or could not be.
+    pub(super) async fn repair_mirrors(&mut self) -> Vec<String> {
+        let mut lines = self.repair_boxes().await;
+        if let Err(error) = self.write_report(true).await {
+            lines.push(format!("warning: the report could not be written: {error}"));
+        }
+        lines
+    }
+
     /// Says `line` once everything applied so far is durable.
     pub fn note(&mut self, line: impl Into<String>) {
         self.notes.push(line.into());

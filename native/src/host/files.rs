@@ -72,14 +72,17 @@ impl Files for OsFiles {
         if durability == Durability::Durable {
             temporary.file().sync_all().map_err(fail)?;
         }
-        let file = match expect {
-            Expect::Absent => temporary.publish_new(&target).map_err(fail)?,
-            Expect::Any => temporary.publish(&target).map_err(fail)?,
-            Expect::Version(_) => {
-                met(expect, replaceable(&target, path)?.as_ref(), path)?;
-                temporary.publish(&target).map_err(fail)?
+        if let Expect::Version(_) = expect {
+            met(expect, replaceable(&target, path)?.as_ref(), path)?;
+        }
+        let published = match (expect, durability) {
+            (Expect::Absent, _) => temporary.publish_new(&target),
+            (Expect::Any | Expect::Version(_), Durability::Durable) => temporary.publish(&target),
+            (Expect::Any | Expect::Version(_), Durability::Relaxed) => {
+                temporary.publish_relaxed(&target)
             }
         };
+        let file = published.map_err(fail)?;
         if durability == Durability::Durable {
             publish::sync_folder(folder).map_err(fail)?;
         }

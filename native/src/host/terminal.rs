@@ -81,8 +81,11 @@ impl OsTerminal {
             Style::Live => anstream::ColorChoice::Always,
             Style::Terminal | Style::Plain => anstream::ColorChoice::Never,
         };
-        let mut stderr = anstream::AutoStream::new(io::stderr().lock(), choice);
-        stderr.write_all(text.as_bytes())?;
+        // Styles are taken out piece by piece; the pieces leave together.
+        let mut plain = anstream::AutoStream::new(Vec::with_capacity(text.len()), choice);
+        plain.write_all(text.as_bytes())?;
+        let mut stderr = io::stderr().lock();
+        stderr.write_all(&plain.into_inner())?;
         stderr.flush()
     }
 }

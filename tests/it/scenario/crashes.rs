@@ -1,11 +1,13 @@
 //! The power goes at every request of a whole run, before, within and after it.
 
-use onloop_tests::{Ended, Moment, PowerLoss};
+use onloop_core::program::{Exit, Request};
+use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 
 use super::{
     assert_finished_well, assert_nothing_said_was_lost, carry_on, completed, length_of_a_run,
     machine, records, unfinished, waiting_for,
 };
+use crate::run::workflow;
 
 /// Lives through a whole run in which the power goes during request `at_request`.
 fn with_a_power_cut(loss: PowerLoss) {
@@ -34,11 +36,14 @@ fn with_a_power_cut(loss: PowerLoss) {
         }
     }
     carry_on(&mut machine);
-    // A cut after the last transition leaves mirrors behind; looking repairs none of them, so
-    // only what the record says counts there.
+    // A cut after the last transition leaves report and boxes behind; who asks for more of a
+    // finished run gets them mended.
+    let record = records(&machine).into_iter().find(|record| record["status"] == "completed");
+    let record = record.unwrap_or_else(|| panic!("{about}: nothing was completed"));
+    let id = record["run_id"].as_str().expect("a run has an id");
+    assert_eq!(machine.run(&["onloop", "resume", id]), Ended::Exit(Exit::Usage), "{about}");
+    assert_finished_well(&machine, &about);
     assert_nothing_said_was_lost(&machine, &about);
-    let finished = records(&machine).iter().any(|r| r["status"] == "completed");
-    assert!(finished, "{about}");
 }
 
 #[test]
@@ -59,4 +64,44 @@ fn an_undisturbed_run_finishes_well() {
     carry_on(&mut machine);
     assert_finished_well(&machine, "undisturbed");
     assert_nothing_said_was_lost(&machine, "undisturbed");
+    super::assert_unlocked(&machine, "undisturbed");
+}
+
+/// A machine whose record is too large to be rewritten at each transition.
+fn machine_with_a_large_record() -> SimHost {
+    let action = "Think about it. ".repeat(900);
+    let step = |number: u32| {
+        format!("- [ ] **Step {number}: Go**\naction: {action}\nloop: false\nverify: check-it\n\n")
+    };
+    let mut machine = SimHost::new();
+    machine.disk.put(super::FILE, workflow("", &(1..=10).map(step).collect::<String>()));
+    machine.on("the-agent", |_, _| SimProcess::exit(0, ""));
+    machine.on("check-it", |_, _| SimProcess::exit(0, ""));
+    machine
+}
+
+#[test]
+fn a_journal_that_is_torn_anywhere_is_continued() {
+    let mut undisturbed = machine_with_a_large_record();
+    undisturbed.run(super::RUN);
+    assert!(completed(&undisturbed), "{}", undisturbed.notes());
+    let is_append = |request: &Request| matches!(request, Request::Append { .. });
+    let appends = undisturbed.requests.iter().filter(|request| is_append(request)).count();
+    assert!(appends >= 10, "the record is journalled: {appends}");
+    for (at_request, request) in undisturbed.requests.iter().enumerate() {
+        if !is_append(request) {
+            continue;
+        }
+        for moment in [Moment::Before, Moment::Within, Moment::After] {
+            let mut machine = machine_with_a_large_record();
+            let loss = PowerLoss { at_request, moment, lose_relaxed: true };
+            let about = format!("{loss:?}");
+            machine.lose_power(loss);
+            assert_eq!(machine.run(super::RUN), Ended::PowerCut, "{about}");
+            let ended = machine.run(super::RESUME);
+            assert_eq!(ended, Ended::Exit(Exit::Done), "{about}\n{}", machine.notes());
+            assert!(completed(&machine), "{about}\n{}", machine.notes());
+            assert_nothing_said_was_lost(&machine, &about);
+        }
+    }
 }

@@ -143,5 +143,6 @@ fn an_interrupt_at_any_moment_is_saved_or_finished() {
         }
         assert_finished_well(&machine, &about);
         assert_nothing_said_was_lost(&machine, &about);
+        super::assert_unlocked(&machine, &about);
     }
 }

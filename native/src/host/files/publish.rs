@@ -56,20 +56,37 @@ impl Temporary {
     }
 
     /// Takes the place of whatever is at `target`.
-    pub(in crate::host) fn publish(mut self, target: &Path) -> io::Result<File> {
+    pub(in crate::host) fn publish(self, target: &Path) -> io::Result<File> {
         fs::rename(&self.path, target)?;
-        Ok(self.file.take().expect("published once"))
+        Ok(self.into_file())
+    }
+
+    /// Like [`Temporary::publish`], for content that may be lost with the power.
+    ///
+    /// ext4 writes a file out when it is renamed over another one, which takes longer than
+    /// everything else about a small file; it does not when the two change places.
+    pub(in crate::host) fn publish_relaxed(self, target: &Path) -> io::Result<File> {
+        if !change_places(&self.path, target) {
+            return self.publish(target);
+        }
+        // What was there has the temporary name now.
+        let _ = fs::remove_file(&self.path);
+        Ok(self.into_file())
+    }
+
+    fn into_file(mut self) -> File {
+        self.file.take().expect("published once")
     }
 
     /// Appears at `target` if nothing is there; otherwise the error is `AlreadyExists`. Of
     /// several that try at once exactly one succeeds.
-    pub(in crate::host) fn publish_new(mut self, target: &Path) -> io::Result<File> {
+    pub(in crate::host) fn publish_new(self, target: &Path) -> io::Result<File> {
         if !rename_without_replacing(&self.path, target)? {
             // The temporary name goes when `self` is dropped, because `file` stays in place.
             fs::hard_link(&self.path, target)?;
             return self.file().try_clone();
         }
-        Ok(self.file.take().expect("published once"))
+        Ok(self.into_file())
     }
 }
 
@@ -79,6 +96,21 @@ impl Drop for Temporary {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// `false`: they did not, because nothing is at `target` or because this system or file system
+/// cannot do it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn change_places(one: &Path, target: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    renameat_with(CWD, one, CWD, target, RenameFlags::EXCHANGE).is_ok()
+}
+
+/// Elsewhere renaming costs no more than it has to.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn change_places(_one: &Path, _target: &Path) -> bool {
+    false
 }
 
 /// `false`: this system or file system cannot do it.
