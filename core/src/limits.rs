@@ -27,7 +27,7 @@ pub const DEFAULT_ITERATIONS: u32 = 3;
 /// Largest record that is read back.
 pub const RECORD_BYTES: u64 = 256 * 1024 * 1024;
 /// Records up to this size are rewritten whole; larger ones are journalled in between.
-pub const RECORD_REWRITE_BYTES: usize = 128 * 1024;
+pub const RECORD_REWRITE_BYTES: usize = 64 * 1024;
 
 /// Time a verification command may take unless its step or the command line says otherwise.
 pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60 * 1000;

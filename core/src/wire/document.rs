@@ -4,9 +4,13 @@
 ///
 /// Every field may be missing or `null` (then it is its type's default), fields are written
 /// in the declared order, and members that are not declared are kept in `unknown` and
-/// written back after the others.
+/// written back after the others. A `sparse` document leaves out what is absent; the others
+/// write `null`, because older readers expect their keys.
 macro_rules! document {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+    (sparse; $($document:tt)*) => {
+        crate::wire::document::document! { @ true $($document)* }
+    };
+    (@ $sparse:literal $(#[$meta:meta])* $vis:vis struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
     }) => {
         $(#[$meta])*
@@ -21,13 +25,20 @@ macro_rules! document {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = serializer.serialize_map(None)?;
-                $(map.serialize_entry(stringify!($field).trim_start_matches("r#"), &self.$field)?;)*
+                $(if !($sparse && crate::wire::document::Absent::is_absent(&self.$field)) {
+                    map.serialize_entry(
+                        stringify!($field).trim_start_matches("r#"),
+                        &self.$field,
+                    )?;
+                })*
                 for (key, value) in &self.unknown {
                     map.serialize_entry(key, value)?;
                 }
                 map.end()
             }
         }
+
+        impl crate::wire::document::Absent for $name {}
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -62,6 +73,29 @@ macro_rules! document {
             }
         }
     };
+    ($($document:tt)*) => {
+        crate::wire::document::document! { @ false $($document)* }
+    };
 }
 
 pub(crate) use document;
+
+/// Whether a field says nothing.
+pub(crate) trait Absent {
+    /// `true` only for what JSON would show as `null`.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl<T> Absent for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Absent for Vec<T> {}
+impl Absent for String {}
+impl Absent for bool {}
+impl Absent for u32 {}
+impl Absent for u64 {}

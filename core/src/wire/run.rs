@@ -157,6 +157,7 @@ document! {
 }
 
 document! {
+    sparse;
     /// A check and its last result; `multi` holds several.
     struct CheckDocument {
         r#type: Option<String>,
@@ -181,6 +182,7 @@ document! {
 }
 
 document! {
+    sparse;
     /// What must hold of an artifact.
     struct AssertDocument {
         kind: String,
@@ -189,6 +191,7 @@ document! {
 }
 
 document! {
+    sparse;
     /// One line of the event log.
     struct EventDocument {
         at: String,
