@@ -78,17 +78,17 @@ enum Verb {
   onloop gate 4 approved --run-id add-auth-20260320T212315Z
   onloop gate 4 rejected")]
     Gate(GateArgs),
-    /// Begin the record of a run that an agent drives itself; prints the run id
+    /// Begin a run that an agent drives itself; prints the run id
     Init(InitArgs),
-    /// Prepare branch and worktree for such a run; prints where to work as JSON
+    /// Prepare branch and worktree for such a run; prints JSON
     Prepare(PrepareArgs),
     /// Find runs; prints a JSON array
     Locate(LocateArgs),
     /// Repeat the checks, end such a run and print its summary
     Finalize(FinalizeArgs),
-    /// Keep, merge, publish or discard the work of a run that has ended; prints its summary
+    /// Keep, merge, publish or discard the work of an ended run
     #[command(after_help = "Examples:
-  onloop finish add-auth-20260320T212315Z keep --notes 'looks good, merge by hand'
+  onloop finish add-auth-20260320T212315Z keep --notes 'merge by hand'
   onloop finish add-auth-20260320T212315Z merge --target-branch main
   onloop finish add-auth-20260320T212315Z publish --create-pr
   onloop finish add-auth-20260320T212315Z discard --confirm discard")]
@@ -216,12 +216,16 @@ mod tests {
 
     #[test]
     fn help_fits_a_terminal_of_80_columns() {
-        fn check(command: &mut clap::Command) {
+        fn long_lines(command: &mut clap::Command, found: &mut Vec<String>) {
             for line in command.render_long_help().to_string().lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+                if line.chars().count() > 80 {
+                    found.push(format!("{}: {line}", command.get_name()));
+                }
             }
-            command.get_subcommands_mut().for_each(check);
+            command.get_subcommands_mut().for_each(|verb| long_lines(verb, found));
         }
-        check(&mut super::command());
+        let mut found = Vec::new();
+        long_lines(&mut super::command(), &mut found);
+        assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }

@@ -28,8 +28,7 @@ pub struct FinishArgs {
     /// What becomes of the work
     #[cfg_attr(feature = "cli", arg(value_enum, value_name = "DISPOSITION"))]
     pub disposition: DispositionWord,
-    /// Branch to merge into, or that the pull request is for [default: the branch the run
-    /// was started from, else main, else master]
+    /// Branch to merge into [default: where the run started, or main]
     #[cfg_attr(feature = "cli", arg(long, value_name = "B"))]
     pub target_branch: Option<String>,
     /// Remote to publish to

@@ -30,8 +30,7 @@ pub struct ResumeArgs {
     /// Use the workflow file as it was edited, and keep finished steps
     #[cfg_attr(feature = "cli", arg(long))]
     pub adopt: bool,
-    /// Change a bound of the run: max_total_attempts, max_agents,
-    /// max_cost_usd, max_elapsed_minutes; a number or `unlimited`
+    /// Change a bound of the run, `max_agents=9` or `…=unlimited`
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=VALUE"))]
     pub raise: Vec<String>,
     /// Take the run from a process that cannot be shown to be dead

@@ -26,15 +26,15 @@ pub struct AutoArgs {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "cli", derive(clap::Subcommand))]
 pub enum AutoVerb {
-    /// Go up to the first child agent and say which one to start, for a host that starts it
+    /// Go up to the first child agent and say which one to start
     Begin(BeginArgs),
     /// Take a child's answer, and go up to the next child agent or the end
     Resume(ResumeArgs),
     /// Say where a run would go, and start nothing
     Route(RouteArgs),
-    /// Lay out `.ai/`: context, task table, templates, and an ignore line for runtime files
+    /// Lay out `.ai/`: context, task table, templates, ignore line
     Init(InitArgs),
-    /// Play made-up runs, one JSON object a line, and print what they say and do
+    /// Play made-up runs, one JSON object a line
     Rehearse(RehearseArgs),
 }
 
@@ -42,7 +42,7 @@ pub enum AutoVerb {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct RunArgs {
-    /// What to build, in words; may contain the flags below, too, when it is quoted
+    /// What to build, in words; the flags below may be among them
     #[cfg_attr(feature = "cli", arg(value_name = "ARGUMENT"))]
     pub argument: Vec<String>,
     /// Pass `--auto` on to the loop: ask people as little as possible
@@ -57,7 +57,7 @@ pub struct RunArgs {
     /// Most cycles, 1 to 20 [default: 8]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_hyphen_values = true))]
     pub max_cycles: Option<String>,
-    /// The agent that plays planner and loop: claude, codex, opencode, cursor, gemini, copilot
+    /// Agent for both: claude, codex, opencode, cursor, gemini, copilot
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "agent_command"))]
     pub agent: Option<String>,
     /// A line for `sh -c` that plays planner and loop
@@ -81,10 +81,10 @@ pub struct RuleArgs {
     /// Stop when a cycle repeats the one before it
     #[cfg_attr(feature = "cli", arg(long))]
     pub stop_on_stall: bool,
-    /// Let the summary count until the planner has been given it, not in every cycle
+    /// Let the summary count only until the planner has been given it
     #[cfg_attr(feature = "cli", arg(long))]
     pub summary_once: bool,
-    /// A line for `sh -c` that checks the workspace first (profiles v3 and route)
+    /// `sh -c` line that checks the workspace first (profiles v3, route)
     #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
     pub health_command: Option<String>,
     /// A line for `sh -c` that repairs what the check found and checks again
@@ -114,8 +114,7 @@ pub struct BeginArgs {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ResumeArgs {
-    /// The file with the child's answer; without it the lock is renewed and the child that
-    /// is waited for is named again
+    /// The child's answer; without it the child is named again
     #[cfg_attr(feature = "cli", arg(value_name = "RESULT_FILE", conflicts_with = "failed"))]
     pub result_file: Option<String>,
     /// The child gave no answer: threw, timeout, cancelled or unavailable
