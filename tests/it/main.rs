@@ -3,6 +3,8 @@
 mod auto;
 #[cfg(unix)]
 mod demo;
+#[cfg(unix)]
+mod durability;
 mod examples;
 mod finish;
 mod guide;
@@ -18,6 +20,7 @@ pub(crate) mod run;
 #[cfg(unix)]
 mod scenario;
 mod sim;
+mod simulation;
 mod workflow_corpus;
 mod workflow_docs;
 mod workflow_hostile;

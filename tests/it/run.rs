@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::workspace::{Run, Workspace, program};
 
 /// The workflow file of these tests.
-const FILE: &str = "hotl-workflow-w.md";
+pub(crate) const FILE: &str = "hotl-workflow-w.md";
 
 /// A workflow with these further frontmatter lines and these steps. The risk is low unless
 /// the lines say otherwise.
@@ -34,20 +34,20 @@ pub(crate) fn workflow(front: &str, steps: &str) -> String {
 }
 
 /// A folder without git that holds a workflow.
-fn project(front: &str, steps: &str) -> Workspace {
+pub(crate) fn project(front: &str, steps: &str) -> Workspace {
     let project = Workspace::plain();
     project.write(FILE, workflow(front, steps));
     project
 }
 
 /// Runs the workflow where it lies.
-fn run(project: &Workspace, arguments: &[&str]) -> Run {
+pub(crate) fn run(project: &Workspace, arguments: &[&str]) -> Run {
     project.onloop(&[&["run", "--mode", "none"], arguments].concat())
 }
 
 /// The command that was printed below the line that contains `heading`.
 #[track_caller]
-fn command_below(run: &Run, heading: &str) -> String {
+pub(crate) fn command_below(run: &Run, heading: &str) -> String {
     let mut lines = run.stderr.lines().skip_while(|line| !line.contains(heading)).skip(1);
     let line = lines.next().unwrap_or_else(|| panic!("no `{heading}`: {}", run.stderr));
     assert!(line.trim_start().starts_with("onloop "), "not a command: {line}");
@@ -55,7 +55,7 @@ fn command_below(run: &Run, heading: &str) -> String {
 }
 
 /// `status` of the run and of its steps, such as `blocked: done, failed`.
-fn standing(project: &Workspace) -> String {
+pub(crate) fn standing(project: &Workspace) -> String {
     let record = project.record();
     let word = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let steps = record["steps"].as_array().expect("a run has steps");
@@ -64,7 +64,7 @@ fn standing(project: &Workspace) -> String {
 }
 
 /// `onloop` in the background, with its output piped.
-fn begin(project: &Workspace, arguments: &[&str]) -> Child {
+pub(crate) fn begin(project: &Workspace, arguments: &[&str]) -> Child {
     let mut command = project.command_at(".", program());
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program is there")
@@ -72,7 +72,7 @@ fn begin(project: &Workspace, arguments: &[&str]) -> Child {
 
 /// Waits until `holds`; an endless wait is a failure.
 #[track_caller]
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < Duration::from_secs(60), "it never happened: {what}");
@@ -81,6 +81,6 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Ends a background `onloop` and gives what it said.
-fn output_of(child: Child) -> Run {
+pub(crate) fn output_of(child: Child) -> Run {
     child.wait_with_output().expect("the program ends").into()
 }

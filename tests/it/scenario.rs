@@ -98,7 +98,7 @@ fn carry_on(machine: &mut SimHost) -> Ended {
 }
 
 /// The step whose gate, or review, a person has to decide.
-fn waiting_for(record: &Value) -> Option<u64> {
+pub(crate) fn waiting_for(record: &Value) -> Option<u64> {
     if record["status"] != "paused" {
         return None;
     }
@@ -133,7 +133,7 @@ fn completed(machine: &SimHost) -> bool {
 }
 
 /// What of a record does not depend on when, and how often, things were done.
-fn essence(record: &Value) -> String {
+pub(crate) fn essence(record: &Value) -> String {
     let mut essence = format!("{} {}\n", record["status"], record["reverified"]);
     for step in record["steps"].as_array().expect("a run has steps") {
         let of = |name: &str| step[name].to_string();

@@ -1,5 +1,7 @@
 //! A host in memory that does what it is told, including the worst.
 
+mod pair;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;

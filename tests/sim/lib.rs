@@ -4,8 +4,11 @@
 pub mod conformance;
 pub mod disk;
 pub mod host;
+pub mod model;
 pub mod process;
+pub mod random;
 
 pub use disk::Disk;
 pub use host::{Ended, Moment, PowerLoss, SimHost};
 pub use process::SimProcess;
+pub use random::Random;

@@ -79,7 +79,11 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         }
         Next::Finished => format!("\nRun {}", run.status.word()),
         Next::Ask(question) => format!("\nPaused: {}", ask::reason(run, &question)),
-        _ => "\nPaused".to_owned(),
+        // Nothing in the plan holds it up; whoever paused it said why.
+        _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {
+            Some(entry) => format!("\n{}", entry.text),
+            None => "\nPaused".to_owned(),
+        },
     };
     io.note(format!("{state} ({})", run.id)).await;
     if exit != Exit::Done {

@@ -91,9 +91,9 @@ impl Paths {
         format!("{}/.hotl/prompts/{}/{name}.md", self.root, self.id)
     }
 
-    /// What the agent of one attempt says it used.
+    /// What the agent of one attempt says it used; beside its prompt, in a folder that exists.
     pub fn usage(&self, name: &str) -> String {
-        format!("{}/.hotl/usage/{}/{name}.json", self.root, self.id)
+        format!("{}/.hotl/prompts/{}/{name}.usage.json", self.root, self.id)
     }
 
     /// Something a person looks at.
@@ -206,6 +206,31 @@ impl Store {
     pub async fn open(io: &Io, root: &str, id: &str) -> Result<Store, StoreError> {
         let paths = Paths::new(root, id);
         refuse_links(io, &paths.root).await?;
+        // Readers take no lock: between a large record and its journal, another process may
+        // fold the one into the other and begin a journal that does not fit what was read.
+        let mut before = None;
+        loop {
+            let (mut store, replayed) = Store::read(io, &paths, id).await?;
+            match replayed {
+                Ok(()) => {
+                    // Relative paths and moved checkouts: the record works where it lies.
+                    store.run.place.execution_root = store.paths.root.clone();
+                    return Ok(store);
+                }
+                Err(StoreError::Unreadable(_)) if before.as_ref() != Some(&store.version) => {
+                    before = Some(store.version);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// One look at the record and its journal; the inner result is about the journal.
+    async fn read(
+        io: &Io,
+        paths: &Paths,
+        id: &str,
+    ) -> Result<(Store, Result<(), StoreError>), StoreError> {
         let (bytes, version) = match io.read(&paths.state(), limits::RECORD_BYTES).await {
             Ok(file) => file,
             Err(failure) if failure.kind == FailureKind::NotFound => {
@@ -225,7 +250,7 @@ impl Store {
         })?;
         let mut store = Store {
             io: io.clone(),
-            paths,
+            paths: paths.clone(),
             run,
             version,
             snapshot_bytes: bytes.len(),
@@ -240,12 +265,11 @@ impl Store {
             let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
             return Err(StoreError::Unreadable(why));
         }
-        // Relative paths and moved checkouts: the record works where it lies.
-        store.run.place.execution_root = store.paths.root.clone();
-        if store.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
-            store.replay_journal().await?;
-        }
-        Ok(store)
+        let replayed = match store.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
+            true => store.replay_journal().await,
+            false => Ok(()),
+        };
+        Ok((store, replayed))
     }
 
     async fn replay_journal(&mut self) -> Result<(), StoreError> {
@@ -366,11 +390,16 @@ impl Store {
     }
 
     async fn rewrite(&mut self) -> Result<(), Failure> {
+        if self.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
+            self.expect_known_journal().await?;
+        }
         let bytes = wire::run::write(&self.run);
-        self.snapshot_bytes = bytes.len();
+        let snapshot_bytes = bytes.len();
         let expect = Expect::Version(self.version.clone());
         self.version =
             self.io.write(&self.paths.state(), bytes, expect, Durability::Durable).await?;
+        // Only now: beside a small record nobody looks for a journal.
+        self.snapshot_bytes = snapshot_bytes;
         if self.journal_bytes > 0 {
             // Its lines are in the snapshot now; if this fails they are skipped when read.
             let _ = self.io.remove(&self.paths.journal()).await;
@@ -378,6 +407,25 @@ impl Store {
             self.journal_torn = false;
         }
         Ok(())
+    }
+
+    /// Another process that only appends leaves the record's version as it is: what it added
+    /// has to be read before a rewrite may claim to contain it.
+    async fn expect_known_journal(&self) -> Result<(), Failure> {
+        let path = self.paths.journal();
+        let size_bytes = match self.io.stat(&path).await {
+            Ok(stat) => stat.size_bytes,
+            Err(failure) if failure.kind == FailureKind::NotFound => 0,
+            Err(failure) => return Err(failure),
+        };
+        if size_bytes == self.journal_bytes {
+            return Ok(());
+        }
+        let known = self.journal_bytes;
+        Err(Failure::new(
+            FailureKind::Conflict,
+            format!("`{path}` has {size_bytes} bytes, {known} were expected"),
+        ))
     }
 
     async fn append_journal(&mut self) -> Result<(), Failure> {

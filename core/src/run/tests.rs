@@ -246,6 +246,48 @@ fn who_decides_a_gate() {
         run.terms.auto_approve = auto_approve;
         let rule = gate_rule(&run, &run.steps[0]);
         assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
+        // Whether the rules may be claimed is the same question.
+        apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+        let (decision, mode) = (Decision::Approved, Mode::Auto);
+        let claimed = run.apply(run.last_update, &Event::GateDecided { step: 1, decision, mode });
+        let automatic = matches!(expected, GateRule::Automatic(_));
+        assert_eq!(claimed.is_ok(), automatic, "{gate:?} {risk:?} {auto_approve} {sensitive}");
+    }
+}
+
+/// A step whose gate was decided, and that was blocked and resumed afterwards.
+fn decided_then_interrupted(decision: Decision) -> Run {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    let reason = "wait".to_owned();
+    apply(
+        &mut run,
+        &[
+            Event::StepStarted { step: 1 },
+            passed(1),
+            human(1, decision),
+            Event::StepBlocked { step: 1, reason },
+            Event::RunResumed,
+        ],
+    );
+    run
+}
+
+#[test]
+fn a_rejection_outlives_a_verification_and_blocks_the_run() {
+    let mut run = decided_then_interrupted(Decision::Rejected);
+    apply(&mut run, &[passed(1)]);
+    assert_eq!(run.status, RunStatus::Blocked);
+    assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
+    apply(&mut run, &[human(1, Decision::Approved)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
+
+#[test]
+fn a_decision_does_not_outlive_the_attempt_it_was_made_on() {
+    for decision in [Decision::Approved, Decision::Rejected] {
+        let mut run = decided_then_interrupted(decision);
+        apply(&mut run, &[failed(1), Event::StepStarted { step: 1 }, passed(1)]);
+        assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }), "{decision:?}");
     }
 }
 

@@ -14,16 +14,36 @@ fn interleave(
     pause: usize,
     second: &[&str],
 ) -> (Exit, Ended) {
+    let mut ended = None;
+    let exit = interrupt(machine, first, pause, |machine, beside| {
+        ended = Some(if beside { machine.run_beside(second) } else { machine.run(second) });
+    });
+    (exit, ended.expect("it ran at some time"))
+}
+
+/// Conducts `first`; after `pause` of its requests, or at its end, something else happens:
+/// `meanwhile` is told whether it is beside the program.
+fn interrupt(
+    machine: &mut SimHost,
+    first: &[&str],
+    pause: usize,
+    meanwhile: impl FnOnce(&mut SimHost, bool),
+) -> Exit {
+    let mut meanwhile = Some(meanwhile);
     let mut program = Program::from_command_line(machine.start(first));
     let mut reply = None;
-    let mut other = None;
     for number in 0.. {
-        if number == pause {
-            other = Some(machine.run_beside(second));
+        if number == pause
+            && let Some(meanwhile) = meanwhile.take()
+        {
+            meanwhile(machine, true);
         }
         match program.resume(reply.take()) {
             Turn::Exit(exit) => {
-                return (exit, other.unwrap_or_else(|| machine.run(second)));
+                if let Some(meanwhile) = meanwhile {
+                    meanwhile(machine, false);
+                }
+                return exit;
             }
             Turn::Request(request) => reply = Some(machine.perform(request)),
         }
@@ -58,5 +78,65 @@ fn a_decision_between_two_requests_of_a_run_is_never_lost() {
         }
         assert_nothing_said_was_lost(&machine, &about);
         assert!(unfinished(&machine).is_some(), "{about}");
+    }
+}
+
+/// Step 3 may start, and the record is too large to be rewritten at every transition.
+fn large() -> SimHost {
+    let mut machine = machine();
+    machine.run(super::RUN);
+    machine.run(&["onloop", "gate", "2", "approved"]);
+    let mut record = records(&machine).remove(0);
+    record["ballast"] = "x".repeat(onloop_core::limits::RECORD_REWRITE_BYTES).into();
+    let path = machine.disk.files("/work/.hotl/state").remove(0);
+    machine.disk.put(&path, serde_json::to_vec(&record).unwrap());
+    machine
+}
+
+/// Programs need fewer requests than this before they end.
+const REQUESTS: usize = 40;
+
+#[test]
+fn neither_an_append_nor_a_rewrite_loses_the_other() {
+    let start = ["onloop", "step", "3", "start"];
+    let block = ["onloop", "step", "3", "block", "--reason", "no"];
+    for (first, second) in [(start.as_slice(), block.as_slice()), (&block, &start)] {
+        for pause in 0..REQUESTS {
+            let mut machine = large();
+            interleave(&mut machine, first, pause, second);
+            if !machine.results().contains("blocked step 3") {
+                // It waited in vain for the record's lock, and said so.
+                assert!(machine.notes().contains("ERROR: "), "{}", machine.notes());
+                machine.run(&block);
+            }
+            // A rewrite at rest has folded the journal into the record.
+            let log = records(&machine).remove(0)["events"].to_string();
+            let said = machine.results();
+            for (result, event) in
+                [("started step 3", "\"→ Step 3: "), ("blocked step 3: no", "✗ Step 3: Blocked")]
+            {
+                let about = format!("{first:?} after {pause} requests: {result}\n{said}\n{log}");
+                assert_eq!(said.contains(result), log.contains(event), "{about}");
+            }
+            assert!(said.contains("blocked step 3"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_between_a_record_and_its_next_journal_reads_again() {
+    for pause in 0..REQUESTS {
+        let mut machine = large();
+        machine.run(&["onloop", "step", "3", "start"]);
+        let exit = interrupt(&mut machine, &["onloop", "next"], pause, |machine, _| {
+            // Folded at the rejection; a new journal begins after the approval.
+            for words in ["gate 2 rejected", "gate 2 approved", "step 3 verify"] {
+                let words: Vec<&str> = ["onloop"].into_iter().chain(words.split(' ')).collect();
+                machine.run_beside(&words);
+            }
+        });
+        assert_eq!(exit, Exit::Done, "after {pause} requests\n{}", machine.notes());
+        assert!(!machine.notes().contains("damaged"), "{}", machine.notes());
+        assert!(!machine.notes().contains("does not follow"), "{}", machine.notes());
     }
 }

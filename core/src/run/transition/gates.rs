@@ -72,11 +72,13 @@ impl Run {
 
     /// Whether the rules let the gate of `record` decide itself.
     fn rules_approve(&self, record: &StepRecord, reviewing: bool) -> bool {
-        if reviewing || self.terms.risk == Risk::High {
+        if reviewing {
             return false;
         }
         match gate_rule(self, record) {
-            GateRule::Open | GateRule::Automatic(_) => true,
+            // Nobody has to decide; at high risk, nobody but a person may.
+            GateRule::Open => self.terms.risk != Risk::High,
+            GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,
         }
     }

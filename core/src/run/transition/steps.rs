@@ -50,6 +50,8 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
+        // Whoever decided the gate before has not seen what comes of this attempt.
+        record.gate = None;
         let (attempts, limit) = (record.attempts, record.attempts_allowed());
         let name = record.step.name.clone();
         self.reverified = false;
@@ -125,6 +127,11 @@ impl Run {
                 let note = if results.is_empty() { "no verify, " } else { "" };
                 let text = format!("✓ Step {step}: Done ({note}{attempts})");
                 let detail = if report_full { outputs(results) } else { String::new() };
+                // It was blocked after a person had said no, and that still stands.
+                let rejected = record.gate.is_some_and(|gate| gate.decision == Decision::Rejected);
+                if rejected {
+                    self.status = RunStatus::Blocked;
+                }
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
             Judgement::Failed { reason, output } => {

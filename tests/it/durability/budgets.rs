@@ -1,0 +1,101 @@
+//! Bounds on whole runs, and agents that get nowhere.
+
+use crate::run::{FILE, command_below, project, run, standing, workflow};
+use crate::workspace::Workspace;
+
+/// Needs three turns of an agent.
+const UNTIL_THREE: &str = "- [ ] **Step 1: Only**\naction: go\nloop: until it is three\n\
+                           max_iterations: 10\nverify: test $(wc -l < turns) -ge 3\n";
+
+fn turns(project: &Workspace) -> usize {
+    project.read("turns").lines().count()
+}
+
+/// Pauses after `turns` turns for the bound `name`; raising it as printed finishes the run.
+fn is_held_up(front: &str, agent: &str, after: usize, name: &str, observed: &str) {
+    let project = project(front, UNTIL_THREE);
+    let agent = format!("echo x >> turns; {agent}");
+    let paused = run(&project, &["--agent-command", &agent]).expect_exit(3);
+    assert_eq!(turns(&project), after, "{front}: {}", paused.stderr);
+    assert!(standing(&project).starts_with("paused: "), "{front}");
+    assert!(paused.stderr.contains(name), "{front}: {}", paused.stderr);
+    assert!(paused.stderr.contains(observed), "{front}: {}", paused.stderr);
+    let raise = command_below(&paused, "Raise it and continue");
+    assert!(raise.contains(&format!("{name}=unlimited")), "{front}: {raise}");
+    // Continuing alone changes nothing.
+    project.onloop(&["resume", "--agent-command", &agent]).expect_exit(3);
+    assert_eq!(turns(&project), after, "{front}");
+    project.shell(&raise).expect_exit(0);
+    assert_eq!(turns(&project), 3, "{front}");
+}
+
+#[test]
+fn a_bound_holds_until_a_person_raises_it() {
+    is_held_up("max_total_attempts: 2\n", "true", 2, "max_total_attempts", "2");
+    is_held_up("max_agents: 1\n", "true", 1, "max_agents", "1");
+}
+
+#[test]
+fn money_is_counted_as_agents_report_it() {
+    let report = |usd: &str| format!("echo '{{\"cost_usd\": {usd}}}' > \"$ONLOOP_USAGE_FILE\"");
+    is_held_up("max_cost_usd: 0.50\n", &report("0.30"), 2, "max_cost_usd", "0.60");
+    is_held_up("max_cost_usd: 0.50\n", &report("0.50"), 1, "max_cost_usd", "0.50");
+    // What nobody knows is not within a bound.
+    for unknown in
+        ["true", "echo '{}' > \"$ONLOOP_USAGE_FILE\"", &report("-1"), &report("\"free\"")]
+    {
+        is_held_up("max_cost_usd: 0.50\n", unknown, 1, "max_cost_usd", "unknown");
+    }
+    let project = project("max_cost_usd: 1\n", UNTIL_THREE);
+    let agent = format!("echo x >> turns; {}", report("0.3"));
+    run(&project, &["--agent-command", &agent]).expect_exit(0);
+    let observed = &project.record()["budgets"]["observed"];
+    assert_eq!(observed["agents"], 3);
+    assert_eq!(observed["cost_usd"], 0.9);
+}
+
+#[test]
+fn what_is_raised_has_a_name_and_an_amount() {
+    let project = project("max_total_attempts: 1\n", UNTIL_THREE);
+    run(&project, &["--agent-command", "echo x >> turns"]).expect_exit(3);
+    let before = project.record();
+    for raise in ["max_attempts=3", "max_total_attempts", "max_agents=-1", "max_cost_usd=NaN"] {
+        let refused = project.onloop(&["resume", "--raise", raise]).expect_exit(2);
+        assert!(refused.stderr.contains(raise), "{}", refused.stderr);
+    }
+    assert_eq!(project.record(), before);
+}
+
+/// Ten attempts are allowed; every one of them fails in the same way.
+const HOPELESS: &str = "- [ ] **Step 1: Only**\naction: go\nloop: until it holds\n\
+                        max_iterations: 10\nverify: test -e holds\n";
+
+fn attempts(project: &Workspace) -> u64 {
+    project.record()["steps"][0]["attempts"].as_u64().unwrap()
+}
+
+#[test]
+fn an_agent_that_gets_nowhere_is_not_paid_for_ever() {
+    let project = Workspace::git();
+    project.write(FILE, workflow("", HOPELESS));
+    project.commit("Plan");
+    let paused = run(&project, &["--agent-command", "true"]).expect_exit(3);
+    assert!(paused.stderr.contains("no progress"), "{}", paused.stderr);
+    assert_eq!(attempts(&project), 5);
+    assert_eq!(standing(&project), "paused: failed");
+    let again = command_below(&paused, "Continue");
+    project.shell(&again).expect_exit(3);
+    assert_eq!(attempts(&project), 9, "the failure it found, and four more like it");
+    project.write("holds", "");
+    project.onloop(&["resume", "--agent-command", "true"]).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn an_agent_that_changes_something_may_use_all_its_attempts() {
+    let project = Workspace::git();
+    project.write(FILE, workflow("", HOPELESS));
+    project.commit("Plan");
+    run(&project, &["--agent-command", "echo x >> tried"]).expect_exit(1);
+    assert_eq!(attempts(&project), 10);
+}

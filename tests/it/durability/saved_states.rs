@@ -1,0 +1,137 @@
+//! Records of this release and of older generations open, say what is next, and lose nothing
+//! when they are written again. The files are in `tests/state`.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::workspace::{Workspace, source_root};
+
+/// File, first line of `onloop next`, and the words of its steps.
+const TABLE: &[(&str, &str, &str)] = &[
+    ("v1-completed.json", "finished", "completed: done, done"),
+    ("v1-paused.json", "ask-gate (step 1)", "paused: done, pending"),
+    ("v1-blocked.json", "blocked (step 1)", "blocked: blocked, pending"),
+    ("v1-interrupted.json", "act (step 2)", "running: done, in_progress"),
+    ("v1-later-members.json", "start (step 2)", "running: done, pending"),
+    ("older-2.6-relative.json", "start (step 2)", "running: done, pending"),
+    ("older-2.12-null-words.json", "ask-review (step 1)", "paused: blocked"),
+    ("older-2.19-failed.json", "start (step 1)", "running: failed, pending"),
+    ("older-unreleased-ready.json", "finished", "ready_to_finish: done"),
+    ("older-exhausted.json", "block (step 1)", "running: failed"),
+];
+
+fn folder() -> PathBuf {
+    source_root().join("tests/state")
+}
+
+fn saved(file: &str) -> Value {
+    let bytes =
+        std::fs::read(folder().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// A project that holds the record, and its run id.
+fn project(record: &Value) -> (Workspace, String) {
+    let id = record["run_id"].as_str().expect("a record has an id").to_owned();
+    let project = Workspace::plain();
+    project.write(&format!(".hotl/state/{id}.json"), serde_json::to_vec_pretty(record).unwrap());
+    (project, id)
+}
+
+#[test]
+fn every_saved_state_is_in_the_table() {
+    let entries = std::fs::read_dir(folder()).expect("the folder is there");
+    let mut files: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".json"))
+        .collect();
+    files.sort_unstable();
+    let mut known: Vec<&str> = TABLE.iter().map(|(file, ..)| *file).collect();
+    known.sort_unstable();
+    assert_eq!(files, known);
+}
+
+#[test]
+fn every_saved_state_opens_and_says_what_is_next() {
+    for (file, next, standing) in TABLE {
+        let (project, id) = project(&saved(file));
+        let said = project.onloop(&["next", "--run-id", &id]).expect_exit(0);
+        assert_eq!(said.stdout.lines().next(), Some(*next), "{file}: {said:?}");
+        let run = onloop_core::wire::run::read(&std::fs::read(folder().join(file)).unwrap());
+        let run = run.unwrap_or_else(|error| panic!("{file}: {error}"));
+        let steps: Vec<&str> = run.steps.iter().map(|step| step.status.word()).collect();
+        assert_eq!(format!("{}: {}", run.status.word(), steps.join(", ")), *standing, "{file}");
+        project.onloop(&["report", &id]).expect_exit(0);
+        project.onloop(&["summary", &id]).expect_exit(0);
+    }
+}
+
+/// Every member of `before` that this release does not know is in `after`, unchanged.
+fn keeps_unknown(file: &str, before: &Value, after: &Value) {
+    const UNKNOWN: &[&str] = &[
+        "policy",
+        "external_actions",
+        "policy_pauses",
+        "controller",
+        "ownership_required",
+        "ownership_history",
+        "finish",
+        "finalized_at",
+        "ballast",
+        "from_the_future",
+        "weight",
+    ];
+    for name in UNKNOWN {
+        if let Some(value) = before.get(name) {
+            assert_eq!(after.get(name), Some(value), "{file}: `{name}` was lost");
+        }
+    }
+}
+
+#[test]
+fn a_rewrite_keeps_what_it_does_not_know() {
+    let mut unknown = 0;
+    for (file, _, standing) in TABLE {
+        if standing.starts_with("completed") || standing.starts_with("ready_to_finish") {
+            continue;
+        }
+        let before = saved(file);
+        let (project, id) = project(&before);
+        let block = ["step", "1", "block", "--reason", "not now", "--run-id", &id];
+        project.onloop(&block).expect_exit(0);
+        let after: Value =
+            serde_json::from_str(&project.read(&format!(".hotl/state/{id}.json"))).unwrap();
+        assert_eq!(after["schema"], "onloop.run/v1", "{file}");
+        keeps_unknown(file, &before, &after);
+        let steps = |record: &Value| record["steps"].as_array().cloned().unwrap_or_default();
+        for (before, after) in steps(&before).iter().zip(steps(&after)) {
+            keeps_unknown(file, before, &after);
+            unknown += usize::from(before.get("weight").is_some());
+        }
+        unknown += usize::from(before.get("from_the_future").is_some());
+    }
+    assert!(unknown >= 2, "some saved state has members that nobody knows");
+}
+
+#[test]
+fn a_record_of_a_later_format_is_refused_by_name_and_left_alone() {
+    let mut record = saved("v1-paused.json");
+    record["schema"] = "onloop.run/v2".into();
+    let (project, id) = project(&record);
+    let path = format!(".hotl/state/{id}.json");
+    let before = project.read(&path);
+    let verbs: [&[&str]; 4] =
+        [&["resume"], &["gate", "1", "approved"], &["step", "2", "start"], &["finalize"]];
+    for verb in verbs {
+        let words = match verb {
+            ["resume"] => vec!["resume", &id],
+            verb => [verb, &["--run-id", &id]].concat(),
+        };
+        let refused = project.onloop(&words);
+        assert!(matches!(refused.exit, Some(1 | 4)), "{refused:?}");
+        assert!(refused.stderr.contains("onloop.run/v2"), "{refused:?}");
+        assert!(!refused.stderr.contains("--rebuild"), "it is not damaged: {refused:?}");
+    }
+    assert_eq!(project.read(&path), before);
+}

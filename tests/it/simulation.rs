@@ -1,0 +1,33 @@
+//! Random lives; see `onloop_tests::model`. A failing one prints its seed, and
+//! `cargo run -p onloop-tests --bin simulate -- --seed N` lives it again.
+
+use std::time::{Duration, Instant};
+
+use onloop_tests::model::live;
+
+/// For a fixed time, so that a slow machine sees fewer lives instead of more waiting.
+const BUDGET: Duration = Duration::from_secs(10);
+
+#[test]
+fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
+    let started = Instant::now();
+    let (mut lives, mut cuts, mut large) = (0, 0, 0);
+    for seed in 0..2000 {
+        if started.elapsed() > BUDGET {
+            break;
+        }
+        let trace = live(seed).unwrap_or_else(|why| panic!("{why}"));
+        lives += 1;
+        cuts += trace.power_cuts;
+        large += u32::from(trace.large);
+    }
+    println!("{lives} lives, {large} with a journal, {cuts} power cuts");
+    assert!(lives > 3 && large > 0 && cuts > 0, "{lives} lives, {large} large, {cuts} cuts");
+}
+
+#[test]
+fn a_seed_is_lived_the_same_way_again() {
+    for seed in [1, 2, 3] {
+        assert!(live(seed) == live(seed), "seed {seed}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What must hold, said without the program's own tables.
+
+use std::collections::BTreeMap;
+
+use onloop_core::program::Say;
+use onloop_core::run::{Decision, LogEntry, Mode, Run, RunStatus, StepStatus, render_report};
+
+use super::plan::Plan;
+use super::world::{World, records};
+use crate::SimHost;
+
+/// What is remembered from one look at the machine to the next.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    /// The events of each run so far.
+    logs: BTreeMap<String, Vec<String>>,
+    /// Decisions that people have typed, by step.
+    pub(super) decisions: BTreeMap<u32, usize>,
+}
+
+impl Claims {
+    /// Looks at the machine after programs have ended.
+    pub(super) fn look(&mut self, host: &SimHost, world: &World) -> Result<(), String> {
+        if let Some(broken) = world.broken.first() {
+            return Err(broken.clone());
+        }
+        let runs = records(&host.disk);
+        for run in &runs {
+            self.history_only_grows(run)?;
+            attempts_within_limits(run)?;
+            if world.adoptions == 0 {
+                attempts_are_logged(run)?;
+            }
+        }
+        self.nothing_invented(&runs)?;
+        nothing_said_is_lost(host, &runs)
+    }
+
+    fn history_only_grows(&mut self, run: &Run) -> Result<(), String> {
+        // Times lose their milliseconds on disk.
+        let of = |entry: &LogEntry| format!("{} {:?} {}", entry.event, entry.step, entry.text);
+        let log: Vec<String> = run.events.iter().map(of).collect();
+        let before = self.logs.insert(run.id.clone(), log.clone()).unwrap_or_default();
+        if !log.starts_with(&before) {
+            return Err(format!("{}: history changed\nfrom {before:#?}\nto {log:#?}", run.id));
+        }
+        Ok(())
+    }
+
+    fn nothing_invented(&self, runs: &[Run]) -> Result<(), String> {
+        let mut recorded = BTreeMap::new();
+        for entry in runs.iter().flat_map(|run| &run.events) {
+            if entry.event == "gate_decided" && entry.text.contains("(human)") {
+                *recorded.entry(entry.step.unwrap_or_default()).or_insert(0) += 1;
+            }
+        }
+        for (step, times) in recorded {
+            let typed = self.decisions.get(&step).copied().unwrap_or_default();
+            if times > typed {
+                return Err(format!("{times} decisions on step {step}, {typed} were made"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn attempts_within_limits(run: &Run) -> Result<(), String> {
+    for record in &run.steps {
+        let counted = record.attempts.saturating_sub(record.forgiven);
+        if counted > record.limit() {
+            let (step, limit) = (record.step.number, record.limit());
+            return Err(format!("step {step} had {counted} attempts, {limit} are allowed"));
+        }
+    }
+    // Without anybody continuing the run in between, not even forgiven ones are more.
+    let mut since = BTreeMap::new();
+    for entry in &run.events {
+        match (entry.event.as_str(), entry.step) {
+            ("run_resumed" | "plan_adopted", _) => since.clear(),
+            ("step_started", Some(step)) => {
+                let times = since.entry(step).or_insert(0);
+                *times += 1;
+                let limit = run.step(step).map_or(u32::MAX, |record| record.limit());
+                // One more may be the answer to an interruption before.
+                if *times > limit.saturating_add(1) {
+                    return Err(format!("step {step} started {times} times, limit {limit}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn attempts_are_logged(run: &Run) -> Result<(), String> {
+    for record in &run.steps {
+        let step = record.step.number;
+        let started = |entry: &&_| is_start(entry, step);
+        let logged = run.events.iter().filter(started).count();
+        if logged != record.attempts as usize {
+            return Err(format!("step {step}: {} attempts, {logged} logged", record.attempts));
+        }
+    }
+    Ok(())
+}
+
+fn is_start(entry: &LogEntry, step: u32) -> bool {
+    entry.event == "step_started" && entry.step == Some(step)
+}
+
+/// Every line that says that something was recorded has an event.
+fn nothing_said_is_lost(host: &SimHost, runs: &[Run]) -> Result<(), String> {
+    let log: Vec<&str> =
+        runs.iter().flat_map(|run| &run.events).map(|entry| entry.text.as_str()).collect();
+    let mut said: BTreeMap<String, usize> = BTreeMap::new();
+    for say in &host.said {
+        let (Say::Result(text) | Say::Note(text)) = say;
+        for line in onloop_core::text::printable(text).lines() {
+            if let Some(event) = promised(line, matches!(say, Say::Result(_))) {
+                *said.entry(event).or_insert(0) += 1;
+            }
+        }
+    }
+    for (event, times) in said {
+        let prefixes: Vec<&str> = event.split('|').collect();
+        let recorded = log
+            .iter()
+            .filter(|text| prefixes.iter().any(|prefix| text.starts_with(prefix)))
+            .count();
+        if times > recorded {
+            return Err(format!("{event} was said {times} times, recorded {recorded}: {log:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Beginnings of the events of which one is in the log if this line was said.
+fn promised(line: &str, result: bool) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let number = |word: &str| word.trim_end_matches(':').to_owned();
+    match (words.as_slice(), result) {
+        (["✗" | "→" | "↻", "Step", step, ..], false) => {
+            Some(format!("{} Step {}: ", words[0], number(step)))
+        }
+        (["✓" | "⚡", "Step", step, ..], false) => {
+            let step = number(step);
+            Some(format!(
+                "✓ Step {step}: |⚡ Auto-approved: Step {step}|Gate Step {step}: |\
+                 Human review for Step {step}: "
+            ))
+        }
+        (["started", "step", step], true) => {
+            let step = number(step);
+            Some(format!("→ Step {step}: |↻ Step {step}: "))
+        }
+        (["gate", step, word, "(human)"], true) => {
+            Some(format!("Gate Step {}: {word} (human)", number(step)))
+        }
+        (["human-review", step, word, "(human)"], true) => {
+            Some(format!("Human review for Step {}: {word} (human)", number(step)))
+        }
+        (["blocked", "step", step, reason], true) => {
+            Some(format!("✗ Step {}: Blocked — {reason}", number(step)))
+        }
+        _ => None,
+    }
+}
+
+/// A run is completed only by checks that held and people who said yes.
+pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result<(), String> {
+    if run.steps.len() != plan.steps.len() {
+        return Err(format!("{} steps, {} were planned", run.steps.len(), plan.steps.len()));
+    }
+    for (index, (record, planned)) in run.steps.iter().zip(&plan.steps).enumerate() {
+        let step = index + 1;
+        if record.status != StepStatus::Done {
+            return Err(format!("completed, but step {step} is {:?}", record.status));
+        }
+        if let Some(check) = (1..=planned.checks).find(|check| !world.holds(step, *check)) {
+            return Err(format!("completed, but check {check} of step {step} does not hold"));
+        }
+        let asks = planned.gate == Some("human") && (plan.risk == "high" || !plan.auto_approve);
+        let person = record
+            .gate
+            .is_some_and(|gate| gate.decision == Decision::Approved && gate.mode == Mode::Human);
+        if (asks || planned.review) && !person {
+            return Err(format!("completed, but nobody approved step {step}: {:?}", record.gate));
+        }
+    }
+    Ok(())
+}
+
+/// What is made from the record says what the record says.
+pub(super) fn mirrors_agree(host: &SimHost, run: &Run, file: &str) -> Result<(), String> {
+    let report = format!("/work/.hotl/reports/{}.md", run.id);
+    if host.disk.text(&report) != render_report(run) {
+        return Err(format!("{report} is not a rendering of the record"));
+    }
+    if run.status == RunStatus::Running {
+        return Err("a program ended and left the run running".to_owned());
+    }
+    let text = host.disk.text(file);
+    for record in &run.steps {
+        let step = record.step.number;
+        let ticked = text.contains(&format!("- [x] **Step {step}:"));
+        if ticked != (record.status == StepStatus::Done) {
+            return Err(format!("the box of step {step} is not what the record says\n{text}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! One life: chaos first, then calm.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use onloop_core::program::{Exit, FailureKind, Request, Say};
+use onloop_core::run::{BlockReason, Next, Question, Run, RunStatus, StepStatus};
+
+use super::claims::{Claims, completed_rightly, mirrors_agree};
+use super::plan::Plan;
+use super::world::{World, records};
+use crate::{Ended, Moment, PowerLoss, Random, SimHost};
+
+const FILE: &str = "/work/hotl-workflow-w.md";
+
+/// What a life was like, for comparing it with another one of the same seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Every request, everything said and every file at the end.
+    pub text: String,
+    /// Programs that ran.
+    pub programs: u32,
+    /// Times the power went.
+    pub power_cuts: u32,
+    /// Whether the record was large enough to be journalled.
+    pub large: bool,
+}
+
+struct Life {
+    host: SimHost,
+    world: Rc<RefCell<World>>,
+    random: Random,
+    plan: Plan,
+    edited: bool,
+    claims: Claims,
+    trace: Trace,
+}
+
+/// Lives the life of `seed`.
+///
+/// # Errors
+///
+/// What did not hold, with everything that was said up to then.
+pub fn live(seed: u64) -> Result<Trace, String> {
+    let mut random = Random::new(seed);
+    let plan = Plan::random(&mut random);
+    let mut host = SimHost::new();
+    host.disk.put(FILE, plan.text());
+    let world = World::around(&mut host, Random::new(random.next()));
+    let trace = Trace { large: plan.large, ..Trace::default() };
+    let claims = Claims::default();
+    let mut life = Life { host, world, random, plan, edited: false, claims, trace };
+    let ended = life.chaos().and_then(|()| life.calm());
+    if let Err(why) = ended {
+        let said = format!("{}\n{}", life.host.notes(), life.host.results());
+        return Err(format!("seed {seed}: {why}\n--- plan\n{:?}\n--- said\n{said}", life.plan));
+    }
+    let files = life.host.disk.files("/");
+    let files = files.iter().map(|path| format!("{path}: {:?}\n", life.host.disk.get(path)));
+    life.trace.text =
+        format!("{:?}\n{:?}\n{}", life.host.requests, life.host.said, files.collect::<String>());
+    Ok(life.trace)
+}
+
+impl Life {
+    fn chaos(&mut self) -> Result<(), String> {
+        for _ in 0..3 + self.random.below(12) {
+            self.trouble();
+            if self.random.chance(35) {
+                self.two()?;
+            } else {
+                let words = self.words();
+                self.one(&words)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn trouble(&mut self) {
+        let soon = self.host.requests.len() + self.random.below(80) as usize;
+        if self.random.chance(25) {
+            let moment = *self.random.pick(&[Moment::Before, Moment::Within, Moment::After]);
+            let lose_relaxed = self.random.chance(50);
+            self.host.lose_power(PowerLoss { at_request: soon, moment, lose_relaxed });
+        }
+        if self.random.chance(15) {
+            let kind = *self.random.pick(&[FailureKind::Full, FailureKind::Denied]);
+            let until = soon + 1 + self.random.below(20) as usize;
+            let world = Rc::clone(&self.world);
+            self.host.refuse(move |number, request| {
+                let now = (soon..until).contains(&number) && !world.borrow().calm;
+                (now && is_write(request)).then_some(kind)
+            });
+        }
+        if self.random.chance(10) {
+            self.host.interrupt_at(soon);
+        }
+        if self.random.chance(15) {
+            let day_ms = 86_400_000;
+            self.host.jump_clock(self.random.below(2 * day_ms) as i64 - day_ms as i64);
+        }
+        if self.random.chance(8) {
+            self.plan.edit(&mut self.random);
+            self.host.disk.put(FILE, self.plan.text());
+            self.edited = true;
+        }
+    }
+
+    /// What somebody may type now, sensible or not.
+    fn words(&mut self) -> Vec<String> {
+        let runs = records(&self.host.disk);
+        let unfinished = runs.iter().find(|run| !run.status.is_finished());
+        let Some(run) = unfinished else { return run_words() };
+        let step = 1 + self.random.below(run.steps.len() as u64) as u32;
+        match self.random.below(12) {
+            0 => run_words(),
+            1 => line(&format!("step {step} start --run-id {}", run.id)),
+            2 => line(&format!("step {step} verify --run-id {}", run.id)),
+            3 => line(&format!("step {step} retry --run-id {}", run.id)),
+            4 => {
+                let reason = self.random.below(1000);
+                line(&format!("step {step} block --reason r{reason} --run-id {}", run.id))
+            }
+            5 => {
+                let word = *self.random.pick(&["approved", "rejected"]);
+                self.gate(run, step, word)
+            }
+            6 => line(&format!("finalize --run-id {}", run.id)),
+            7 => line(&format!("next --run-id {}", run.id)),
+            8 => self.sensible(run),
+            _ => resume_words(run, self.random.chance(50)),
+        }
+    }
+
+    /// What a person types who reads what is printed.
+    fn sensible(&mut self, run: &Run) -> Vec<String> {
+        let rejected = |record: &&onloop_core::run::StepRecord| {
+            let review = record.status == StepStatus::Blocked(BlockReason::ReviewRejected);
+            let gate = record
+                .gate
+                .is_some_and(|gate| gate.decision == onloop_core::run::Decision::Rejected);
+            review || gate && record.status == StepStatus::Done
+        };
+        match run.next() {
+            Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+                self.gate(run, step, "approved")
+            }
+            Next::Blocked(_) if run.steps.iter().any(|record| rejected(&record)) => {
+                let record = run.steps.iter().find(rejected).expect("just seen");
+                self.gate(run, record.step.number, "approved")
+            }
+            _ => resume_words(run, true),
+        }
+    }
+
+    fn gate(&mut self, run: &Run, step: u32, word: &str) -> Vec<String> {
+        *self.claims.decisions.entry(step).or_insert(0) += 1;
+        line(&format!("gate {step} {word} --run-id {}", run.id))
+    }
+
+    fn one(&mut self, words: &[String]) -> Result<Ended, String> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let quiet = self.host.said.len();
+        self.before(&words);
+        let ended = self.host.run(&words);
+        self.after(&[ended])?;
+        let conducted = words[1] == "resume" || words[1] == "run";
+        if let (true, Ended::Exit(Exit::Failed | Exit::Paused)) = (conducted, ended) {
+            self.shows_a_way_on(quiet)?;
+        }
+        if let ("resume", Ended::Exit(Exit::Done | Exit::Failed | Exit::Paused)) = (words[1], ended)
+        {
+            self.rests(words[2])?;
+        }
+        Ok(ended)
+    }
+
+    fn two(&mut self) -> Result<(), String> {
+        let (first, second) = (self.words(), self.words());
+        let first: Vec<&str> = first.iter().map(String::as_str).collect();
+        let second: Vec<&str> = second.iter().map(String::as_str).collect();
+        self.before(&first);
+        self.before(&second);
+        // Sometimes one gets far ahead, sometimes they take turns.
+        let percent = *self.random.pick(&[5, 50, 95]);
+        let random = &mut self.random;
+        let ended = self.host.run_two([&first, &second], || random.chance(percent));
+        self.after(&ended)
+    }
+
+    fn before(&mut self, words: &[&str]) {
+        self.trace.programs += 1;
+        self.world.borrow_mut().adoptions += u32::from(self.edited && words.contains(&"--adopt"));
+    }
+
+    fn after(&mut self, ended: &[Ended]) -> Result<(), String> {
+        for ended in ended {
+            match ended {
+                Ended::PowerCut => self.trace.power_cuts += 1,
+                Ended::Exit(Exit::Bug) => return Err("a bug was reported".to_owned()),
+                Ended::Exit(_) => {}
+            }
+        }
+        self.claims.look(&self.host, &self.world.borrow())
+    }
+
+    fn shows_a_way_on(&self, since: usize) -> Result<(), String> {
+        let command = |say: &Say| {
+            let (Say::Note(text) | Say::Result(text)) = say;
+            text.contains("  onloop ")
+        };
+        if self.host.said[since..].iter().any(command) {
+            return Ok(());
+        }
+        Err(format!("no way on is shown: {:?}", &self.host.said[since..]))
+    }
+
+    fn rests(&self, id: &str) -> Result<(), String> {
+        let runs = records(&self.host.disk);
+        let run = runs.iter().find(|run| run.id == id).ok_or("the run is gone")?;
+        // Two runs of one file tick the same boxes.
+        if runs.len() > 1 || self.edited {
+            return Ok(());
+        }
+        mirrors_agree(&self.host, run, FILE)
+    }
+
+    /// Agents and checks succeed, and a person follows the printed advice.
+    fn calm(&mut self) -> Result<(), String> {
+        self.world.borrow_mut().calm = true;
+        let never = usize::MAX;
+        self.host.interrupt_at(never);
+        let moment = Moment::Before;
+        self.host.lose_power(PowerLoss { at_request: never, moment, lose_relaxed: false });
+        for _ in 0..40 {
+            let runs = records(&self.host.disk);
+            let words = match runs.iter().find(|run| run.status != RunStatus::Completed) {
+                Some(run) => self.sensible(&run.clone()),
+                None if runs.is_empty() => run_words(),
+                None => return self.completed(&runs),
+            };
+            let ended = self.one(&words)?;
+            let allowed = [Exit::Done, Exit::Failed, Exit::Paused].map(Ended::Exit);
+            if !allowed.contains(&ended) {
+                return Err(format!("in calm, {words:?} ended with {ended:?}"));
+            }
+        }
+        Err("forty programs in calm did not complete the run".to_owned())
+    }
+
+    fn completed(&self, runs: &[Run]) -> Result<(), String> {
+        // An edit that came after the end, or between two runs, is nobody's plan.
+        if self.edited || runs.len() > 1 {
+            return Ok(());
+        }
+        completed_rightly(&runs[0], &self.plan, &self.world.borrow())
+    }
+}
+
+fn is_write(request: &Request) -> bool {
+    matches!(request, Request::Write { .. } | Request::Append { .. } | Request::Patch { .. })
+}
+
+fn run_words() -> Vec<String> {
+    line("run --mode none --agent-command the-agent")
+}
+
+fn resume_words(run: &Run, generous: bool) -> Vec<String> {
+    let more = match generous {
+        true => " --adopt --raise max_total_attempts=unlimited --interrupted redo",
+        false => "",
+    };
+    line(&format!("resume {} --agent-command the-agent{more}", run.id))
+}
+
+fn line(words: &str) -> Vec<String> {
+    ["onloop"].into_iter().chain(words.split(' ')).map(str::to_owned).collect()
+}

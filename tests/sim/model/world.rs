@@ -1,0 +1,112 @@
+//! What surrounds onloop in a simulated life: an agent, checks, and their moods.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use onloop_core::program::ProcessSpec;
+use onloop_core::run::Run;
+use onloop_core::wire;
+
+use crate::{Disk, Random, SimHost, SimProcess};
+
+/// Everything outside onloop that a life shares with its scripts.
+#[derive(Debug)]
+pub(super) struct World {
+    random: Random,
+    /// From now on agents and checks succeed, and nothing is refused.
+    pub(super) calm: bool,
+    /// Adopting an edited plan counts the attempts of changed steps anew.
+    pub(super) adoptions: u32,
+    turns: BTreeSet<(u32, String, u32, u32)>,
+    /// What each check said last.
+    pub(super) verdicts: BTreeMap<String, bool>,
+    /// Claims that did not hold while a program was running.
+    pub(super) broken: Vec<String>,
+}
+
+impl World {
+    /// Furnishes a machine.
+    pub(super) fn around(host: &mut SimHost, random: Random) -> Rc<RefCell<World>> {
+        let world = Rc::new(RefCell::new(World {
+            random,
+            calm: false,
+            adoptions: 0,
+            turns: BTreeSet::new(),
+            verdicts: BTreeMap::new(),
+            broken: Vec::new(),
+        }));
+        let agent = Rc::clone(&world);
+        host.on("the-agent", move |disk, spec| agent.borrow_mut().act(disk, spec));
+        let check = Rc::clone(&world);
+        host.on("check-", move |_, spec| check.borrow_mut().check(spec));
+        world
+    }
+
+    fn act(&mut self, disk: &Disk, spec: &ProcessSpec) -> SimProcess {
+        let variable = |wanted: &str| {
+            let found = spec.env_set.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.clone()).expect("an agent is told its place")
+        };
+        let number = |wanted: &str| variable(wanted).parse::<u32>().expect("a number");
+        let (id, step, attempt) =
+            (variable("ONLOOP_RUN_ID"), number("ONLOOP_STEP"), number("ONLOOP_ATTEMPT"));
+        let turn = (self.adoptions, id.clone(), step, attempt);
+        if !self.turns.insert(turn) {
+            self.broken.push(format!("attempt {attempt} at step {step} of {id} acted twice"));
+        }
+        let recorded = records(disk).into_iter().find(|run| run.id == id);
+        let attempts = recorded.as_ref().and_then(|run| run.step(step)).map(|step| step.attempts);
+        // An edit by somebody else may have counted anew, never less than it was acted on.
+        if attempts.is_none_or(|attempts| attempts < attempt) && self.adoptions == 0 {
+            self.broken.push(format!("step {step} of {id} acts before its start is recorded"));
+        }
+        match self.random.below(20) {
+            _ if self.calm => SimProcess::exit(0, "acted\n"),
+            0..=2 => SimProcess::exit(1, "no luck\n"),
+            3 => SimProcess::forever("thinking\n"),
+            _ => SimProcess::exit(0, &"acted\n".repeat(1 + self.random.below(900) as usize)),
+        }
+    }
+
+    fn check(&mut self, spec: &ProcessSpec) -> SimProcess {
+        let passes = self.calm || self.random.chance(65);
+        let name = format!("{:?}", spec.command);
+        self.verdicts.insert(name, passes);
+        let words = if self.random.chance(20) { 700 } else { 1 };
+        SimProcess::exit(i32::from(!passes), &"looked\n".repeat(words))
+    }
+
+    /// Whether every check that is called `check-STEP-N` held when it was last evaluated.
+    pub(super) fn holds(&self, step: usize, check: u32) -> bool {
+        let name = format!("\"check-{step}-{check}\"");
+        let mut found = self.verdicts.iter().filter(|(line, _)| line.contains(&name));
+        found.next().is_some_and(|(_, holds)| *holds)
+    }
+}
+
+/// All records with what their journals add, in the order of their ids.
+///
+/// # Panics
+///
+/// When one is damaged, or a journal does not continue it.
+pub(super) fn records(disk: &Disk) -> Vec<Run> {
+    let files = disk.files("/work/.hotl/state");
+    let states = files.iter().filter(|path| path.ends_with(".json"));
+    states
+        .map(|path| {
+            let bytes = disk.get(path).expect("it was listed");
+            let mut run = wire::run::read(bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let journal = path.replace(".json", ".journal");
+            let large = bytes.len() > onloop_core::limits::RECORD_REWRITE_BYTES;
+            let lines = disk.get(&journal).filter(|_| large).unwrap_or_default();
+            for (revision, at, event) in wire::event::read_lines(lines).0 {
+                if revision > run.revision {
+                    assert_eq!(revision, run.revision + 1, "{journal} has a gap");
+                    run.apply(at, &event).unwrap_or_else(|refusal| panic!("{journal}: {refusal}"));
+                }
+            }
+            run
+        })
+        .collect()
+}
