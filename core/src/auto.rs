@@ -15,6 +15,7 @@ pub mod progress;
 pub mod prompts;
 pub mod record;
 pub mod route;
+pub mod task;
 pub mod templates;
 pub mod token;
 

@@ -55,6 +55,9 @@ pub const ANSWERS_PER_QUESTION: u32 = 3;
 pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Largest lock of rw-auto that is read; a larger one counts as unreadable.
 pub const AUTO_LOCK_BYTES: u64 = 64 * 1024;
+/// Time between two stamps in rw-auto's lock while a child is at work. A lock counts as stale
+/// after 600 s, so even two stamps that come too late leave it held.
+pub const AUTO_STAMP_EVERY_MS: u64 = 3 * 60 * 1000;
 /// Bytes kept from the start, and again from the end, of what a child agent answers.
 pub const AUTO_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Largest file of scenarios; standard input has no limit.

@@ -25,6 +25,8 @@ pub use terminal::{LostOutput, OsTerminal};
 pub(crate) use clock::timestamp;
 pub(crate) use locks::identity;
 
+use std::time::Duration;
+
 use onloop_core::program::{
     Durability, Expect, Failure, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply, Request, Say,
     Start, Stat, Version,
@@ -83,14 +85,40 @@ pub trait Locks {
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
 }
 
-/// Other programs.
+/// Other programs, one at a time.
 pub trait Processes {
     /// [`Request::Process`].
-    fn run(
+    fn start(
         &mut self,
         spec: &ProcessSpec,
         progress: &mut dyn Progress,
-    ) -> Result<ProcessEnd, Failure>;
+    ) -> Result<ProcessTurn, Failure>;
+    /// [`Request::Wait`].
+    fn wait(
+        &mut self,
+        wake_after_ms: Option<u64>,
+        progress: &mut dyn Progress,
+    ) -> Result<ProcessTurn, Failure>;
+    /// The program that was left running.
+    fn left_running(&self) -> Option<LeftRunning>;
+}
+
+/// How far a program has come when its caller hears of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessTurn {
+    /// It still runs.
+    Running,
+    /// To its end.
+    Ended(ProcessEnd),
+}
+
+/// A program that was left running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftRunning {
+    /// What its status line is called; `None`: it has none.
+    pub label: Option<String>,
+    /// How long it has run.
+    pub elapsed: Duration,
 }
 
 /// Git repositories.
@@ -118,9 +146,9 @@ pub trait Terminal {
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
     /// [`Request::ReadInput`].
     fn read_input(&mut self, limit_bytes: u64) -> Result<Vec<u8>, Failure>;
-    /// A live status line for a process called `label`, where one is wanted. It disappears
-    /// when it is dropped.
-    fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_>;
+    /// A live status line for a process called `label` that has run for `elapsed`, where one
+    /// is wanted. It disappears when it is dropped.
+    fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
 }
 
 /// Follows a running process for whoever watches.
@@ -139,10 +167,11 @@ pub trait Progress {
 pub struct OsHost {
     /// Files and folders.
     pub files: Box<dyn Files>,
+    /// Other programs. Dropped before the locks: what was left running is over when somebody
+    /// else may begin.
+    pub processes: Box<dyn Processes>,
     /// Lock files.
     pub locks: Box<dyn Locks>,
-    /// Other programs.
-    pub processes: Box<dyn Processes>,
     /// Git repositories.
     pub git: Box<dyn Git>,
     /// Time.
@@ -160,8 +189,8 @@ impl OsHost {
         let root = Root::new(&start.cwd);
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
-            locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
-            processes: Box::new(OsProcesses::new(root, interrupts, Orphans::Leave)),
+            processes: Box::new(OsProcesses::new(root.clone(), interrupts, Orphans::Leave)),
+            locks: Box::new(OsLocks::new(root, &start.process, interrupts)),
             git: Box::new(git::OsGit::new()),
             clock: Box::new(OsClock::new(None, interrupts)),
             terminal: Box::new(OsTerminal::new(start, interrupts)),
@@ -193,7 +222,8 @@ impl OsHost {
                 self.locks.lock(&path, wait_ms, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
-            Request::Process(spec) => self.process(&spec).map(Outcome::Process),
+            Request::Process(spec) => self.process(&spec),
+            Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
             Request::Git(request) => self.git.git(&request),
             Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
             Request::ReadInput { limit_bytes } => {
@@ -204,14 +234,35 @@ impl OsHost {
         }
     }
 
-    fn process(&mut self, spec: &ProcessSpec) -> Result<ProcessEnd, Failure> {
+    fn process(&mut self, spec: &ProcessSpec) -> Result<Outcome, Failure> {
         let label = spec.label.as_deref().filter(|_| !spec.interactive);
-        let mut progress = self.terminal.progress(label);
-        let mut end = self.processes.run(spec, progress.as_mut())?;
-        if self.clock.is_frozen() {
-            end.duration_ms = 0;
+        let mut progress = self.terminal.progress(label, Duration::ZERO);
+        let turn = self.processes.start(spec, progress.as_mut())?;
+        drop(progress);
+        Ok(self.turn(turn))
+    }
+
+    fn wait(&mut self, wake_after_ms: Option<u64>) -> Result<Outcome, Failure> {
+        let (label, elapsed) = match self.processes.left_running() {
+            Some(left) => (left.label, left.elapsed),
+            None => (None, Duration::ZERO),
+        };
+        let mut progress = self.terminal.progress(label.as_deref(), elapsed);
+        let turn = self.processes.wait(wake_after_ms, progress.as_mut())?;
+        drop(progress);
+        Ok(self.turn(turn))
+    }
+
+    fn turn(&self, turn: ProcessTurn) -> Outcome {
+        match turn {
+            ProcessTurn::Running => Outcome::Running,
+            ProcessTurn::Ended(mut end) => {
+                if self.clock.is_frozen() {
+                    end.duration_ms = 0;
+                }
+                Outcome::Process(end)
+            }
         }
-        Ok(end)
     }
 }
 

@@ -2,9 +2,12 @@
 
 mod corpus;
 mod document;
+mod long_child;
 mod machine;
+mod native_loop;
 mod on_disk;
 mod properties;
+mod real;
 mod routing;
 mod runs;
 mod vectors;

@@ -8,6 +8,7 @@ mod processes;
 mod signals;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod waking;
 
 use std::time::{Duration, Instant};
 
@@ -67,6 +68,7 @@ fn command(command: Command) -> ProcessSpec {
         stream_to: None,
         label: None,
         interactive: false,
+        wake_after_ms: None,
     }
 }
 

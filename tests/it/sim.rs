@@ -27,6 +27,7 @@ fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
         stream_to: None,
         label: None,
         interactive: false,
+        wake_after_ms: None,
     }
 }
 

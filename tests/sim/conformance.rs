@@ -141,6 +141,7 @@ fn request(step: &Value, versions: &Versions) -> Request {
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
+        "wait" => Request::Wait { wake_after_ms: step["wake_after_ms"].as_u64() },
         "ask" => Request::Ask { question: text(step, "question") },
         "sleep" => Request::Sleep { duration_ms: number("ms") },
         other => panic!("unknown request `{other}`"),
@@ -163,6 +164,7 @@ fn process(step: &Value, command: Command) -> Request {
         stream_to: step["stream_to"].as_str().map(str::to_owned),
         label: None,
         interactive: false,
+        wake_after_ms: step["wake_after_ms"].as_u64(),
     })
 }
 
@@ -223,6 +225,7 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         }
         Ok(Outcome::Path(_)) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
+        Ok(Outcome::Running) => plain("running"),
         Ok(Outcome::Survey(_)) => plain("survey"),
         Ok(Outcome::Worktrees(_)) => plain("worktrees"),
         Ok(Outcome::Commit(_)) => plain("commit"),

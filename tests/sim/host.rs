@@ -8,7 +8,7 @@ use onloop::host::Host;
 use onloop_core::preflight::GitSurvey;
 use onloop_core::program::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, Outcome, ProcessEnd, ProcessSpec,
-    Program, Reply, Request, Say, Start, Terminal, Turn,
+    ProcessStatus, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -40,6 +40,7 @@ pub struct SimHost {
     /// Standard input that is not read yet.
     pub input: Vec<u8>,
     scripts: Scripts,
+    left: Option<LeftRunning>,
     git: GitScript,
     refusals: Vec<Refusal>,
     interrupt_at: Option<usize>,
@@ -49,6 +50,13 @@ pub struct SimHost {
 
 type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure>>;
 type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
+
+/// A process that was left running.
+struct LeftRunning {
+    /// How it will end when nobody interrupts.
+    end: ProcessEnd,
+    ends_at: Timestamp,
+}
 
 /// Who has a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +127,7 @@ impl SimHost {
             answers: VecDeque::new(),
             input: Vec::new(),
             scripts: Scripts::default(),
+            left: None,
             git: Box::new(no_repository),
             refusals: Vec::new(),
             interrupt_at: None,
@@ -223,6 +232,8 @@ impl SimHost {
                 },
             }
         };
+        // Its program is gone, and with it what it left running.
+        self.left = None;
         if let Ended::Exit(_) = ended {
             self.release_own_locks();
         }
@@ -237,7 +248,9 @@ impl SimHost {
         let first = self.pid;
         self.suspended = Some(first);
         self.pid += 1000;
+        let left = self.left.take();
         let ended = self.run(argv);
+        self.left = left;
         self.pid = first;
         self.suspended = None;
         ended
@@ -318,7 +331,8 @@ impl SimHost {
             Request::Canonical { path } => disk.canonical(&path).map(Outcome::Path),
             Request::Lock { path, wait_ms } => self.lock(&path, wait_ms).map(done),
             Request::Unlock { path } => self.unlock(&path).map(done),
-            Request::Process(spec) => self.process(number, &spec).map(Outcome::Process),
+            Request::Process(spec) => self.process(number, &spec),
+            Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
             Request::Git(request) => (self.git)(disk, &request),
             Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
             Request::Ask { .. } => self.ask().map(Outcome::Answer),
@@ -388,7 +402,11 @@ impl SimHost {
         }
     }
 
-    fn process(&mut self, number: usize, spec: &ProcessSpec) -> Result<ProcessEnd, Failure> {
+    fn process(&mut self, number: usize, spec: &ProcessSpec) -> Result<Outcome, Failure> {
+        if self.left.is_some() {
+            let message = "another program was left running";
+            return Err(Failure::new(FailureKind::Busy, message));
+        }
         let interrupted_now = self.interrupt_at == Some(number);
         if !interrupted_now {
             self.take_interrupt()?;
@@ -406,8 +424,32 @@ impl SimHost {
         }
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;
-        self.now = self.after(end.duration_ms);
-        Ok(end)
+        let ends_at = self.after(end.duration_ms);
+        Ok(self.follow(LeftRunning { end, ends_at }, spec.wake_after_ms))
+    }
+
+    fn wait(&mut self, wake_after_ms: Option<u64>) -> Result<Outcome, Failure> {
+        let Some(mut left) = self.left.take() else {
+            let message = "no program was left running";
+            return Err(Failure::new(FailureKind::NotFound, message));
+        };
+        if std::mem::take(&mut self.interrupted) {
+            left.end.status = ProcessStatus::Interrupted;
+            left.end.duration_ms -= left.ends_at.millis_since(self.now);
+            left.ends_at = self.now;
+        }
+        Ok(self.follow(left, wake_after_ms))
+    }
+
+    fn follow(&mut self, process: LeftRunning, wake_after_ms: Option<u64>) -> Outcome {
+        let wake_at = wake_after_ms.map(|ms| self.after(ms));
+        if let Some(wake_at) = wake_at.filter(|&at| at < process.ends_at) {
+            self.now = wake_at;
+            self.left = Some(process);
+            return Outcome::Running;
+        }
+        self.now = self.now.max(process.ends_at);
+        Outcome::Process(process.end)
     }
 
     fn ask(&mut self) -> Result<String, Failure> {

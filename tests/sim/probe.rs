@@ -22,7 +22,9 @@ async fn probe(io: Io) -> Exit {
             let spec = ProcessSpec { label: Some(label.to_owned()), ..spec(line) };
             follow(&io, spec).await
         }
-        ["interactive", line] => follow(&io, ProcessSpec { interactive: true, ..spec(line) }).await,
+        ["interactive", line] => {
+            follow(&io, ProcessSpec { interactive: true, wake_after_ms: None, ..spec(line) }).await
+        }
         ["ask", question] => {
             let answer = io.ask(question).await;
             io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}")).await;
@@ -53,6 +55,7 @@ fn spec(line: &str) -> ProcessSpec {
         stream_to: None,
         label: None,
         interactive: false,
+        wake_after_ms: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which uncommitted files are ours and therefore no reason to stop.
 
 /// The paths of `dirty` that belong to somebody else: not workflow files, designs, plans or
-/// run records, and not the workflow being run. Paths are relative to the checkout.
+/// run records, nothing in `.ai/`, and not the workflow being run. Paths are relative to the checkout.
 pub fn foreign_paths<'a>(dirty: &'a [String], workflow: &str) -> Vec<&'a str> {
     let foreign = |path: &&str| *path != workflow && !is_artefact(path);
     dirty.iter().map(String::as_str).filter(foreign).collect()
@@ -16,6 +16,18 @@ fn is_artefact(path: &str) -> bool {
         || (path.starts_with("docs/designs/") && ends(".md"))
         || path == ".hotl"
         || path.starts_with(".hotl/")
+        || path.starts_with(AUTO_FOLDER)
+}
+
+/// Plans, tasks and the task table of rw-auto, which change while it runs workflows.
+const AUTO_FOLDER: &str = ".ai/";
+
+/// The paths of `dirty` that are gone for good when their worktree is removed: what belongs
+/// to somebody else, and plans that may exist nowhere else.
+pub(super) fn unsaved_paths<'a>(dirty: &'a [String], workflow: &str) -> Vec<&'a str> {
+    let unsaved =
+        |path: &&str| *path != workflow && (path.starts_with(AUTO_FOLDER) || !is_artefact(path));
+    dirty.iter().map(String::as_str).filter(unsaved).collect()
 }
 
 #[cfg(test)]
@@ -40,6 +52,10 @@ mod tests {
             (".hotl/", false),
             (".hotl/state/x.json", false),
             ("custom/folder/job.md", false),
+            (".ai/PROGRESS.md", false),
+            (".ai/workflows/TASK-01.md", false),
+            (".ai", true),
+            ("src/.ai/PROGRESS.md", true),
             ("docs/plans/notes.md", true),
             ("docs/designs/picture.png", true),
             ("my-workflow.md", true),
@@ -52,6 +68,8 @@ mod tests {
             let dirty = [path.to_owned()];
             let found = foreign_paths(&dirty, "custom/folder/job.md");
             assert_eq!(!found.is_empty(), foreign, "{path}");
+            let unsaved = !unsaved_paths(&dirty, "custom/folder/job.md").is_empty();
+            assert_eq!(unsaved, foreign || path.starts_with(".ai/"), "{path}");
         }
     }
 }

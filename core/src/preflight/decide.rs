@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod table;
 
-use super::artefacts::foreign_paths;
+use super::artefacts::{foreign_paths, unsaved_paths};
 use super::branch::{BranchName, is_protected};
 use super::facts::{Facts, Place, Repository};
 use super::refusal::{Question, Refusal, RefusalCode, Reusable};
@@ -314,7 +314,7 @@ fn worktree(
                 Existing::Reuse => Ok(Vec::new()),
                 Existing::Recreate => {
                     let relative = relative_workflow(repository, wish)?;
-                    let lost = foreign_paths(dirty, relative);
+                    let lost = unsaved_paths(dirty, relative);
                     if !lost.is_empty() {
                         return Err(Refusal::worktree_dirty(path, &lost).into());
                     }

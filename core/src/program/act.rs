@@ -101,6 +101,7 @@ fn spec(
         stream_to: Some(paths.log(attempt)),
         label: Some(format!("Step {}: {}", step.number, text::one_line(&step.name))),
         interactive: false,
+        wake_after_ms: None,
     }
 }
 

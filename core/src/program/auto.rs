@@ -4,6 +4,7 @@ mod args;
 mod child;
 mod drive;
 mod init;
+mod native_loop;
 mod rehearse;
 mod run;
 mod stepwise;
@@ -12,7 +13,9 @@ mod world;
 
 #[cfg(feature = "cli")]
 pub use args::with_argument_last;
-pub use args::{AutoArgs, AutoVerb, BeginArgs, InitArgs, ResumeArgs, RouteArgs, RuleArgs, RunArgs};
+pub use args::{
+    AutoArgs, AutoVerb, BeginArgs, InitArgs, LoopRunner, ResumeArgs, RouteArgs, RuleArgs, RunArgs,
+};
 pub use init::init;
 pub use rehearse::{RehearseArgs, rehearse};
 pub use run::{route, run};

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
@@ -16,6 +17,30 @@ use crate::time::Timestamp;
 pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
+    pulse: Option<Pulse>,
+    results: Results,
+}
+
+/// Something to do again and again while a process runs.
+#[derive(Clone)]
+struct Pulse {
+    every_ms: u64,
+    beat: Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>,
+}
+
+impl std::fmt::Debug for Pulse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pulse").field("every_ms", &self.every_ms).finish_non_exhaustive()
+    }
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Results {
+    /// To standard output.
+    Output,
+    /// To the words for people: whoever calls has results of its own.
+    Notes,
 }
 
 /// Takes the one kind of outcome that a request can have. A host that answers with another
@@ -36,7 +61,23 @@ fn wrong_outcome(outcome: &Outcome) -> Failure {
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
-        Io { slot, start: Rc::new(start) }
+        Io { slot, start: Rc::new(start), pulse: None, results: Results::Output }
+    }
+
+    /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
+    /// may ask for anything that takes no time; see [`ProcessSpec::wake_after_ms`].
+    pub(super) fn with_pulse<B, F>(&self, every_ms: u64, beat: B) -> Io
+    where
+        B: Fn() -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let pulse = Pulse { every_ms, beat: Rc::new(move || Box::pin(beat())) };
+        Io { pulse: Some(pulse), ..self.clone() }
+    }
+
+    /// A handle whose results are words for people, for a verb inside another one.
+    pub(super) fn with_results_as_notes(&self) -> Io {
+        Io { results: Results::Notes, ..self.clone() }
     }
 
     /// What the program was started with.
@@ -158,9 +199,16 @@ impl Io {
         self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
-    /// [`Request::Process`].
-    pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
-        expect_outcome!(self.request(Request::Process(spec)).await, Outcome::Process(end) => end)
+    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes.
+    pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
+        spec.wake_after_ms = wake_after_ms;
+        let mut reply = self.request(Request::Process(spec)).await;
+        while let (Some(pulse), Ok(Outcome::Running)) = (&self.pulse, &reply) {
+            (pulse.beat)().await;
+            reply = self.request(Request::Wait { wake_after_ms }).await;
+        }
+        expect_outcome!(reply, Outcome::Process(end) => end)
     }
 
     /// [`GitRequest::Survey`].
@@ -234,7 +282,12 @@ impl Io {
 
     /// [`Say::Result`]. A reader that went away is not an error of the work.
     pub async fn result(&self, text: impl Into<String>) {
-        let _ = self.done(Request::Say(Say::Result(text.into()))).await;
+        match self.results {
+            Results::Output => {
+                let _ = self.done(Request::Say(Say::Result(text.into()))).await;
+            }
+            Results::Notes => self.note(text).await,
+        }
     }
 
     /// [`Say::Note`], with a line break at its end.

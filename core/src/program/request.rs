@@ -156,8 +156,15 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
-    /// Runs a program to its end → [`Outcome::Process`].
+    /// Runs a program to its end → [`Outcome::Process`], or to the time when the caller wants
+    /// to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
     Process(ProcessSpec),
+    /// Goes on with the program that was left running → [`Outcome::Process`] or
+    /// [`Outcome::Running`]. None is: `NotFound`.
+    Wait {
+        /// As [`ProcessSpec::wake_after_ms`], counted from now.
+        wake_after_ms: Option<u64>,
+    },
     /// Asks or changes a git repository.
     Git(GitRequest),
     /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
@@ -230,6 +237,10 @@ pub struct ProcessSpec {
     pub label: Option<String>,
     /// Connect the program to the terminal instead of capturing (interactive agents).
     pub interactive: bool,
+    /// Longest time without a reply; a program that still runs then is left running. Until
+    /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
+    /// a time for short requests only. The end of the caller ends it. `None`: its end.
+    pub wake_after_ms: Option<u64>,
 }
 
 /// What to run.
@@ -448,6 +459,8 @@ pub enum Outcome {
     Path(String),
     /// How a program ended.
     Process(ProcessEnd),
+    /// A program still runs; [`Request::Wait`] goes on with it.
+    Running,
     /// Facts about a repository.
     Survey(GitSurvey),
     /// Worktrees.

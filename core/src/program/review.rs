@@ -34,6 +34,7 @@ pub(super) async fn perform(
         stream_to: None,
         label: Some("Review".to_owned()),
         interactive: false,
+        wake_after_ms: None,
     };
     let (verdict, findings) = match io.process(spec).await {
         Ok(end) => match end.status {

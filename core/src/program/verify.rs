@@ -149,6 +149,7 @@ async fn run_command(
         stream_to: None,
         label: Some(label.to_owned()),
         interactive: false,
+        wake_after_ms: None,
     };
     match io.process(spec).await {
         Ok(end) => judge_command(check.expect, &end, timeout_ms),
@@ -345,6 +346,7 @@ async fn look_at_page(
         stream_to: None,
         label: Some(format!("page {url}")),
         interactive: false,
+        wake_after_ms: None,
     };
     match io.process(spec).await {
         Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
@@ -396,6 +398,7 @@ async fn screenshot(
             stream_to: None,
             label: None,
             interactive: false,
+            wake_after_ms: None,
         };
         match io.process(spec).await {
             Err(failure) if failure.kind == FailureKind::NotFound => continue,

@@ -114,16 +114,17 @@ impl Interrupts {
     }
 
     /// Lends the terminal to an interactive program until the guard is dropped.
-    pub(super) fn lend_terminal(&self) -> TerminalLent<'_> {
+    pub(super) fn lend_terminal(&self) -> TerminalLent {
         self.give_terminal_to(TerminalOwner::Program);
-        TerminalLent(self)
+        TerminalLent(self.clone())
     }
 }
 
 /// While it lives, Ctrl-C belongs to the interactive program.
-pub(super) struct TerminalLent<'a>(&'a Interrupts);
+#[derive(Debug)]
+pub(super) struct TerminalLent(Interrupts);
 
-impl Drop for TerminalLent<'_> {
+impl Drop for TerminalLent {
     fn drop(&mut self) {
         self.0.give_terminal_to(TerminalOwner::UsSince(Instant::now()));
     }

@@ -10,6 +10,10 @@
 //! is gone) and is then ended too, so that nothing works on behind the back of a check.
 //! With [`Orphans::End`] that includes descendants that moved to another session.
 //!
+//! **Waking.** A caller may ask to be woken while the program runs. Everything about it then
+//! waits in [`Left`] for the next turn: pipes, capture, deadline. When nobody comes back the
+//! program is ended with the rest.
+//!
 //! [`KILL_GRACE_MS`]: onloop_core::limits::KILL_GRACE_MS
 
 mod capture;
@@ -30,10 +34,16 @@ mod tty;
 #[cfg(unix)]
 mod unix;
 
-use onloop_core::program::{Failure, ProcessEnd, ProcessSpec};
+use std::time::{Duration, Instant};
 
-use super::{Interrupts, Processes, Progress, Root};
+use onloop_core::program::{Failure, FailureKind, ProcessEnd, ProcessSpec};
+
+use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root};
+#[cfg(not(unix))]
+use portable as system;
 pub use running::RunningGroup;
+#[cfg(unix)]
+use unix as system;
 
 /// What becomes of descendants that outlive their program and left its process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +64,44 @@ pub struct OsProcesses {
     #[cfg_attr(not(unix), expect(dead_code, reason = "orphans are adopted on Linux only"))]
     orphans: Orphans,
     running: RunningGroup,
+    left: Option<Left>,
+}
+
+/// The program that was left running.
+struct Left {
+    program: system::Running,
+    label: Option<String>,
+}
+
+impl std::fmt::Debug for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Left").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// How far a program was followed.
+enum Followed<R> {
+    /// It still runs.
+    Running(R),
+    /// To its end.
+    Ended(ProcessEnd),
+}
+
+/// Nobody watches.
+#[cfg(unix)]
+struct Unwatched;
+
+#[cfg(unix)]
+impl Progress for Unwatched {
+    fn tick_every_ms(&self) -> Option<u64> {
+        None
+    }
+
+    fn tick(&mut self) {}
+
+    fn output(&mut self, _bytes: &[u8]) {}
+
+    fn warn(&mut self, _message: &str) {}
 }
 
 impl OsProcesses {
@@ -62,7 +110,7 @@ impl OsProcesses {
         #[cfg(unix)]
         let orphans = orphans::prepare(orphans);
         let running = RunningGroup::default();
-        OsProcesses { root, interrupts: interrupts.clone(), orphans, running }
+        OsProcesses { root, interrupts: interrupts.clone(), orphans, running, left: None }
     }
 
     /// A handle that kills what runs at the moment, for a second Ctrl-C.
@@ -71,24 +119,64 @@ impl OsProcesses {
     }
 }
 
+impl OsProcesses {
+    fn follow(
+        &mut self,
+        Left { program, label }: Left,
+        wake_after_ms: Option<u64>,
+        progress: &mut dyn Progress,
+    ) -> Result<ProcessTurn, Failure> {
+        let wake_after = wake_after_ms.map(Duration::from_millis);
+        let wake_at = wake_after.and_then(|after| Instant::now().checked_add(after));
+        match program.follow(wake_at, progress)? {
+            Followed::Ended(end) => Ok(ProcessTurn::Ended(end)),
+            Followed::Running(program) => {
+                self.left = Some(Left { program, label });
+                Ok(ProcessTurn::Running)
+            }
+        }
+    }
+}
+
 impl Processes for OsProcesses {
-    #[cfg(unix)]
-    fn run(
+    fn start(
         &mut self,
         spec: &ProcessSpec,
         progress: &mut dyn Progress,
-    ) -> Result<ProcessEnd, Failure> {
+    ) -> Result<ProcessTurn, Failure> {
+        if self.left.is_some() {
+            let message = "another program was left running, and there is only one at a time";
+            return Err(Failure::new(FailureKind::Busy, message));
+        }
         self.interrupts.check()?;
-        unix::run(self, spec, progress)
+        let program = system::start(self, spec)?;
+        let label = spec.label.clone().filter(|_| !spec.interactive);
+        self.follow(Left { program, label }, spec.wake_after_ms, progress)
     }
 
-    #[cfg(not(unix))]
-    fn run(
+    fn wait(
         &mut self,
-        spec: &ProcessSpec,
+        wake_after_ms: Option<u64>,
         progress: &mut dyn Progress,
-    ) -> Result<ProcessEnd, Failure> {
-        self.interrupts.check()?;
-        portable::run(self, spec, progress)
+    ) -> Result<ProcessTurn, Failure> {
+        let Some(left) = self.left.take() else {
+            let message = "no program was left running";
+            return Err(Failure::new(FailureKind::NotFound, message));
+        };
+        self.follow(left, wake_after_ms, progress)
+    }
+
+    fn left_running(&self) -> Option<LeftRunning> {
+        let left = self.left.as_ref()?;
+        Some(LeftRunning { label: left.label.clone(), elapsed: left.program.elapsed() })
+    }
+}
+
+impl Drop for OsProcesses {
+    /// What was left running does not outlive whoever wanted it.
+    fn drop(&mut self) {
+        if let Some(left) = self.left.take() {
+            left.program.end();
+        }
     }
 }

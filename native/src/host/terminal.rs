@@ -5,6 +5,7 @@ mod status;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use onloop_core::program::{Failure, FailureKind, Say, Start};
 
@@ -124,9 +125,9 @@ impl Terminal for OsTerminal {
         self.input.next_chunk(limit_bytes, &self.interrupts)
     }
 
-    fn progress(&mut self, label: Option<&str>) -> Box<dyn Progress + '_> {
+    fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {
         match label {
-            Some(label) if self.style == Style::Live => Box::new(StatusLine::new(label)),
+            Some(label) if self.style == Style::Live => Box::new(StatusLine::new(label, elapsed)),
             Some(_) | None => Box::new(Quiet(self)),
         }
     }

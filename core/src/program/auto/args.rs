@@ -1,12 +1,15 @@
 //! What the command line says to `onloop auto`.
 
 use super::child::ChildCommand;
+use super::native_loop::NativeLoop;
 use super::rehearse::RehearseArgs;
 use super::workspace::HealthCommands;
 use crate::agent::Agent;
 use crate::auto::Profile;
+use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
 use crate::limits;
+use crate::program::{AgentArgs, ConductArgs};
 use crate::workflow::duration;
 
 /// Arguments of `onloop auto`.
@@ -66,9 +69,23 @@ pub struct RunArgs {
     /// Longest time one child may take, such as `90m` [default: 2h]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DURATION"))]
     pub agent_timeout: Option<String>,
+    /// Who does the tasks
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHO", default_value_t))]
+    pub loop_runner: LoopRunner,
     /// Whose rules apply, and where to depart from them
     #[cfg_attr(feature = "cli", command(flatten))]
     pub rules: RuleArgs,
+}
+
+/// Who does the tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum LoopRunner {
+    /// The agent, as `rw-loop`
+    #[default]
+    Agent,
+    /// A task with a workflow in `.ai/workflows/` is run by onloop; the others by the agent
+    Onloop,
 }
 
 /// Whose rules apply, and where to depart from them.
@@ -202,6 +219,24 @@ impl RunArgs {
         words.join(" ")
     }
 
+    /// How tasks that are workflows are run, where we run them: by the agent that plays the
+    /// children, if one is named.
+    pub(super) fn native_loop(&self) -> Option<NativeLoop> {
+        match self.loop_runner {
+            LoopRunner::Agent => None,
+            LoopRunner::Onloop => Some(NativeLoop {
+                conduct: ConductArgs {
+                    agent: AgentArgs {
+                        agent: self.agent.clone(),
+                        agent_command: self.agent_command.clone(),
+                    },
+                    agent_timeout: self.agent_timeout.clone(),
+                    ..ConductArgs::default()
+                },
+            }),
+        }
+    }
+
     /// Who plays the children; `None` where nobody is named.
     pub(super) fn child_command(
         &self,
@@ -231,7 +266,11 @@ impl RunArgs {
                 }
             },
         };
-        Ok(Some(ChildCommand { agent, timeout_ms }))
+        let form = match self.loop_runner {
+            LoopRunner::Agent => TaskForm::Prose,
+            LoopRunner::Onloop => TaskForm::Workflow,
+        };
+        Ok(Some(ChildCommand { agent, timeout_ms, form }))
     }
 }
 

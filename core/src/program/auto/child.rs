@@ -3,7 +3,7 @@
 use crate::agent::{self, Agent};
 use crate::auto::RUNTIME_FOLDER;
 use crate::auto::child::ChildOutcome;
-use crate::auto::prompts;
+use crate::auto::prompts::{self, TaskForm};
 use crate::auto::record::Dispatch;
 use crate::limits;
 use crate::program::{
@@ -16,6 +16,8 @@ use crate::text;
 pub(super) struct ChildCommand {
     pub(super) agent: Agent,
     pub(super) timeout_ms: u64,
+    /// What a planner is to make of a task.
+    pub(super) form: TaskForm,
 }
 
 /// Longest value of an environment variable; systems refuse longer ones. The whole argument
@@ -28,7 +30,7 @@ impl ChildCommand {
     pub(super) async fn run(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
         let target = dispatch.target.as_str();
         let stem = format!("{RUNTIME_FOLDER}/logs/{run}/{}", stem(dispatch));
-        let prompt = prompts::dispatch(dispatch.target, &dispatch.argument);
+        let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
         let prompt_path = format!("{stem}.prompt.md");
         let bytes = prompt.clone().into_bytes();
         if let Err(failure) = io.write(&prompt_path, bytes, Expect::Any, Durability::Relaxed).await
@@ -60,6 +62,7 @@ impl ChildCommand {
             stream_to: Some(log_path.clone()),
             label: Some(format!("cycle {}: {target}", dispatch.cycle)),
             interactive: false,
+            wake_after_ms: None,
         };
         match io.process(spec).await {
             Ok(end) => outcome(&end, &log_path),
@@ -79,6 +82,16 @@ impl ChildCommand {
 /// What the log files of a dispatch are called, without their endings.
 pub(super) fn stem(dispatch: &Dispatch) -> String {
     format!("{:02}-{}", dispatch.cycle, dispatch.target.as_str())
+}
+
+/// Keeps an answer of ours beside what agents say.
+pub(super) async fn keep_answer(io: &Io, run: &str, dispatch: &Dispatch, outcome: &ChildOutcome) {
+    let ChildOutcome::Answered(answer) = outcome else { return };
+    let path = format!("{RUNTIME_FOLDER}/logs/{run}/{}.result.md", stem(dispatch));
+    let bytes = answer.clone().into_bytes();
+    if let Err(failure) = io.write(&path, bytes, Expect::Any, Durability::Relaxed).await {
+        io.note(format!("warning: no copy of the answer: {failure}")).await;
+    }
 }
 
 fn outcome(end: &ProcessEnd, log_path: &str) -> ChildOutcome {

@@ -1,5 +1,6 @@
 //! The loop around the record: does what comes next until a child has to be started.
 
+use super::workspace::Workspace;
 use super::world::{LockFile, LockRefused, World, inspect, observe};
 use crate::auto::PROGRESS_PATH;
 use crate::auto::document::Presence;
@@ -7,6 +8,9 @@ use crate::auto::lock::{self, LockState};
 use crate::auto::record::{
     Auto, Dispatch, Ending, Event, LockBefore, LockSight, LockWritten, Next, Probe,
 };
+use crate::limits;
+use crate::program::Io;
+use crate::text;
 use crate::wire::auto::LockPayload;
 
 /// Where a run cannot go on by itself.
@@ -110,6 +114,23 @@ pub(super) async fn refresh_lock<W: World>(world: &mut W, run: &str) -> LockWrit
         }
     };
     if is_free { write_lock(world, run, found).await } else { LockWritten::Lost }
+}
+
+/// A handle whose processes keep the lock fresh, however long they run. A lock that was lost
+/// meanwhile is no reason to break off the child, whose work would be lost too: the run hears
+/// of it when the child is done.
+pub(super) fn stamping(io: &Io, run: &str) -> Io {
+    let (plain, run) = (io.clone(), run.to_owned());
+    io.with_pulse(limits::AUTO_STAMP_EVERY_MS, move || {
+        let (io, run) = (plain.clone(), run.clone());
+        async move {
+            let mut workspace = Workspace::during_child(&io);
+            if let LockWritten::Failed(why) = refresh_lock(&mut workspace, &run).await {
+                io.note(format!("warning: the lock keeps its old time: {}", text::one_line(&why)))
+                    .await;
+            }
+        }
+    })
 }
 
 fn is_ours<V>(lock: &LockFile<V>, run: &str) -> bool {

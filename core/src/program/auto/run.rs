@@ -1,12 +1,13 @@
 //! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
 
 use super::args::{RouteArgs, RuleArgs, RunArgs};
-use super::child::ChildCommand;
-use super::drive::{Halt, advance, take};
+use super::child::{ChildCommand, keep_answer};
+use super::drive::{Halt, advance, stamping, take};
+use super::native_loop::NativeLoop;
 use super::workspace::{HealthCommands, Speech, Workspace};
-use crate::auto::Profile;
 use crate::auto::child::ChildOutcome;
-use crate::auto::record::{Assignment, Auto, Event};
+use crate::auto::record::{Assignment, Auto, Dispatch, Event};
+use crate::auto::{Profile, Target};
 use crate::program::{Exit, Io, Start};
 use crate::text;
 
@@ -23,7 +24,8 @@ pub async fn run(io: Io, args: RunArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    if child.is_none() && profile != Profile::Route {
+    let native = args.native_loop();
+    if child.is_none() && native.is_none() && profile != Profile::Route {
         io.note("note: no agent is named; give `--agent NAME` or `--agent-command LINE`").await;
     }
     let assignment = Assignment {
@@ -31,10 +33,10 @@ pub async fn run(io: Io, args: RunArgs) -> Exit {
         argument: args.argument_text(),
         profile,
         options: args.rules.options(),
-        can_dispatch: child.is_some(),
+        can_dispatch: child.is_some() || native.is_some(),
     };
     let world = Workspace::new(&io, args.rules.health(), Speech::Immediate);
-    to_the_end(&io, world, assignment, child).await
+    to_the_end(&io, world, assignment, Cast { native, child }).await
 }
 
 /// One routing pass; starts nothing.
@@ -47,27 +49,48 @@ pub async fn route(io: Io, args: RouteArgs) -> Exit {
         can_dispatch: false,
     };
     let world = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    to_the_end(&io, world, assignment, None).await
+    to_the_end(&io, world, assignment, Cast { native: None, child: None }).await
 }
 
-async fn to_the_end(
-    io: &Io,
-    mut world: Workspace,
-    assignment: Assignment,
-    child: Option<ChildCommand>,
-) -> Exit {
+async fn to_the_end(io: &Io, mut world: Workspace, assignment: Assignment, cast: Cast) -> Exit {
+    let during_child = stamping(io, &assignment.run);
     let mut auto = Auto::begin(assignment);
     loop {
         let (waiting, dispatch) = match advance(&mut world, auto).await {
             Halt::Child(waiting, dispatch) => (waiting, dispatch),
             Halt::Over(ending) => return Exit::Auto(ending),
         };
-        let outcome = match &child {
-            Some(child) => child.run(io, &waiting.assignment().run, &dispatch).await,
-            None => ChildOutcome::Unavailable,
-        };
+        let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
         let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
         auto = take(&mut world, &waiting, event).await;
+    }
+}
+
+/// Who plays the children.
+struct Cast {
+    /// Tasks that are workflows, where we run them.
+    native: Option<NativeLoop>,
+    /// Everything else.
+    child: Option<ChildCommand>,
+}
+
+impl Cast {
+    async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+        if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
+            && let Some(outcome) = native.run(io, dispatch).await
+        {
+            keep_answer(io, run, dispatch, &outcome).await;
+            return outcome;
+        }
+        match &self.child {
+            Some(child) => child.run(io, run, dispatch).await,
+            None => {
+                let target = dispatch.target.as_str();
+                io.note(format!("error: nobody plays `{target}`; name an agent with --agent"))
+                    .await;
+                ChildOutcome::Unavailable
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::drive::{Halt, advance, refresh_lock, take};
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use crate::auto::child::ChildOutcome;
-use crate::auto::prompts;
+use crate::auto::prompts::{self, TaskForm};
 use crate::auto::record::{Assignment, Auto, Dispatch, Ending, Event, LockWritten, Next};
 use crate::auto::{RUNTIME_FOLDER, STATE_PATH};
 use crate::limits;
@@ -150,7 +150,8 @@ async fn load(io: &Io) -> Result<Auto, (Exit, String)> {
 
 async fn store(io: &Io, auto: &Auto, dispatch: &Dispatch) -> Result<(), Failure> {
     let run = &auto.assignment().run;
-    let prompt = prompts::dispatch(dispatch.target, &dispatch.argument).into_bytes();
+    let prompt =
+        prompts::dispatch(dispatch.target, &dispatch.argument, TaskForm::Prose).into_bytes();
     io.write(&prompt_path(run, dispatch), prompt, Expect::Any, Durability::Relaxed).await?;
     // The file is there before its name is told, so that a host may simply fill it.
     io.write(&result_path(run, dispatch), Vec::new(), Expect::Any, Durability::Relaxed).await?;

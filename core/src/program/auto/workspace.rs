@@ -62,6 +62,12 @@ impl Workspace {
         }
     }
 
+    /// The workspace as a run sees it that holds lock and guard and waits for its child.
+    pub(super) fn during_child(io: &Io) -> Workspace {
+        let workspace = Workspace::new(io, HealthCommands::default(), Speech::Immediate);
+        Workspace { guard: Guard::Ours, ..workspace }
+    }
+
     /// Waits for other processes of ours that have to do with the lock for a moment.
     pub(super) fn with_patience(mut self, wait_ms: u64) -> Workspace {
         self.guard_wait_ms = wait_ms;
@@ -132,6 +138,7 @@ impl Workspace {
             stream_to: None,
             label: Some("health check".to_owned()),
             interactive: false,
+            wake_after_ms: None,
         };
         let ended = self.io.process(spec).await;
         let end = match self.notice(ended) {

@@ -55,6 +55,7 @@ async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessE
         timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
         capture_bytes: limits::CAPTURE_BYTES,
         stream_to: None,
+        wake_after_ms: None,
         label: Some("gh".to_owned()),
         interactive: false,
     };

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 
 use super::capture::Keeper;
-use super::{OsProcesses, command};
+use super::{Followed, OsProcesses, command};
+use crate::host::interrupts::TerminalLent;
 use crate::host::{Interrupts, Progress, failure, files};
 
 /// How often the end of the program is looked for.
@@ -31,65 +32,93 @@ enum Which {
     Stderr,
 }
 
-/// Runs `spec` to its end.
-pub(super) fn run(
-    processes: &OsProcesses,
-    spec: &ProcessSpec,
-    progress: &mut dyn Progress,
-) -> Result<ProcessEnd, Failure> {
+/// Starts what `spec` says.
+pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let root = &processes.root;
     let mut command = command::prepare(root, spec)?;
     let log = spec.stream_to.as_deref().map(|path| files::open_stream(root, path)).transpose()?;
-    let _lent = spec.interactive.then(|| processes.interrupts.lend_terminal());
+    let terminal = spec.interactive.then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| command::spawn_failure(&error, root, spec))?;
     let timeout = spec.timeout_ms.map(Duration::from_millis);
-    let mut running = Running {
+    Ok(Running {
         output: follow_streams(&mut child, spec),
         child,
         kept: [Keeper::new(spec.capture_bytes), Keeper::new(spec.capture_bytes)],
         log,
+        interrupts: processes.interrupts.clone(),
+        started,
         deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
         why: None,
-    };
-    let exit = running.until_end(&processes.interrupts, progress)?;
-    let linger = Instant::now() + LINGER;
-    while Instant::now() < linger && running.take_output(progress) {}
-    let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let [stdout, stderr] = running.kept.map(Keeper::finish);
-    let status = running.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
-    Ok(ProcessEnd { status, stdout, stderr, duration_ms })
+        _terminal: terminal,
+    })
 }
 
-struct Running {
+/// A program that was started and not yet waited for.
+pub(super) struct Running {
     child: Child,
     output: Receiver<(Which, Vec<u8>)>,
     kept: [Keeper; 2],
     log: Option<File>,
+    interrupts: Interrupts,
+    started: Instant,
     deadline: Option<Instant>,
     /// Why we ended it, if we did.
     why: Option<ProcessStatus>,
+    _terminal: Option<TerminalLent>,
 }
 
 impl Running {
-    fn until_end(
-        &mut self,
-        interrupts: &Interrupts,
+    /// How long it has run.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Follows the program to its end, or to `wake_at`.
+    pub(super) fn follow(
+        mut self,
+        wake_at: Option<Instant>,
         progress: &mut dyn Progress,
-    ) -> Result<ExitStatus, Failure> {
+    ) -> Result<Followed<Running>, Failure> {
+        let Some(exit) = self.until(wake_at, progress)? else {
+            return Ok(Followed::Running(self));
+        };
+        let linger = Instant::now() + LINGER;
+        while Instant::now() < linger && self.take_output(progress) {}
+        let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let [stdout, stderr] = self.kept.map(Keeper::finish);
+        let status = self.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
+        Ok(Followed::Ended(ProcessEnd { status, stdout, stderr, duration_ms }))
+    }
+
+    /// Ends the program, because nobody will follow it any more.
+    pub(super) fn end(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// How the program ended; `None`: `wake_at` has come.
+    fn until(
+        &mut self,
+        wake_at: Option<Instant>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<ExitStatus>, Failure> {
+        let has_come = |at: Option<Instant>| at.is_some_and(|at| Instant::now() >= at);
         loop {
             if !self.take_output(progress) {
                 thread::sleep(LOOK_EVERY);
             }
             let exit = self.child.try_wait();
             if let Some(exit) = exit.map_err(|error| failure::of(&error, "cannot wait"))? {
-                return Ok(exit);
+                return Ok(Some(exit));
             }
             if self.why.is_none() {
-                if interrupts.take() {
+                if self.interrupts.take() {
                     self.why = Some(ProcessStatus::Interrupted);
-                } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                } else if has_come(self.deadline) {
                     self.why = Some(ProcessStatus::TimedOut);
+                } else if has_come(wake_at) {
+                    return Ok(None);
                 }
                 if self.why.is_some() {
                     let _ = self.child.kill();
@@ -154,9 +183,10 @@ mod tests {
     use super::*;
     use crate::host::{Orphans, Root};
 
-    struct Unwatched;
+    /// A log that cannot be written would be a defect here.
+    struct NoWarnings;
 
-    impl Progress for Unwatched {
+    impl Progress for NoWarnings {
         fn tick_every_ms(&self) -> Option<u64> {
             None
         }
@@ -170,9 +200,8 @@ mod tests {
         }
     }
 
-    fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {
-        let processes = OsProcesses::new(Root::new("/"), interrupts, Orphans::Leave);
-        let spec = ProcessSpec {
+    fn spec(line: &str, timeout_ms: u64) -> ProcessSpec {
+        ProcessSpec {
             command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
             cwd: ".".to_owned(),
             env_remove: Vec::new(),
@@ -183,8 +212,21 @@ mod tests {
             stream_to: None,
             label: None,
             interactive: false,
-        };
-        run(&processes, &spec, &mut Unwatched).unwrap()
+            wake_after_ms: None,
+        }
+    }
+
+    fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {
+        let processes = OsProcesses::new(Root::new("/"), interrupts, Orphans::Leave);
+        let mut program = start(&processes, &spec(line, timeout_ms)).unwrap();
+        loop {
+            // Being woken again and again changes nothing.
+            let wake_at = Instant::now() + Duration::from_millis(20);
+            match program.follow(Some(wake_at), &mut NoWarnings).unwrap() {
+                Followed::Running(still) => program = still,
+                Followed::Ended(end) => return end,
+            }
+        }
     }
 
     #[test]
@@ -200,5 +242,20 @@ mod tests {
         interrupts.raise();
         let end = follow("exec sleep 1000", 20_000, &interrupts);
         assert_eq!(end.status, ProcessStatus::Interrupted);
+    }
+
+    #[test]
+    fn a_program_that_nobody_follows_any_more_is_ended() {
+        let interrupts = Interrupts::new().unwrap();
+        let processes = OsProcesses::new(Root::new("/"), &interrupts, Orphans::Leave);
+        let program = start(&processes, &spec("exec sleep 1000", 20_000)).unwrap();
+        let pid = program.child.id();
+        program.end();
+        // Waited for, so its number is free again.
+        let wait = rustix::process::waitpid(
+            rustix::process::Pid::from_raw(pid.try_into().unwrap()),
+            rustix::process::WaitOptions::NOHANG,
+        );
+        assert_eq!(wait.err(), Some(rustix::io::Errno::CHILD));
     }
 }

@@ -17,12 +17,19 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const CHUNKS_PER_TURN: usize = 16;
 
 /// All three standard streams of a program, as seen from our side.
-pub(super) struct Streams<'a> {
-    stdin: Option<(ChildStdin, &'a [u8])>,
+pub(super) struct Streams {
+    stdin: Option<Input>,
     stdout: Stream<ChildStdout>,
     stderr: Stream<ChildStderr>,
-    log: Option<Log<'a>>,
+    log: Option<Log>,
     chunk: Vec<u8>,
+}
+
+/// What the program has still to be fed.
+struct Input {
+    pipe: ChildStdin,
+    bytes: Vec<u8>,
+    written: usize,
 }
 
 struct Stream<P> {
@@ -31,9 +38,9 @@ struct Stream<P> {
     keeper: Keeper,
 }
 
-struct Log<'a> {
+struct Log {
     file: File,
-    path: &'a str,
+    path: String,
 }
 
 /// One of the streams, for `poll`.
@@ -44,17 +51,18 @@ pub(super) enum Which {
     Stderr,
 }
 
-impl<'a> Streams<'a> {
+impl Streams {
     /// Takes over the pipes of `child`; an interactive one has none.
     pub(super) fn new(
         child: &mut Child,
-        spec: &'a ProcessSpec,
+        spec: &ProcessSpec,
         log: Option<File>,
-    ) -> io::Result<Streams<'a>> {
-        let stdin = child.stdin.take().zip(spec.stdin.as_deref());
+    ) -> io::Result<Streams> {
+        let stdin = child.stdin.take().zip(spec.stdin.clone());
+        let stdin = stdin.map(|(pipe, bytes)| Input { pipe, bytes, written: 0 });
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        if let Some((stdin, _)) = &stdin {
-            ioctl_fionbio(stdin, true)?;
+        if let Some(stdin) = &stdin {
+            ioctl_fionbio(&stdin.pipe, true)?;
         }
         if let Some(stdout) = &stdout {
             ioctl_fionbio(stdout, true)?;
@@ -62,7 +70,7 @@ impl<'a> Streams<'a> {
         if let Some(stderr) = &stderr {
             ioctl_fionbio(stderr, true)?;
         }
-        let path = spec.stream_to.as_deref().unwrap_or_default();
+        let path = spec.stream_to.clone().unwrap_or_default();
         Ok(Streams {
             stdin,
             stdout: Stream { pipe: stdout, keeper: Keeper::new(spec.capture_bytes) },
@@ -74,7 +82,7 @@ impl<'a> Streams<'a> {
 
     /// The streams that are still open.
     pub(super) fn open(&self) -> impl Iterator<Item = (Which, BorrowedFd<'_>)> {
-        let stdin = self.stdin.as_ref().map(|(pipe, _)| (Which::Stdin, pipe.as_fd()));
+        let stdin = self.stdin.as_ref().map(|input| (Which::Stdin, input.pipe.as_fd()));
         let stdout = self.stdout.pipe.as_ref().map(|pipe| (Which::Stdout, pipe.as_fd()));
         let stderr = self.stderr.pipe.as_ref().map(|pipe| (Which::Stderr, pipe.as_fd()));
         [stdin, stdout, stderr].into_iter().flatten()
@@ -106,12 +114,12 @@ impl<'a> Streams<'a> {
 }
 
 /// Writes what the pipe takes. A program that does not want all of its input is no failure.
-fn feed(stdin: &mut Option<(ChildStdin, &[u8])>) {
-    let Some((pipe, rest)) = stdin else { return };
-    while !rest.is_empty() {
-        match pipe.write(rest) {
+fn feed(stdin: &mut Option<Input>) {
+    let Some(input) = stdin else { return };
+    while input.written < input.bytes.len() {
+        match input.pipe.write(&input.bytes[input.written..]) {
             Ok(0) => break,
-            Ok(written) => *rest = &rest[written..],
+            Ok(written) => input.written += written,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
             Err(_) => break,
@@ -121,7 +129,7 @@ fn feed(stdin: &mut Option<(ChildStdin, &[u8])>) {
 }
 
 impl<P: Read> Stream<P> {
-    fn drain(&mut self, chunk: &mut [u8], log: &mut Option<Log<'_>>, progress: &mut dyn Progress) {
+    fn drain(&mut self, chunk: &mut [u8], log: &mut Option<Log>, progress: &mut dyn Progress) {
         for _ in 0..CHUNKS_PER_TURN {
             let Some(pipe) = &mut self.pipe else { return };
             match pipe.read(chunk) {
@@ -142,7 +150,7 @@ impl<P: Read> Stream<P> {
 
 /// A log that cannot be written ends early and says so; the program it follows goes on,
 /// because its work is worth more than its log.
-fn write_log(log: &mut Option<Log<'_>>, bytes: &[u8], progress: &mut dyn Progress) {
+fn write_log(log: &mut Option<Log>, bytes: &[u8], progress: &mut dyn Progress) {
     if let Some(Log { file, path }) = log
         && let Err(error) = file.write_all(bytes)
     {
@@ -176,7 +184,7 @@ mod tests {
     #[test]
     fn a_log_on_a_full_disk_ends_with_one_warning_and_the_stream_goes_on() {
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let mut log = Some(Log { file, path: "a.log" });
+        let mut log = Some(Log { file, path: "a.log".to_owned() });
         let mut warnings = Warnings::default();
         let mut stream = Stream { pipe: Some(&b"some output"[..]), keeper: Keeper::new(100) };
         stream.drain(&mut [0; 4], &mut log, &mut warnings);

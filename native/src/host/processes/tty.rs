@@ -11,18 +11,18 @@ use crate::host::interrupts::TerminalLent;
 /// While it lives an interactive program has the terminal. It runs in our own process group,
 /// so the terminal's signals reach it and job control stops and continues both of us
 /// together; we leave Ctrl-C to it.
-pub(super) struct Lent<'a> {
+pub(super) struct Lent {
     modes: Option<Termios>,
-    _interrupts: TerminalLent<'a>,
+    _interrupts: TerminalLent,
 }
 
-impl<'a> Lent<'a> {
-    pub(super) fn to_program(interrupts: &'a Interrupts) -> Lent<'a> {
+impl Lent {
+    pub(super) fn to_program(interrupts: &Interrupts) -> Lent {
         Lent { modes: tcgetattr(io::stdin()).ok(), _interrupts: interrupts.lend_terminal() }
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for Lent {
     /// A program that was killed leaves the terminal without echo or line editing. Setting
     /// modes from the background would stop us, so that is left to the shell.
     fn drop(&mut self) {

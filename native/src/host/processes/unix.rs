@@ -11,7 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::notice::EndNotice;
 use super::streams::{Streams, Which};
-use super::{Orphans, OsProcesses, command, group, orphans, tty};
+use super::{
+    Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, tty,
+};
 use crate::host::{Interrupts, Progress, failure, files};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
@@ -21,16 +23,12 @@ const LINGER: Duration = Duration::from_millis(200);
 /// How often orphans that ended by themselves are cleared away during a long run.
 const REAP_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs `spec` to its end.
-pub(super) fn run(
-    processes: &OsProcesses,
-    spec: &ProcessSpec,
-    progress: &mut dyn Progress,
-) -> Result<ProcessEnd, Failure> {
+/// Starts what `spec` says.
+pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let mut command = command::prepare(&processes.root, spec)?;
     let log = spec.stream_to.as_deref().map(|path| files::open_stream(&processes.root, path));
     let log = log.transpose()?;
-    let _terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
+    let terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
     if !spec.interactive {
         command.process_group(0);
     }
@@ -45,19 +43,7 @@ pub(super) fn run(
             Ok(((child, scope), scope.group()))
         })
         .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
-    follow(processes, &mut child, scope, spec, log, started, progress)
-}
-
-fn follow(
-    processes: &OsProcesses,
-    child: &mut Child,
-    scope: Scope,
-    spec: &ProcessSpec,
-    log: Option<std::fs::File>,
-    started: Instant,
-    progress: &mut dyn Progress,
-) -> Result<ProcessEnd, Failure> {
-    let set_up = Streams::new(child, spec, log)
+    let set_up = Streams::new(&mut child, spec, log)
         .and_then(|streams| Ok((streams, EndNotice::of(scope.leader())?)));
     let (streams, notice) = match set_up {
         Ok(set_up) => set_up,
@@ -69,31 +55,20 @@ fn follow(
         }
     };
     let timeout = spec.timeout_ms.map(Duration::from_millis);
-    let mut running = Running {
+    Ok(Running {
+        child,
         scope,
         streams,
         notice,
-        interrupts: &processes.interrupts,
+        interrupts: processes.interrupts.clone(),
+        group: processes.running.clone(),
+        orphans: processes.orphans,
+        started,
         phase: Phase::Free { deadline: timeout.and_then(|timeout| started.checked_add(timeout)) },
         reap_at: started.checked_add(REAP_EVERY).filter(|_| processes.orphans == Orphans::End),
-        tick_every: progress.tick_every_ms().map(Duration::from_millis),
-    };
-    let leader_ended = running.until_end(progress);
-    let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    running.clear_up(processes.orphans, progress);
-    processes.running.ended();
-    let status = match running.phase {
-        Phase::Asked { why, .. } | Phase::Killed { why, .. } => why,
-        Phase::Free { .. } => {
-            let exit = child.wait().map_err(|error| failure::of(&error, "cannot wait"))?;
-            own_end(exit)
-        }
-    };
-    if leader_ended {
-        let _ = child.wait();
-    }
-    let (stdout, stderr) = running.streams.finish();
-    Ok(ProcessEnd { status, stdout, stderr, duration_ms })
+        tick_every: None,
+        _terminal: terminal,
+    })
 }
 
 fn own_end(exit: ExitStatus) -> ProcessStatus {
@@ -156,14 +131,31 @@ enum Phase {
     Killed { why: ProcessStatus, give_up_at: Instant },
 }
 
-struct Running<'a> {
+/// A program that was started and not yet waited for.
+pub(super) struct Running {
+    child: Child,
     scope: Scope,
-    streams: Streams<'a>,
+    streams: Streams,
     notice: EndNotice,
-    interrupts: &'a Interrupts,
+    interrupts: Interrupts,
+    group: RunningGroup,
+    orphans: Orphans,
+    started: Instant,
     phase: Phase,
     reap_at: Option<Instant>,
     tick_every: Option<Duration>,
+    _terminal: Option<tty::Lent>,
+}
+
+/// Why following a program has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halt {
+    /// It has ended.
+    Ended,
+    /// It cannot be made to end.
+    Stuck,
+    /// It still runs, and the caller wants to know.
+    Woken,
 }
 
 /// What one wait brought, besides output.
@@ -184,30 +176,81 @@ enum Watch {
     StreamsOnly,
 }
 
-impl Running<'_> {
-    /// Follows the program until it has ended (`true`), or cannot be made to end.
-    fn until_end(&mut self, progress: &mut dyn Progress) -> bool {
-        loop {
-            let (watch, deadline) = match self.phase {
-                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline),
-                Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at)),
-                Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at)),
-            };
-            let woken = self.wait(watch, deadline, progress);
-            if woken.ended {
-                return true;
+impl Running {
+    /// How long it has run.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Follows the program to its end, or to `wake_at`.
+    pub(super) fn follow(
+        mut self,
+        wake_at: Option<Instant>,
+        progress: &mut dyn Progress,
+    ) -> Result<Followed<Running>, Failure> {
+        self.tick_every = progress.tick_every_ms().map(Duration::from_millis);
+        match self.until(wake_at, progress) {
+            Halt::Woken => Ok(Followed::Running(self)),
+            halt @ (Halt::Ended | Halt::Stuck) => self.finish(halt, progress).map(Followed::Ended),
+        }
+    }
+
+    /// Ends the program, because nobody will follow it any more.
+    pub(super) fn end(mut self) {
+        self.tick_every = None;
+        self.ask(ProcessStatus::Interrupted);
+        let halt = self.until(None, &mut Unwatched);
+        let _ = self.finish(halt, &mut Unwatched);
+    }
+
+    fn finish(mut self, halt: Halt, progress: &mut dyn Progress) -> Result<ProcessEnd, Failure> {
+        let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.clear_up(self.orphans, progress);
+        self.group.ended();
+        let exit = match halt {
+            Halt::Ended => Some(self.child.wait()),
+            Halt::Stuck | Halt::Woken => None,
+        };
+        let status = match (self.phase, exit) {
+            (Phase::Asked { why, .. } | Phase::Killed { why, .. }, _) => why,
+            (Phase::Free { .. }, Some(Ok(exit))) => own_end(exit),
+            (Phase::Free { .. }, Some(Err(error))) => {
+                return Err(failure::of(&error, "cannot wait"));
             }
+            (Phase::Free { .. }, None) => unreachable!("only what was killed gets stuck"),
+        };
+        let (stdout, stderr) = self.streams.finish();
+        Ok(ProcessEnd { status, stdout, stderr, duration_ms })
+    }
+
+    /// Follows the program until it has ended, cannot be made to end, or `wake_at` has come.
+    fn until(&mut self, wake_at: Option<Instant>, progress: &mut dyn Progress) -> Halt {
+        loop {
+            let (watch, deadline, wake_at) = match self.phase {
+                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, wake_at),
+                // What is being ended is over soon.
+                Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
+                Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
+            };
+            let first = [deadline, wake_at].into_iter().flatten().min();
+            let woken = self.wait(watch, first, progress);
+            if woken.ended {
+                return Halt::Ended;
+            }
+            let has_come = |at: Option<Instant>| at.is_some_and(|at| Instant::now() >= at);
             if woken.interrupted && self.interrupts.take() {
                 self.ask(ProcessStatus::Interrupted);
-            } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            } else if has_come(deadline) {
                 match self.phase {
                     Phase::Free { .. } => self.ask(ProcessStatus::TimedOut),
                     Phase::Asked { why, .. } => {
                         self.scope.kill();
                         self.phase = Phase::Killed { why, give_up_at: Instant::now() + GRACE };
                     }
-                    Phase::Killed { .. } => return false,
+                    Phase::Killed { .. } => return Halt::Stuck,
                 }
+            } else if has_come(wake_at) {
+                return Halt::Woken;
             }
             self.keep_house();
         }

@@ -18,8 +18,9 @@ pub(super) struct StatusLine {
 }
 
 impl StatusLine {
-    pub(super) fn new(label: &str) -> StatusLine {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    pub(super) fn new(label: &str, elapsed: Duration) -> StatusLine {
+        let target = ProgressDrawTarget::stderr_with_hz(10);
+        let bar = ProgressBar::with_draw_target(None, target).with_elapsed(elapsed);
         let style =
             ProgressStyle::with_template("{spinner:.cyan} {prefix} {elapsed:.dim} {wide_msg:.dim}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
