@@ -10,6 +10,7 @@ mod finish;
 mod guide;
 #[cfg(unix)]
 mod host;
+mod mutations;
 mod permission;
 #[cfg(unix)]
 mod permission_bash;

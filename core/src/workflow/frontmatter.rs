@@ -294,7 +294,8 @@ impl<'c> Reader<'c, '_> {
 
     /// The value as one word, without quotes and comment, in lower case.
     fn word<'v>(&mut self, value: &'v Value<'_>) -> (&'v str, Span) {
-        let first_line = value.text.lines().next().unwrap_or("");
+        // Even an empty line has to lie in the value, for its place in the file.
+        let first_line = value.text.lines().next().unwrap_or(&value.text[..0]);
         let text = value::without_comment(first_line);
         let bare = value::unquoted(text);
         let start = value.span.start + (bare.as_ptr() as usize - value.text.as_ptr() as usize);

@@ -177,6 +177,19 @@ fn frontmatter() {
 }
 
 #[test]
+fn a_value_that_is_nothing_but_a_comment_has_a_place_in_the_file() {
+    for value in ["## Steps", "#", " # low", "## Steps\n- [ ] o", "|\n  # low", "\n  # low"] {
+        for key in ["risk_level", "auto_approve", "worktree", "max_agents", "branch"] {
+            let file = format!("---\nintent: i\n{key}:{value}\n---\n");
+            for found in parse("w.md", file.as_bytes()).diagnostics {
+                let (start, end) = (found.span.start, found.span.end);
+                assert!(start <= end && end <= file.len(), "{file:?}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn frontmatter_values_in_every_style() {
     let table = [
         ("plain", "plain"),

@@ -280,7 +280,7 @@ pub(super) fn unquoted(text: &str) -> &str {
 /// `text` without a comment at its end: ` # …`.
 pub(super) fn without_comment(text: &str) -> &str {
     if text.starts_with('#') {
-        return "";
+        return &text[..0];
     }
     match text.find(" #").or_else(|| text.find("\t#")) {
         Some(at) => text[..at].trim_end(),

@@ -157,7 +157,11 @@ fn promised(line: &str, result: bool) -> Option<String> {
             Some(format!("Gate Step {}: {word} (human)", number(step)))
         }
         (["human-review", step, word, "(human)"], true) => {
-            Some(format!("Human review for Step {}: {word} (human)", number(step)))
+            // The second of two who say yes at once decides about a step that is done by then.
+            let step = number(step);
+            Some(format!(
+                "Human review for Step {step}: {word} (human)|Gate Step {step}: {word} (human)"
+            ))
         }
         (["blocked", "step", step, reason], true) => {
             Some(format!("✗ Step {}: Blocked — {reason}", number(step)))

@@ -46,7 +46,7 @@ pub fn live(seed: u64) -> Result<Trace, String> {
     let plan = Plan::random(&mut random);
     let mut host = SimHost::new();
     host.disk.put(FILE, plan.text());
-    let world = World::around(&mut host, Random::new(random.next()));
+    let world = World::around(&mut host, Random::new(random.number()));
     let trace = Trace { large: plan.large, ..Trace::default() };
     let claims = Claims::default();
     let mut life = Life { host, world, random, plan, edited: false, claims, trace };

@@ -2,6 +2,8 @@
 
 use crate::Random;
 
+const RISKS: [&str; 3] = ["low", "medium", "high"];
+
 /// A plan, in as much detail as the claims about it need.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -31,7 +33,7 @@ impl Plan {
         let steps = (0..1 + random.below(4)).map(|_| PlannedStep::random(random)).collect();
         Plan {
             steps,
-            risk: *random.pick(&["low", "medium", "high"]),
+            risk: RISKS[random.below(3) as usize],
             auto_approve: random.chance(30),
             attempts: random.chance(20).then(|| 1 + random.below(6)),
             large: random.chance(30),

@@ -22,6 +22,11 @@ use summary::{Entry, Outcome};
 enum Wish {
     /// These stages, in this order.
     Run(Vec<&'static str>),
+    /// Random lives of the simulated machine, for so long.
+    Simulate {
+        /// Whole minutes.
+        minutes: u32,
+    },
     /// The list of stages.
     Help,
 }
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Wish::Run(names)) => perform(&names),
+        Ok(Wish::Simulate { minutes }) => simulate(minutes),
         Err(message) => {
             eprint!("xtask: {message}\n\n{}", usage());
             ExitCode::from(2)
@@ -44,6 +50,10 @@ fn main() -> ExitCode {
 fn read(words: &[String]) -> Result<Wish, String> {
     if words.is_empty() {
         return Err("no stage named".to_owned());
+    }
+    if let Some(("sim", options)) = words.split_first().map(|(first, rest)| (first.as_str(), rest))
+    {
+        return read_simulation(options);
     }
     let mut names = Vec::new();
     for word in words {
@@ -57,6 +67,28 @@ fn read(words: &[String]) -> Result<Wish, String> {
         }
     }
     Ok(Wish::Run(names))
+}
+
+fn read_simulation(options: &[String]) -> Result<Wish, String> {
+    let minutes = match options {
+        [] => Ok(1),
+        [name, minutes] if name == "--minutes" => minutes.parse(),
+        _ => return Err("`sim` takes `--minutes N` and nothing else".to_owned()),
+    };
+    let minutes = minutes.map_err(|_| "`--minutes` is followed by a whole number".to_owned())?;
+    Ok(Wish::Simulate { minutes })
+}
+
+/// Another range of seeds each time; a failure prints the seed that repeats it.
+fn simulate(minutes: u32) -> ExitCode {
+    let line = format!("run --quiet --package onloop-tests --bin simulate -- --minutes {minutes}");
+    match cargo::Cargo::new(&line).run() {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(stop) => {
+            eprintln!("{}", stop.why);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Runs stages up to the first that fails; the summary names those that were not run.
@@ -97,6 +129,9 @@ fn usage() -> String {
     for stage in stage::CI.iter().chain(stage::ON_DEMAND) {
         text.push_str(&format!("  {:<12} {}\n", stage.name, stage.about));
     }
+    text.push_str(
+        "  sim [--minutes N]  random lives of the simulated machine, 1 minute unless said\n",
+    );
     text
 }
 
@@ -114,6 +149,11 @@ mod tests {
         assert_eq!(read(&words("generate")), Ok(Wish::Run(vec!["generate"])));
         assert_eq!(read(&words("fmt --help")), Ok(Wish::Help));
         assert_eq!(read(&words("frmt")), Err("`frmt` is not a stage".to_owned()));
+        assert_eq!(read(&words("sim")), Ok(Wish::Simulate { minutes: 1 }));
+        assert_eq!(read(&words("sim --minutes 5")), Ok(Wish::Simulate { minutes: 5 }));
+        for refused in ["sim 5", "sim --minutes", "sim --minutes -1", "sim --minutes 5 fmt"] {
+            assert!(read(&words(refused)).is_err(), "{refused}");
+        }
         assert_eq!(read(&[]), Err("no stage named".to_owned()));
     }
 

@@ -1,0 +1,120 @@
+//! The claims of the fuzz targets on saved files and on mutations of them: a fuzzer for every
+//! build, without its tool. Seeds are fixed; `ONLOOP_FUZZ_SECONDS` gives each target more time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use onloop_tests::Random;
+
+use crate::workspace::source_root;
+
+#[path = "../fuzz/claims.rs"]
+mod claims;
+
+/// Files below a folder of the tests.
+fn seeds(folder: &str) -> Vec<Vec<u8>> {
+    let folder = source_root().join("tests").join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    // The order of a folder is nobody's promise, and the seed must repeat.
+    paths.sort();
+    paths.iter().filter(|path| path.is_file()).map(|path: &std::path::PathBuf| read(path)).collect()
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Pieces that mean something in one of the formats.
+const PIECES: &[&str] = &[
+    "---\n",
+    "- [ ] **Step 1: ",
+    "verify:",
+    "```sh\n",
+    "\r\n",
+    "\u{feff}",
+    "\0",
+    "\"",
+    "null",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "-1",
+    "1e999",
+    "18446744073709551616",
+    "\\ud800",
+    "until ",
+    "loop: false\n",
+    "<<EOF",
+    "\u{202e}",
+    "    ",
+    "\t",
+    "&",
+    "*",
+    "!",
+    "|",
+    ">",
+];
+
+fn mutate(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = random.pick(seeds).clone();
+    for _ in 0..1 + random.below(6) {
+        let at = random.below(bytes.len() as u64 + 1) as usize;
+        let end = (at + 1 + random.below(40) as usize).min(bytes.len());
+        match random.below(6) {
+            0 => drop(bytes.drain(at..end)),
+            1 => drop(bytes.splice(at..at, random.pick(PIECES).bytes())),
+            2 if at < bytes.len() => bytes[at] = random.number() as u8,
+            3 => {
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
+            }
+            4 => {
+                let other = random.pick(seeds);
+                let from = random.below(other.len() as u64 + 1) as usize;
+                bytes.truncate(at);
+                bytes.extend_from_slice(&other[from..]);
+            }
+            _ => drop(bytes.splice(at..end, random.pick(PIECES).bytes())),
+        }
+    }
+    bytes
+}
+
+fn holds(name: &str, seeds: &[Vec<u8>], claim: fn(&[u8])) {
+    assert!(!seeds.is_empty(), "{name}: there is something to begin with");
+    seeds.iter().for_each(|seed| claim(seed));
+    let seconds = std::env::var("ONLOOP_FUZZ_SECONDS").map_or(2, |s| s.parse().expect("a number"));
+    let (started, budget) = (Instant::now(), Duration::from_secs(seconds));
+    let mut tried = 0;
+    while started.elapsed() < budget {
+        let bytes = mutate(&mut Random::new(tried), seeds);
+        if let Err(panic) = std::panic::catch_unwind(|| claim(&bytes)) {
+            eprintln!("{name}: mutation {tried} of the saved files:\n{}", bytes.escape_ascii());
+            std::panic::resume_unwind(panic);
+        }
+        tried += 1;
+    }
+    println!("{name}: {tried} mutations");
+}
+
+#[test]
+fn workflows_of_any_bytes() {
+    let mut files = seeds("corpus/hotl");
+    // Long files have their own tests; here they only cost mutations.
+    files.retain(|file| file.len() < 20_000);
+    holds("workflow", &files, claims::workflow);
+}
+
+#[test]
+fn records_of_any_bytes() {
+    holds("record", &seeds("state"), claims::record);
+}
+
+#[test]
+fn journals_of_any_bytes() {
+    holds("journal", &seeds("fuzz/seeds/journal"), claims::journal);
+}
