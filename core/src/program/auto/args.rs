@@ -84,7 +84,7 @@ pub enum LoopRunner {
     /// The agent, as `rw-loop`
     #[default]
     Agent,
-    /// A task with a workflow in `.ai/workflows/` is run by onloop; the others by the agent
+    /// onloop runs tasks that have a workflow, the agent the others
     Onloop,
 }
 
