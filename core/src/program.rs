@@ -53,7 +53,7 @@ pub use finish::{DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use init::{InitArgs, init};
 pub use io::Io;
-pub use lint::{LintArgs, LintFormat, lint};
+pub use lint::{LintArgs, LintFormat, lint, mend};
 pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};

@@ -7,6 +7,8 @@ pub mod auto;
 mod document;
 pub mod event;
 mod finish;
+pub mod host;
+pub mod next;
 pub mod normalized;
 pub mod permission;
 pub mod prepared;

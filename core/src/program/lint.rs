@@ -176,7 +176,7 @@ fn reason_to_skip(path: &str, source: &[u8]) -> Option<String> {
 
 /// Applies fixes until there is none left, and writes the file if that changed it.
 async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Result<Vec<u8>, Exit> {
-    let (fixed, count) = fixed(path, &source);
+    let (fixed, count) = mend(path, &source);
     if count == 0 {
         return Ok(source);
     }
@@ -203,7 +203,7 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
 }
 
 /// `source` after every fix that leaves the file no worse, and how many were applied.
-fn fixed(path: &str, source: &[u8]) -> (Vec<u8>, usize) {
+pub fn mend(path: &str, source: &[u8]) -> (Vec<u8>, usize) {
     let errors = |diagnostics: &[Diagnostic]| {
         diagnostics.iter().filter(|found| found.severity == Severity::Error).count()
     };

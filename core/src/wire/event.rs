@@ -83,6 +83,18 @@ pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
     (events, understood)
 }
 
+/// Reads one event: a line of a journal without revision and time, which are ignored when
+/// they are there.
+///
+/// # Errors
+///
+/// What is wrong with it, as a clause.
+pub fn read(json: &str) -> Result<Event, String> {
+    let document: EventDocument =
+        serde_json::from_str(json).map_err(|error| format!("the event is malformed: {error}"))?;
+    from_document(document).ok_or_else(|| "the event has a word that is not known".to_owned())
+}
+
 fn to_document(event: &Event) -> Option<EventDocument> {
     Some(match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
@@ -217,4 +229,29 @@ fn read_result(document: ResultDocument) -> Option<CheckResult> {
         stdout: document.stdout,
         stderr: document.stderr,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_read_with_and_without_what_a_journal_adds() {
+        let event = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Human };
+        let mut line = Vec::new();
+        write_line(&mut line, 7, Timestamp::EPOCH, &event);
+        assert_eq!(read(std::str::from_utf8(&line).unwrap()), Ok(event.clone()));
+        let bare = r#"{"event":"gate_decided","step":2,"decision":"approved","mode":"human"}"#;
+        assert_eq!(read(bare), Ok(event));
+        let table = [
+            (r#"{"event":"gate_decided","step":2,"decision":"maybe","mode":"human"}"#, "not known"),
+            (r#"{"event":"step_flew","step":2}"#, "unknown variant `step_flew`"),
+            (r#"{"event":"step_started"}"#, "missing field `step`"),
+            ("", "EOF"),
+        ];
+        for (json, expected) in table {
+            let error = read(json).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

@@ -522,7 +522,7 @@ fn phase_word(phase: Phase) -> &'static str {
     }
 }
 
-fn shell_word(shell: Shell) -> &'static str {
+pub(super) fn shell_word(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => "bash",
         Shell::Sh => "sh",

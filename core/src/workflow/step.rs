@@ -37,6 +37,8 @@ pub(super) struct Draft<'a> {
     action: Option<Field<'a>>,
     repeat: Option<Field<'a>>,
     until: Option<Field<'a>>,
+    /// Which of several `until` is meant, nobody can tell.
+    until_repeated: bool,
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
@@ -57,6 +59,7 @@ impl<'a> Draft<'a> {
             action: None,
             repeat: None,
             until: None,
+            until_repeated: false,
             max_iterations: None,
             gate: None,
             verify: None,
@@ -142,6 +145,7 @@ impl<'a> Draft<'a> {
                 _ => &mut self.gate,
             };
             if slot.is_some() {
+                self.until_repeated |= name == "until";
                 findings.push(finding::step::duplicate_field(key_span, &name));
             } else {
                 *slot = Some(Field { key: key_span, value });
@@ -351,8 +355,19 @@ impl<'a> Draft<'a> {
         finding::step::missing_loop(self.header.span(), &self.name, Edit::insert(at, text))
     }
 
-    /// A separate `until:` line, whose condition moves to `loop`.
+    /// A separate `until:` line, whose condition moves to `loop` where there is only one.
     fn lone_until(
+        &self,
+        until: &Field<'a>,
+        repeat: Option<&Field<'a>>,
+        source: &str,
+    ) -> Diagnostic {
+        let found = self.moved_until(until, repeat, source);
+        let fix = if self.until_repeated { None } else { found.fix };
+        Diagnostic { fix, ..found }
+    }
+
+    fn moved_until(
         &self,
         until: &Field<'a>,
         repeat: Option<&Field<'a>>,

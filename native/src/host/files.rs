@@ -69,6 +69,9 @@ impl Files for OsFiles {
         create_folders(folder, durability).map_err(fail)?;
         let temporary = Temporary::create(folder, existing.as_ref()).map_err(fail)?;
         temporary.file().write_all(bytes).map_err(fail)?;
+        // The kernel stamps files with a coarse clock, and a new file may get the number of one
+        // that was just replaced: without a fine stamp two versions could look the same.
+        temporary.file().set_modified(std::time::SystemTime::now()).map_err(fail)?;
         if durability == Durability::Durable {
             temporary.file().sync_all().map_err(fail)?;
         }

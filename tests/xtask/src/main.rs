@@ -4,6 +4,7 @@
 
 mod cargo;
 mod links;
+mod npm;
 mod purity;
 mod sizes;
 mod sources;

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { begin } from "../dist/launch.js";
+
+await begin("hotl-rt");

@@ -1,0 +1,60 @@
+// Makes `dist/` from `src/` and from `build/`, the compiled core with its binding.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const dist = join(root, "dist");
+rmSync(dist, { recursive: true, force: true });
+
+const bundle = (format, platform, entries, options = {}) =>
+  build({
+    absWorkingDir: root,
+    entryPoints: entries.map((entry) => `src/${entry}.ts`),
+    outdir: "dist",
+    bundle: true,
+    format,
+    platform,
+    outExtension: { ".js": format === "cjs" ? ".cjs" : ".js" },
+    // Later targets decode the module with a function that Node 20 does not have.
+    target: "es2022",
+    loader: { ".wasm": "binary" },
+    logLevel: "warning",
+    ...options,
+  });
+
+// In CommonJS a file knows its own place by another name.
+const place = {
+  define: { "import.meta.url": "placeOfThisFile" },
+  banner: { js: 'const placeOfThisFile = require("node:url").pathToFileURL(__filename).href;' },
+};
+
+await Promise.all([
+  bundle("esm", "node", ["index"]),
+  // Two files: what only starts the native program does not read the rest.
+  bundle("esm", "node", ["launch"], { splitting: true, chunkNames: "cli-[hash]" }),
+  bundle("cjs", "node", ["index"], place),
+  bundle("esm", "neutral", ["inline", "slim"]),
+  bundle("cjs", "neutral", ["inline", "slim"]),
+]);
+copyFileSync(join(root, "build", "onloop_bg.wasm"), join(dist, "onloop.wasm"));
+
+// The types are the same for `import` and `require`; which of the two a declaration is for,
+// the nearest package.json says.
+const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+const words = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly"];
+const esm = join(dist, "types", "esm");
+const cjs = join(dist, "types", "cjs");
+execFileSync(process.execPath, [compiler, "-p", root, ...words, "--outDir", esm], {
+  stdio: "inherit",
+});
+cpSync(esm, cjs, { recursive: true });
+writeFileSync(join(cjs, "package.json"), '{ "type": "commonjs" }\n');
+
+// npm packs these from the package's own folder only.
+for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
+  copyFileSync(join(root, "..", name), join(root, name));
+}

@@ -1,0 +1,101 @@
+/** A whole process around the program of a command line. */
+
+import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { Bug, Core, EXIT_BUG, PANIC } from "./core.js";
+import { NodeHost } from "./node/host.js";
+
+const EXIT_USAGE = 2;
+const EXIT_REFUSED = 4;
+const EXIT_INTERRUPTED = 130;
+const ISSUES = "https://github.com/onloop/onloop/issues";
+/** A second signal within this time means "now": nothing is saved any more. */
+const IMPATIENCE_MS = 1000;
+/** A key that arrives this soon after an interactive program has ended was meant for it. */
+const HANDOVER_MS = 200;
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/** Runs the command line and returns the exit code. `argv[0]` is the name it was called by. */
+export async function main(argv: string[], wasm: URL): Promise<number> {
+  // A command uses a small part of the core: compile what it calls when it calls it.
+  setFlagsFromString("--wasm-lazy-compilation");
+  const core = new Core(readFileSync(wasm));
+  const now = process.env["ONLOOP_NOW"] ?? "";
+  const frozenMs = now === "" ? undefined : core.parseTime(now);
+  if (now !== "" && frozenMs === undefined) {
+    const expected =
+      "expected RFC 3339 (`2026-03-20T21:23:15Z`) or milliseconds since 1970";
+    return refuse(`\`ONLOOP_NOW\` is \`${now}\`; ${expected}`, EXIT_USAGE);
+  }
+  let host: NodeHost;
+  try {
+    host = new NodeHost(frozenMs === undefined ? {} : { frozenMs });
+  } catch (error) {
+    return refuse(`cannot work in the current folder: ${text(error)}`, EXIT_REFUSED);
+  }
+  listen(host);
+  try {
+    const exit = await core.run(host.start(argv), host);
+    const { lostOutput } = host;
+    // Whoever reads the result must not take a part of it for the whole.
+    return exit === 0 && lostOutput !== undefined ? refuse(lostOutput.message, EXIT_REFUSED) : exit;
+  } catch (error) {
+    return reportBug(core, error);
+  }
+}
+
+function refuse(message: string, exit: number): number {
+  process.stderr.write(`error: ${message.replace(/[\x00-\x1f\x7f]/g, "")}\n`);
+  return exit;
+}
+
+/** Everything durable is already on disk; locks were released. */
+function reportBug(core: Core, error: unknown): number {
+  // A bug of the core says where it is itself; one of the host has a stack.
+  const what =
+    error instanceof Bug ? error.message.replace(PANIC, "") : `: ${stack(error)}`;
+  process.stderr.write(
+    `onloop ${core.version()} hit a bug of its own${what}\n` +
+      `What was recorded is safe. Please report this with the command you ran:\n  ${ISSUES}\n`,
+  );
+  return EXIT_BUG;
+}
+
+function stack(error: unknown): string {
+  return (error instanceof Error && error.stack) || text(error);
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Signals interrupt what waits; a second one ends everything. */
+function listen(host: NodeHost): void {
+  const ignored = ignoredSignals();
+  let last = -Infinity;
+  let lentUntil = -Infinity;
+  for (const [name, number] of Object.entries(SIGNALS)) {
+    // Ignored from the start is how `nohup` and background jobs ask for it.
+    if ((ignored & (1n << BigInt(number - 1))) !== 0n) continue;
+    process.on(name, () => {
+      const now = performance.now();
+      if (host.terminalLent) lentUntil = now + HANDOVER_MS;
+      if (name === "SIGINT" && now < lentUntil) return;
+      if (now - last < IMPATIENCE_MS) {
+        host.abandon();
+        process.exit(EXIT_INTERRUPTED);
+      }
+      last = now;
+      host.interrupt();
+    });
+  }
+}
+
+function ignoredSignals(): bigint {
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"));
+    return BigInt(`0x${mask?.[1] ?? "0"}`);
+  } catch {
+    return 0n;
+  }
+}

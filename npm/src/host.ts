@@ -1,0 +1,176 @@
+/**
+ * The effects that a program asks for, grouped by capability. A host implements them; what it
+ * cannot do it refuses with a `Failure` of kind `unsupported`.
+ *
+ * Paths are absolute or relative to the folder that the program was started in, with `/`
+ * between their parts. Every method throws a `Failure` when the effect did not happen.
+ */
+
+/** Names one content of one file at one time. Made and compared by the host alone. */
+export type Version = string;
+
+/** What must be at a path before it is written. */
+export type Expect = "any" | "absent" | { version: Version };
+
+export interface Stat {
+  /** Links are not followed. */
+  kind: "file" | "folder" | "link" | "other";
+  /** 0 for folders. */
+  sizeBytes: number;
+  modifiedMs: number;
+  executable: boolean;
+}
+
+export interface Files {
+  /** The content of a file; longer than `limitBytes`: `too_large`. */
+  read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }>;
+  /**
+   * Replaces a file as a whole and creates missing folders. A reader sees the old or the new
+   * content, never a part. `durable`: it survives a power cut once the promise is kept.
+   */
+  write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean): Promise<Version>;
+  /**
+   * Adds to the end of a file, durably; creates it when `expectLenBytes` is 0. Another size
+   * before, or another version of the file `unchanged`: `conflict`.
+   */
+  append(
+    path: string,
+    bytes: Uint8Array,
+    expectLenBytes: number,
+    unchanged: { path: string; version: Version },
+  ): Promise<void>;
+  /** Overwrites `old` with the equally long `neu`; anything else there: `conflict`. */
+  patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
+  /** Removes a file, or a folder with everything in it. */
+  remove(path: string): Promise<void>;
+  /** Names in a folder, sorted by their UTF-8 bytes. */
+  list(path: string): Promise<string[]>;
+  /** What is at a path, not following a final link. */
+  stat(path: string): Promise<Stat>;
+  /** The path with every link resolved. */
+  canonical(path: string): Promise<string>;
+}
+
+export interface Locks {
+  /** Becomes the only holder of a lock file; `busy` names the present one. */
+  lock(path: string, waitMs: number, nowMs: number): Promise<void>;
+  unlock(path: string): Promise<void>;
+  /** Releases what is still held; called when the program has ended. */
+  releaseAll(): Promise<void>;
+}
+
+export type Shell = "bash" | "sh" | "pwsh" | "cmd";
+
+/** A program to run. */
+export interface ProcessSpec {
+  /** A program and its arguments, or a line for a shell. */
+  command: { argv: string[] } | { shell: Shell; line: string };
+  cwd: string;
+  /** Environment variables taken away from what is inherited. */
+  envRemove: string[];
+  /** Environment variables set after that. */
+  envSet: Record<string, string>;
+  /** What the program reads; nothing is an empty, closed stream. */
+  stdin?: Uint8Array;
+  /** Longest run; afterwards its whole process group is ended, then killed. */
+  timeoutMs?: number;
+  /** Bytes kept from the start, and again from the end, of each stream. */
+  captureBytes: number;
+  /** File that receives both streams as they come. */
+  streamTo?: string;
+  /** Name for a live status line. */
+  label?: string;
+  /** Connect the program to the terminal instead of capturing. */
+  interactive: boolean;
+}
+
+export type ProcessStatus =
+  | { exited: number }
+  | { signalled: number }
+  | "timed_out"
+  | "interrupted";
+
+/** One stream's output: all of it, or its beginning and its end. */
+export interface Capture {
+  head: Uint8Array;
+  tail: Uint8Array;
+  totalBytes: number;
+}
+
+export interface ProcessEnd {
+  status: ProcessStatus;
+  stdout: Capture;
+  stderr: Capture;
+  durationMs: number;
+}
+
+export interface Processes {
+  /** Runs a program to its end. */
+  run(spec: ProcessSpec): Promise<ProcessEnd>;
+}
+
+/** Facts about a checkout. Paths are absolute, with links resolved. */
+export interface Repository {
+  root: string;
+  /** Top folder of the main checkout; of a bare repository, its own folder. */
+  mainRoot: string;
+  linked: boolean;
+  /** Nothing: detached. */
+  branch?: string;
+  /** Nothing: no commit yet. */
+  head?: string;
+  /** Every uncommitted path, relative to `root`, sorted. */
+  dirty: string[];
+  /** Commit of the branch asked about. */
+  targetCommit?: string;
+  /** Where the branch asked about is checked out. */
+  targetCheckedOutAt?: string;
+}
+
+export interface Worktree {
+  path: string;
+  branch?: string;
+}
+
+export interface Git {
+  /** What is known about the checkout around `cwd`; nothing outside of one. */
+  survey(cwd: string, branch: string): Promise<Repository | undefined>;
+  /** Every worktree, the main one first. */
+  worktrees(cwd: string): Promise<Worktree[]>;
+  /** The commit at HEAD. */
+  head(cwd: string): Promise<string | undefined>;
+  /** A linked worktree; with `createAt` on a new branch there. Leaves nothing on failure. */
+  createWorktree(cwd: string, path: string, branch: string, createAt?: string): Promise<void>;
+  removeWorktree(cwd: string, path: string): Promise<void>;
+  switch(cwd: string, branch: string, create: boolean): Promise<void>;
+  deleteBranch(cwd: string, branch: string): Promise<void>;
+  /** Stashes tracked and untracked changes of `paths`, relative to the checkout's root. */
+  stash(cwd: string, message: string, paths: string[]): Promise<void>;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  nowMs(): number;
+  sleep(durationMs: number): Promise<void>;
+}
+
+export interface Terminal {
+  /** Results, written as they are; notes are whole lines with ANSI styles. */
+  say(to: "result" | "note", text: string): Promise<void>;
+  /** A person's answer; `closed` when nobody can answer. */
+  ask(question: string): Promise<string>;
+  /**
+   * The next whole lines of standard input, empty at its end. A line longer than the limit:
+   * `too_large`, and reading goes on behind it. Hosts without standard input leave it out.
+   */
+  readInput?(limitBytes: number): Promise<Uint8Array>;
+}
+
+export interface Host {
+  files: Files;
+  locks: Locks;
+  processes: Processes;
+  git: Git;
+  clock: Clock;
+  terminal: Terminal;
+}

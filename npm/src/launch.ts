@@ -1,0 +1,32 @@
+/** Decides who does the work: the native program, or the core in this process. */
+
+import { find, run } from "./native.js";
+
+const EXIT_REFUSED = 4;
+
+/** Runs the command line of this process under `name`. */
+export async function begin(name: string): Promise<void> {
+  const argv = [name, ...process.argv.slice(2)];
+  const native = find();
+  // Results are the same everywhere, so who made them is said to people only.
+  if (argv.length === 2 && (argv[1] === "--version" || argv[1] === "-V")) {
+    const who =
+      native === undefined
+        ? `WebAssembly in Node ${process.versions.node}`
+        : `native program \`${native.path}\`, ${native.because}`;
+    process.stderr.write(`${who}\n`);
+  }
+  if (native !== undefined) {
+    try {
+      process.exitCode = await run(native, argv);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const what = `cannot run \`${native.path}\`, ${native.because}: ${why}`;
+      process.stderr.write(`error: ${what}\n`);
+      process.exitCode = EXIT_REFUSED;
+    }
+    return;
+  }
+  const { main } = await import("./cli.js");
+  process.exitCode = await main(argv, new URL("./onloop.wasm", import.meta.url));
+}

@@ -1,0 +1,83 @@
+/** What the operating system says, as failures that programs can branch on. */
+
+import { getSystemErrorMap } from "node:util";
+import { Failure, type FailureKind } from "../failure.js";
+
+const KINDS: Record<string, FailureKind> = {
+  ENOENT: "not_found",
+  EEXIST: "exists",
+  ENOTEMPTY: "exists",
+  EACCES: "denied",
+  EPERM: "denied",
+  EROFS: "denied",
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EFBIG: "too_large",
+  E2BIG: "too_large",
+  ENOTDIR: "invalid",
+  EISDIR: "invalid",
+  ENAMETOOLONG: "invalid",
+  EINVAL: "invalid",
+  EILSEQ: "invalid",
+  ELOOP: "invalid",
+  ENXIO: "invalid",
+  EBUSY: "busy",
+  ETXTBSY: "busy",
+  EAGAIN: "busy",
+  EPIPE: "closed",
+  ENOSYS: "unsupported",
+  EOPNOTSUPP: "unsupported",
+  ENOTSUP: "unsupported",
+};
+
+const REASONS: Record<string, string> = {
+  ENOENT: "nothing is there",
+  EEXIST: "something is already there",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the device; free some and try again",
+  EDQUOT: "the disk quota is used up; free some and try again",
+  ENOTDIR: "a part of the path is a file, not a folder",
+  EISDIR: "it is a folder, not a file",
+  ELOOP: "it is or contains a symbolic link that is not followed",
+  ENXIO: "it is a device, a pipe or a socket, not a file",
+};
+
+/** The name of a system error, such as `ENOENT`; nothing for any other error. */
+export function code(error: unknown): string | undefined {
+  const isSystem = error instanceof Error && "code" in error && "errno" in error;
+  return isSystem ? String(error.code) : undefined;
+}
+
+/** Whether a system call failed in that way. */
+export function is(error: unknown, wanted: string): boolean {
+  return code(error) === wanted;
+}
+
+/** The error in words. */
+export function reason(error: unknown): string {
+  const name = code(error);
+  if (name === undefined) return error instanceof Error ? error.message : String(error);
+  const known = REASONS[name];
+  if (known !== undefined) return known;
+  const errno = Number((error as NodeJS.ErrnoException).errno);
+  return getSystemErrorMap().get(errno)?.[1] ?? name;
+}
+
+/** The failure behind `error`; what is no system error is a bug and thrown as it is. */
+export function failure(error: unknown, what: string): Failure {
+  if (error instanceof Failure) return error;
+  const name = code(error);
+  if (name === undefined) throw error;
+  return new Failure(KINDS[name] ?? "other", `${what}: ${reason(error)}`);
+}
+
+/** Does `work`, and says which path it was about when the system refuses. */
+export async function onPath<T>(act: string, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw failure(error, `cannot ${act} \`${path}\``);
+  }
+}

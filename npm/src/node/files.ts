@@ -1,0 +1,320 @@
+/**
+ * Files and folders.
+ *
+ * A file is replaced by writing a temporary one in the same folder and renaming it. Final
+ * symbolic links are read through but never written through: what an agent left in our folders
+ * must not lead our own writes somewhere else.
+ */
+
+import { type BigIntStats, constants } from "node:fs";
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  realpath,
+  rm,
+  unlink,
+} from "node:fs/promises";
+import { dirname } from "node:path";
+import { Failure } from "../failure.js";
+import type { Expect, Files, Stat, Version } from "../host.js";
+import { is, onPath } from "./errors.js";
+import { Temporary, createFolders, syncFolder } from "./publish.js";
+import type { Root } from "./root.js";
+
+const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+// Neither waits for a partner of a pipe nor makes a terminal ours; missing on Windows.
+const CAREFUL = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const NO_LINKS = CAREFUL | (constants.O_NOFOLLOW ?? 0);
+
+export class NodeFiles implements Files {
+  readonly #root: Root;
+
+  constructor(root: Root) {
+    this.#root = root;
+  }
+
+  async read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }> {
+    const target = this.#root.resolve(path);
+    return onPath("read", path, () =>
+      using(open(target, O_RDONLY | CAREFUL), async (file) => {
+        const stats = await file.stat({ bigint: true });
+        regular(stats, "read", path);
+        if (stats.size > BigInt(limitBytes)) throw tooLarge(path, Number(stats.size), limitBytes);
+        const bytes = await readUpTo(file, Number(stats.size), limitBytes + 1);
+        if (bytes.length > limitBytes) throw tooLarge(path, bytes.length, limitBytes);
+        // The version was taken before the content: a change in between makes it stale, and a
+        // later write that expects it fails, as it should.
+        return { bytes, version: version(stats) };
+      }),
+    );
+  }
+
+  async write(
+    path: string,
+    bytes: Uint8Array,
+    expect: Expect,
+    durable: boolean,
+  ): Promise<Version> {
+    const target = this.#root.resolve(path);
+    const existing = await replaceable(target, path);
+    met(expect, existing, path);
+    const folder = dirname(target);
+    return onPath("write", path, async () => {
+      await createFolders(folder, durable);
+      const temporary = await Temporary.create(folder, existing);
+      try {
+        await temporary.file.writeFile(bytes);
+        if (durable) await temporary.file.sync();
+        if (expect === "absent") {
+          await temporary.publishNew(target);
+        } else {
+          if (expect !== "any") met(expect, await replaceable(target, path), path);
+          await temporary.publish(target);
+        }
+      } catch (error) {
+        await temporary.discard();
+        throw error;
+      }
+      // Asked of the file we hold, not of the path: it names what *we* wrote.
+      const ours = version(await temporary.file.stat({ bigint: true }));
+      await temporary.file.close();
+      if (durable) await syncFolder(folder);
+      return ours;
+    });
+  }
+
+  async append(
+    path: string,
+    bytes: Uint8Array,
+    expectLenBytes: number,
+    unchanged: { path: string; version: Version },
+  ): Promise<void> {
+    const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
+    met({ version: unchanged.version }, guard, unchanged.path);
+    const target = this.#root.resolve(path);
+    await onPath("append to", path, async () => {
+      if (expectLenBytes === 0) await createFolders(dirname(target), true);
+      const { file, created } = await openToAppend(target, path, expectLenBytes);
+      await using(Promise.resolve(file), async () => {
+        const stats = await file.stat({ bigint: true });
+        regular(stats, "append to", path);
+        if (stats.size !== BigInt(expectLenBytes)) {
+          throw conflict(path, `has ${stats.size} bytes; ${expectLenBytes} expected`);
+        }
+        try {
+          await file.appendFile(bytes);
+          await file.datasync();
+        } catch (error) {
+          // A full disk takes a part of the bytes; without this the next append, which expects
+          // the old size, could never succeed.
+          await file.truncate(expectLenBytes).catch(() => undefined);
+          throw error;
+        }
+      });
+      if (created) await syncFolder(dirname(target));
+    });
+  }
+
+  async patch(
+    path: string,
+    offsetBytes: number,
+    old: Uint8Array,
+    neu: Uint8Array,
+  ): Promise<void> {
+    if (old.length !== neu.length) {
+      const sizes = `${neu.length} bytes cannot replace ${old.length}`;
+      throw new Failure("invalid", `cannot change \`${path}\` in place: ${sizes}`);
+    }
+    const target = this.#root.resolve(path);
+    await onPath("change", path, () =>
+      using(open(target, O_RDWR | NO_LINKS), async (file) => {
+        regular(await file.stat({ bigint: true }), "change", path);
+        const found = new Uint8Array(old.length);
+        const { bytesRead } = await file.read(found, 0, old.length, offsetBytes);
+        if (bytesRead !== old.length || Buffer.compare(found, old) !== 0) {
+          const what = `holds something else at byte ${offsetBytes} than expected`;
+          throw conflict(path, what);
+        }
+        await file.write(neu, 0, neu.length, offsetBytes);
+      }),
+    );
+  }
+
+  async remove(path: string): Promise<void> {
+    const target = this.#root.resolve(path);
+    if (this.#root.standsOn(target)) {
+      const why = "it contains the current folder";
+      throw new Failure("invalid", `refused to remove \`${path}\`: ${why}`);
+    }
+    await onPath("remove", path, async () => {
+      const stats = await lstat(target);
+      await (stats.isDirectory() ? rm(target, { recursive: true }) : unlink(target));
+    });
+  }
+
+  /** Names that are not UTF-8 are left out: no request could name them. */
+  async list(path: string): Promise<string[]> {
+    const target = this.#root.resolve(path);
+    return onPath("list", path, async () => {
+      const names = await readdir(target, { encoding: "buffer" });
+      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+      return names.sort(Buffer.compare).flatMap((name) => {
+        try {
+          return [text.decode(name)];
+        } catch {
+          return [];
+        }
+      });
+    });
+  }
+
+  async stat(path: string): Promise<Stat> {
+    const target = this.#root.resolve(path);
+    return onPath("look at", path, async () => {
+      const stats = await lstat(target, { bigint: true });
+      const kind = fileKind(stats);
+      return {
+        kind,
+        sizeBytes: kind === "folder" ? 0 : Number(stats.size),
+        modifiedMs: Number(stats.mtimeMs),
+        executable: kind === "file" && isExecutable(stats),
+      };
+    });
+  }
+
+  async canonical(path: string): Promise<string> {
+    const target = this.#root.resolve(path);
+    return onPath("resolve", path, () => realpath(target));
+  }
+}
+
+/** What a process writes to while it runs; opened here because the rules are the same. */
+export async function openStream(root: Root, path: string): Promise<FileHandle> {
+  const target = root.resolve(path);
+  return onPath("write", path, async () => {
+    await createFolders(dirname(target), false);
+    const file = await open(target, O_WRONLY | O_APPEND | O_CREAT | NO_LINKS, 0o644);
+    try {
+      regular(await file.stat({ bigint: true }), "write", path);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return file;
+  });
+}
+
+/** Opens what may turn out to be no regular file; the caller looks before it reads. */
+export function openToInspect(target: string): Promise<FileHandle> {
+  return open(target, O_RDONLY | NO_LINKS);
+}
+
+async function openToAppend(
+  target: string,
+  path: string,
+  expectLenBytes: number,
+): Promise<{ file: FileHandle; created: boolean }> {
+  const flags = O_WRONLY | O_APPEND | NO_LINKS;
+  if (expectLenBytes === 0) {
+    try {
+      return { file: await open(target, flags | O_CREAT | O_EXCL, 0o644), created: true };
+    } catch (error) {
+      if (!is(error, "EEXIST")) throw error;
+    }
+  }
+  try {
+    return { file: await open(target, flags), created: false };
+  } catch (error) {
+    if (!is(error, "ENOENT")) throw error;
+    throw conflict(path, `is gone; ${expectLenBytes} bytes expected`);
+  }
+}
+
+async function using<T>(
+  opening: Promise<FileHandle>,
+  work: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await opening;
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readUpTo(file: FileHandle, expected: number, limit: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  let room = Math.min(expected + 1, limit);
+  while (room > 0) {
+    const part = new Uint8Array(room);
+    const { bytesRead } = await file.read(part, 0, room, null);
+    if (bytesRead === 0) break;
+    parts.push(part.subarray(0, bytesRead));
+    total += bytesRead;
+    room = Math.min(Math.max(expected + 1 - total, 64 * 1024), limit - total);
+  }
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts, total);
+}
+
+/** What is at `target` now; nothing is fine, but only a regular file may be replaced. */
+async function replaceable(target: string, path: string): Promise<BigIntStats | undefined> {
+  return onPath("write", path, async () => {
+    const stats = await lstat(target, { bigint: true }).catch((error: unknown) => {
+      if (is(error, "ENOENT")) return undefined;
+      throw error;
+    });
+    if (stats !== undefined) regular(stats, "write", path);
+    return stats;
+  });
+}
+
+function regular(stats: BigIntStats, act: string, path: string): void {
+  const what = {
+    file: undefined,
+    folder: "it is a folder, not a file",
+    link: "it is a symbolic link, and those are not followed here; use the path it leads to",
+    other: "it is a device, a pipe or a socket, not a file",
+  }[fileKind(stats)];
+  if (what !== undefined) throw new Failure("invalid", `cannot ${act} \`${path}\`: ${what}`);
+}
+
+function met(expect: Expect, existing: BigIntStats | undefined, path: string): void {
+  if (expect === "any") return;
+  if (expect === "absent") {
+    if (existing === undefined) return;
+    throw new Failure("exists", `cannot write \`${path}\`: something is already there`);
+  }
+  if (existing === undefined) throw conflict(path, "is gone");
+  if (version(existing) !== expect.version) throw conflict(path, "was changed by somebody else");
+}
+
+function conflict(path: string, what: string): Failure {
+  return new Failure("conflict", `\`${path}\` ${what}`);
+}
+
+function tooLarge(path: string, size: number, limit: number): Failure {
+  return new Failure("too_large", `\`${path}\` has ${size} bytes; at most ${limit} are read`);
+}
+
+function fileKind(stats: BigIntStats): Stat["kind"] {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "folder";
+  return stats.isSymbolicLink() ? "link" : "other";
+}
+
+function isExecutable(stats: BigIntStats): boolean {
+  // Without permission bits every file may be tried.
+  return process.platform === "win32" || (stats.mode & 0o111n) !== 0n;
+}
+
+/**
+ * Names a file's content by everything that changes with it: a writer that replaces the file
+ * changes the inode, one that writes in place changes times or length.
+ */
+function version(stats: BigIntStats): Version {
+  const { dev, ino, mtimeNs, ctimeNs, size } = stats;
+  return [dev, ino, mtimeNs, ctimeNs, size].map((part) => part.toString(16)).join(".");
+}

@@ -1,0 +1,167 @@
+/** Starting git so that it does what we ask and nothing else. */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Failure } from "../failure.js";
+import { code, failure, is } from "./errors.js";
+
+/**
+ * What git would start or touch by itself, turned off. Filters and credential helpers stay:
+ * without filters a checkout holds the wrong bytes, and a partial clone may have to fetch.
+ */
+const CONFIG = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "advice.detachedHead=false",
+];
+
+/**
+ * Variables about git that say who the user is and how to reach a server. Every other one that
+ * starts with `GIT_` is removed: it could point git at another repository or another program.
+ */
+const KEPT = new Set([
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_EXEC_PATH",
+  "GIT_SSH",
+  "GIT_SSH_COMMAND",
+  "GIT_AUTHOR_NAME",
+  "GIT_AUTHOR_EMAIL",
+  "GIT_COMMITTER_NAME",
+  "GIT_COMMITTER_EMAIL",
+  "GIT_SSL_CAINFO",
+  "GIT_SSL_CAPATH",
+]);
+
+/** What git answered. */
+export interface Answer {
+  exit: number;
+  stdout: Buffer;
+  stderr: string;
+  /** Where and what was asked, for people. */
+  asked: string;
+}
+
+/** Asks git in `cwd`, which gets to read `input`. */
+export function ask(cwd: string, args: string[], input = ""): Promise<Answer> {
+  const asked = `\`git ${args.join(" ")}\` in \`${cwd}\``;
+  const settings = CONFIG.flatMap((setting) => ["-c", setting]);
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error): void => {
+      if (is(error, "ENOENT") && existsSync(cwd)) {
+        reject(new Failure("unsupported", "the program `git` is not installed"));
+      } else {
+        reject(code(error) === undefined ? error : failure(error, `\`${cwd}\``));
+      }
+    };
+    const child = spawn("git", ["--no-pager", ...settings, ...args], { cwd, env: environment() });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
+    child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
+    child.on("error", refuse);
+    // A program that does not read to the end has its own reasons and says them.
+    child.stdin.on("error", () => undefined).end(input);
+    child.on("close", (exit, signal) => {
+      if (signal === "SIGINT") {
+        reject(new Failure("interrupted", `${asked}: interrupted`));
+        return;
+      }
+      const said = Buffer.concat(stderr).toString();
+      resolve({ exit: exit ?? -1, stdout: Buffer.concat(stdout), stderr: said, asked });
+    });
+  });
+}
+
+/** Standard output of a question that had to succeed. */
+export async function succeed(cwd: string, args: string[], input?: string): Promise<Buffer> {
+  const answer = await ask(cwd, args, input);
+  if (answer.exit === 0) return answer.stdout;
+  throw complaint(answer);
+}
+
+/** Standard output, or nothing where git says no: exit code 1 and no complaint. */
+export async function maybe(cwd: string, args: string[]): Promise<string | undefined> {
+  const answer = await ask(cwd, args);
+  if (answer.exit === 1) return undefined;
+  if (answer.exit !== 0) throw complaint(answer);
+  return line(answer.stdout);
+}
+
+/**
+ * Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its
+ * exit code is the same for everything that is wrong.
+ */
+export async function isInRepository(cwd: string): Promise<boolean> {
+  let answer: Answer;
+  try {
+    answer = await ask(cwd, ["rev-parse", "--git-dir"]);
+  } catch (error) {
+    // Without git there is no harm in not having a repository.
+    const missing = error instanceof Failure && error.kind === "unsupported";
+    if (missing && enclosing(cwd) === undefined) return false;
+    throw error;
+  }
+  if (answer.exit === 0) return true;
+  if (answer.stderr.includes("dubious ownership")) {
+    const top = enclosing(cwd) ?? cwd;
+    throw new Failure(
+      "denied",
+      `the repository around \`${top}\` belongs to another user; if you trust it: ` +
+        `git config --global --add safe.directory ${top}`,
+    );
+  }
+  if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
+  const top = enclosing(cwd);
+  if (top === undefined) return false;
+  throw new Failure(
+    "invalid",
+    `\`${join(top, ".git")}\` points to a repository that is not there; ` +
+      "`git worktree repair`, run in the main checkout, may mend it",
+  );
+}
+
+/** One answer on one line, without its line break. */
+export function line(output: Buffer): string {
+  return output.toString().replace(/\n$/, "");
+}
+
+/** The parts of an output that ends each of them with NUL. */
+export function untilNul(output: Buffer): string[] {
+  return output
+    .toString()
+    .split("\0")
+    .filter((part) => part !== "");
+}
+
+/** The nearest folder that has a `.git`. */
+function enclosing(cwd: string): string | undefined {
+  for (let at = cwd; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+function complaint({ asked, exit, stderr }: Answer): Failure {
+  const said = stderr.trimEnd() || "no reason given";
+  return new Failure("other", `${asked} ended with ${exit}: ${said}`);
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("GIT_") || KEPT.has(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    // Reading must not write: a refreshed index would be a change nobody asked for.
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_LITERAL_PATHSPECS: "1",
+  };
+}

@@ -1,0 +1,124 @@
+/** The effects of the operating system, from Node. */
+
+import { randomBytes } from "node:crypto";
+import type { Failure } from "../failure.js";
+import type {
+  Clock,
+  Files,
+  Git,
+  Host,
+  Locks,
+  ProcessEnd,
+  Processes,
+  Terminal,
+} from "../host.js";
+import type { Start } from "../wire.js";
+import { NodeFiles } from "./files.js";
+import { NodeGit } from "./git.js";
+import { identity } from "./holder.js";
+import { Interrupts } from "./interrupts.js";
+import { NodeLocks } from "./locks.js";
+import { NodeProcesses } from "./processes.js";
+import { Root } from "./root.js";
+import { NodeTerminal, isStyled } from "./terminal.js";
+
+/** How a host differs from the process that it lives in. */
+export interface NodeHostOptions {
+  /** Absolute; relative paths are below it. Default: the current folder. */
+  cwd?: string;
+  /** The time at which the clock stands still, in milliseconds since 1970. */
+  frozenMs?: number;
+  /** Whether the person at standard input may be asked. Default: if it is a terminal. */
+  attended?: boolean;
+}
+
+export class NodeHost implements Host {
+  readonly cwd: string;
+  readonly files: Files;
+  readonly locks: Locks;
+  readonly processes: Processes;
+  readonly git: Git;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  readonly #interrupts = new Interrupts();
+  readonly #locks: NodeLocks;
+  readonly #processes: NodeProcesses;
+  readonly #terminal: NodeTerminal;
+  readonly #attended: boolean;
+
+  constructor(options: NodeHostOptions = {}) {
+    this.cwd = options.cwd ?? process.cwd();
+    this.#attended = options.attended ?? process.stdin.isTTY === true;
+    const root = new Root(this.cwd);
+    const interrupts = this.#interrupts;
+    const styled = isStyled(process.stderr.isTTY === true, process.env);
+    const terminal = new NodeTerminal({ attended: this.#attended, styled }, interrupts);
+    const children = new NodeProcesses(root, interrupts, (message) => {
+      terminal.note(`warning: ${message}\n`).catch(() => undefined);
+    });
+    this.#locks = new NodeLocks(root, identity(), interrupts);
+    this.#processes = children;
+    this.#terminal = terminal;
+    this.files = new NodeFiles(root);
+    this.locks = this.#locks;
+    this.git = new NodeGit(root);
+    this.terminal = terminal;
+    const { frozenMs } = options;
+    this.clock = {
+      nowMs: () => frozenMs ?? Date.now(),
+      sleep: (durationMs) => interrupts.sleep(durationMs),
+    };
+    // Two runs with the same frozen clock produce the same bytes.
+    const timed = (end: ProcessEnd): ProcessEnd =>
+      frozenMs === undefined ? end : { ...end, durationMs: 0 };
+    this.processes = { run: async (spec) => timed(await children.run(spec)) };
+  }
+
+  /** Interrupts what waits, or the next thing that will: what Ctrl-C does. */
+  interrupt(): void {
+    this.#interrupts.raise();
+  }
+
+  /** Ends what runs and releases every lock, at once: the process is about to exit. */
+  abandon(): void {
+    this.#processes.killNow();
+    this.#locks.releaseAllNow();
+  }
+
+  /** Whether an interactive program has the terminal, and with it Ctrl-C. */
+  get terminalLent(): boolean {
+    return this.#processes.terminalLent;
+  }
+
+  /** Why a result was not written completely, if one was not. */
+  get lostOutput(): Failure | undefined {
+    return this.#terminal.lostOutput;
+  }
+
+  /** What a program knows from the beginning, gathered from this process. */
+  start(argv: string[], env: Record<string, string> = environment()): Start {
+    const { stderr, stdout } = process;
+    return {
+      argv,
+      env,
+      cwd: this.cwd,
+      now_ms: this.clock.nowMs(),
+      terminal: {
+        stdin: this.#attended,
+        stdout: stdout.isTTY === true,
+        stderr: stderr.isTTY === true,
+        columns: Math.min(stderr.columns || stdout.columns || 80, 65535),
+      },
+      process: identity(),
+      random: randomBytes(16).toString("hex"),
+    };
+  }
+}
+
+function environment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    ),
+  );
+}

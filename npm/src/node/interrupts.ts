@@ -1,0 +1,61 @@
+/**
+ * Ctrl-C and its relatives, delivered exactly once to whatever waits.
+ *
+ * A signal raises the interrupt; the next request that has to wait takes it. Requests that do
+ * not wait are never interrupted, so that a program can always save what it has.
+ */
+
+import { Failure } from "../failure.js";
+
+export class Interrupts {
+  #pending = false;
+  readonly #waiting = new Set<() => void>();
+
+  /** Interrupts what waits, or the next thing that will. */
+  raise(): void {
+    this.#pending = true;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Takes a pending interrupt. */
+  take(): boolean {
+    const taken = this.#pending;
+    this.#pending = false;
+    return taken;
+  }
+
+  /** Takes a pending interrupt as a failure, before something that would wait. */
+  check(): void {
+    if (this.take()) throw interrupted();
+  }
+
+  /** Calls `wake` at every interrupt until the returned function is called. */
+  watch(wake: () => void): () => void {
+    this.#waiting.add(wake);
+    return () => this.#waiting.delete(wake);
+  }
+
+  async sleep(durationMs: number): Promise<void> {
+    const end = performance.now() + durationMs;
+    for (;;) {
+      this.check();
+      const left = end - performance.now();
+      if (left <= 0) return;
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          unwatch();
+          resolve();
+        };
+        // Longer timers would fire at once.
+        const timer = setTimeout(done, Math.min(left, 2 ** 31 - 1));
+        const unwatch = this.watch(done);
+      });
+    }
+  }
+}
+
+/** The failure of a request that was interrupted before or while it waited. */
+export function interrupted(): Failure {
+  return new Failure("interrupted", "interrupted");
+}

@@ -1,0 +1,54 @@
+/**
+ * The kernel's advisory lock (`flock`) on an open file. Node has no call for it, but the lock
+ * belongs to the open file and not to a process: a small program that inherits the file takes
+ * the lock and ends, and we hold it until we close the file or die.
+ */
+
+import { spawn } from "node:child_process";
+import type { FileHandle } from "node:fs/promises";
+import { is } from "./errors.js";
+
+/** What came of trying to take the lock. */
+export type KernelLock = "taken" | "held" | "unsupported";
+
+const PERL = `use Fcntl ":flock"; use Errno;
+open(my $file, "<&=", 3) or exit 2;
+exit 0 if flock($file, LOCK_EX | LOCK_NB);
+exit($!{EWOULDBLOCK} ? 1 : 2);`;
+
+/** Programs that lock file descriptor 3, in the order in which they are tried. */
+const HELPERS: readonly [string, ...string[]][] = [
+  ["flock", "-n", "3"],
+  ["perl", "-e", PERL],
+];
+
+/** The first helper that may exist. */
+let usable = 0;
+
+/** Whether locks can be taken here, found out by trying. */
+function hasHelper(): boolean {
+  return process.platform !== "win32" && usable < HELPERS.length;
+}
+
+/** Tries to lock an open file, without waiting. */
+export async function tryLock(file: FileHandle): Promise<KernelLock> {
+  while (hasHelper()) {
+    const helper = HELPERS[usable];
+    if (helper === undefined) break;
+    const [program, ...words] = helper;
+    const exit = await run(program, words, file.fd);
+    if (exit === "missing") usable += 1;
+    else return exit === 0 ? "taken" : exit === 1 ? "held" : "unsupported";
+  }
+  return "unsupported";
+}
+
+function run(program: string, words: string[], fd: number): Promise<number | "missing"> {
+  return new Promise((resolve, reject) => {
+    // In a session of its own: a Ctrl-C that is for us must not end it half-way.
+    const stdio = ["ignore" as const, "ignore" as const, "ignore" as const, fd];
+    const child = spawn(program, words, { stdio, detached: true });
+    child.on("error", (error) => (is(error, "ENOENT") ? resolve("missing") : reject(error)));
+    child.on("exit", (code) => resolve(code ?? 2));
+  });
+}

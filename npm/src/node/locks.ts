@@ -1,0 +1,259 @@
+/**
+ * Lock files, shared with the native host: the same file, the same line, the same two proofs
+ * before a lock is broken.
+ *
+ * The file appears complete under its name in one step and names its holder, who also keeps
+ * the kernel's lock on it. It is broken only when the process it names is gone *and* the
+ * kernel's lock is free. Whoever breaks one first takes the kernel's lock on the dead file, then
+ * checks that the name still leads to it, and only then renames its own file over it; a second
+ * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
+ *
+ * Where no program can take the kernel's lock for us, we break nothing, and our own locks name
+ * a machine that nobody else is, so that nobody breaks them either.
+ */
+
+import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
+import { type FileHandle, lstat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Failure } from "../failure.js";
+import type { Locks } from "../host.js";
+import { failure, is, onPath } from "./errors.js";
+import { openToInspect } from "./files.js";
+import { type Holder, type Identity, isGone, parse, shown, toLine } from "./holder.js";
+import type { Interrupts } from "./interrupts.js";
+import { tryLock } from "./kernel_lock.js";
+import { Temporary, createFolders } from "./publish.js";
+import type { Root } from "./root.js";
+
+/** Longest line read; ours have about 150 bytes. */
+const LINE_BYTES = 4096;
+/** First pause of a waiter; each further one doubles. */
+const FIRST_PAUSE_MS = 1;
+/** Longest pause of a waiter: a lock is held for a read and a write, so more is wasted. */
+const LONGEST_PAUSE_MS = 50;
+
+/** Why a lock is not ours. */
+type Obstacle =
+  | { why: "alive" | "elsewhere" | "unbreakable"; holder: Holder }
+  | { why: "unreadable" };
+
+type Inspection =
+  | { found: "free" }
+  | { found: "held"; obstacle: Obstacle }
+  | { found: "dead"; file: FileHandle };
+
+/** `changed`: what was in the way has just gone; trying again may succeed at once. */
+type Attempt = { held: FileHandle } | { obstacle: Obstacle } | "changed";
+
+export class NodeLocks implements Locks {
+  readonly #root: Root;
+  readonly #identity: Identity;
+  readonly #interrupts: Interrupts;
+  readonly #held = new Map<string, FileHandle>();
+
+  constructor(root: Root, identity: Identity, interrupts: Interrupts) {
+    this.#root = root;
+    this.#identity = identity;
+    this.#interrupts = interrupts;
+  }
+
+  async lock(path: string, waitMs: number, nowMs: number): Promise<void> {
+    const target = this.#root.resolve(path);
+    if (this.#held.has(target)) {
+      throw new Failure("busy", `this program already holds the lock \`${path}\``);
+    }
+    const end = performance.now() + waitMs;
+    let pause = FIRST_PAUSE_MS;
+    for (;;) {
+      const attempt = await onPath("lock", path, () => this.#attempt(target, nowMs));
+      if (attempt === "changed") continue;
+      if ("held" in attempt) {
+        this.#held.set(target, attempt.held);
+        return;
+      }
+      const left = end - performance.now();
+      if (left <= 0 || !mayPass(attempt.obstacle)) throw refusal(attempt.obstacle, path);
+      await this.#interrupts.sleep(Math.min(pause, left));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  async unlock(path: string): Promise<void> {
+    const target = this.#root.resolve(path);
+    const file = this.#held.get(target);
+    if (file === undefined) {
+      throw new Failure("conflict", `this program does not hold the lock \`${path}\``);
+    }
+    this.#held.delete(target);
+    let ours: boolean;
+    try {
+      ours = release(target, file.fd);
+    } catch (error) {
+      throw failure(error, `cannot unlock \`${path}\``);
+    } finally {
+      await file.close();
+    }
+    if (!ours) {
+      throw new Failure("conflict", `the lock \`${path}\` was taken away while it was held`);
+    }
+  }
+
+  async releaseAll(): Promise<void> {
+    const files = [...this.#held.values()];
+    this.releaseAllNow();
+    await Promise.all(files.map((file) => file.close()));
+  }
+
+  /** Releases everything when there is no time to wait. Locks that are no longer ours stay. */
+  releaseAllNow(): void {
+    for (const [target, file] of this.#held) {
+      try {
+        release(target, file.fd);
+      } catch {
+        // Whoever comes next finds the lock of a dead process.
+      }
+    }
+    this.#held.clear();
+  }
+
+  async #attempt(target: string, nowMs: number): Promise<Attempt> {
+    const inspection = await this.#inspect(target);
+    switch (inspection.found) {
+      case "held":
+        return { obstacle: inspection.obstacle };
+      case "free": {
+        const ours = await this.#prepare(target, nowMs);
+        try {
+          await ours.publishNew(target);
+        } catch (error) {
+          await ours.discard();
+          if (is(error, "EEXIST")) return "changed";
+          throw error;
+        }
+        return { held: ours.file };
+      }
+      case "dead":
+        try {
+          return await this.#takeOver(inspection.file, target, nowMs);
+        } finally {
+          await inspection.file.close();
+        }
+    }
+  }
+
+  /** Looks at what is at `target` without changing it. */
+  async #inspect(target: string): Promise<Inspection> {
+    let file: FileHandle;
+    try {
+      const stats = await lstat(target);
+      if (!stats.isFile()) throw notAFile();
+      file = await openToInspect(target);
+    } catch (error) {
+      if (is(error, "ENOENT")) return { found: "free" };
+      throw error;
+    }
+    const inspection = await this.#judge(file).catch(async (error: unknown) => {
+      await file.close();
+      throw error;
+    });
+    if (inspection.found !== "dead") await file.close();
+    return inspection;
+  }
+
+  async #judge(file: FileHandle): Promise<Inspection> {
+    const held = (obstacle: Obstacle): Inspection => ({ found: "held", obstacle });
+    if (!(await file.stat()).isFile()) throw notAFile();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LINE_BYTES), 0, LINE_BYTES, 0);
+    const holder = parse(buffer.toString("utf8", 0, bytesRead));
+    if (holder === undefined) return held({ why: "unreadable" });
+    if (holder.host !== this.#identity.host) return held({ why: "elsewhere", holder });
+    if (!isGone(holder)) return held({ why: "alive", holder });
+    switch (await tryLock(file)) {
+      case "taken":
+        return { found: "dead", file };
+      case "held":
+        return held({ why: "alive", holder });
+      case "unsupported":
+        return held({ why: "unbreakable", holder });
+    }
+  }
+
+  /** Replaces the lock of a dead process, whose file is open under the kernel's lock. */
+  async #takeOver(dead: FileHandle, target: string, nowMs: number): Promise<Attempt> {
+    const ours = await this.#prepare(target, nowMs);
+    if (!isAt(dead.fd, target)) {
+      await ours.discard();
+      return "changed";
+    }
+    await ours.publish(target);
+    return { held: ours.file };
+  }
+
+  /** A complete lock file under a temporary name and under the kernel's lock. */
+  async #prepare(target: string, nowMs: number): Promise<Temporary> {
+    const folder = dirname(target);
+    await createFolders(folder, false);
+    const temporary = await Temporary.create(folder);
+    try {
+      const locked = (await tryLock(temporary.file)) === "taken";
+      await temporary.file.writeFile(toLine(this.#name(locked), nowMs));
+    } catch (error) {
+      await temporary.discard();
+      throw error;
+    }
+    return temporary;
+  }
+
+  /** Nobody may break a lock whose life the kernel does not vouch for. */
+  #name(locked: boolean): Identity {
+    if (locked || process.platform === "win32") return this.#identity;
+    return { ...this.#identity, host: `${this.#identity.host} (without kernel locks)` };
+  }
+}
+
+/** Removes the lock file if the open file is still what its name leads to. */
+function release(target: string, fd: number): boolean {
+  const ours = isAt(fd, target);
+  if (ours) unlinkSync(target);
+  return ours;
+}
+
+function isAt(fd: number, target: string): boolean {
+  const open = fstatSync(fd, { bigint: true });
+  let named: BigIntStats;
+  try {
+    named = lstatSync(target, { bigint: true });
+  } catch (error) {
+    if (is(error, "ENOENT")) return false;
+    throw error;
+  }
+  return named.dev === open.dev && named.ino === open.ino;
+}
+
+function notAFile(): Failure {
+  return new Failure("invalid", "a lock is a regular file; something else is in its place");
+}
+
+/** Whether waiting may help. */
+function mayPass({ why }: Obstacle): boolean {
+  return why === "alive" || why === "elsewhere";
+}
+
+function refusal(obstacle: Obstacle, path: string): Failure {
+  const busy = (what: string): Failure => new Failure("busy", `\`${path}\` is ${what}`);
+  switch (obstacle.why) {
+    case "alive":
+      return busy(`held by ${shown(obstacle.holder)}; wait for it or end it`);
+    case "elsewhere": {
+      const { holder } = obstacle;
+      const rest = "if nothing runs there any more, remove the file";
+      return busy(`held by ${shown(holder)} on \`${holder.host}\`; ${rest}`);
+    }
+    case "unreadable":
+      return busy("in the way: it does not say who holds it; if nobody does, remove it");
+    case "unbreakable": {
+      const rest = "nothing here can take it over safely, so remove the file by hand";
+      return busy(`held by ${shown(obstacle.holder)}, which is gone; ${rest}`);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/** Making a finished file appear under its name in one step. */
+
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { is } from "./errors.js";
+
+/** Names tried before giving up: leftovers of a crashed process with our pid may be in the way. */
+const NAMES_TRIED = 64;
+
+let next = 0;
+
+/** A file that nobody looks for yet. */
+export class Temporary {
+  readonly #path: string;
+  /** Open for reading and writing. */
+  readonly file: FileHandle;
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path;
+    this.file = file;
+  }
+
+  /** An empty file in `folder`, with the permissions of the file it is going to replace. */
+  static async create(folder: string, like?: BigIntStats): Promise<Temporary> {
+    for (let tried = 1; ; tried += 1) {
+      // Not derived from the final name, which may already be as long as names can be.
+      const path = join(folder, `.onloop-${process.pid}-n${next}.tmp`);
+      next += 1;
+      let file: FileHandle;
+      try {
+        file = await open(path, "wx+", 0o644);
+      } catch (error) {
+        if (is(error, "EEXIST") && tried < NAMES_TRIED) continue;
+        throw error;
+      }
+      const temporary = new Temporary(path, file);
+      if (like !== undefined) await resemble(file, like);
+      return temporary;
+    }
+  }
+
+  /** Takes the place of whatever is at `target`. */
+  async publish(target: string): Promise<void> {
+    await rename(this.#path, target);
+  }
+
+  /** Appears at `target` if nothing is there; of several that try, exactly one succeeds. */
+  async publishNew(target: string): Promise<void> {
+    await link(this.#path, target);
+    await unlink(this.#path);
+  }
+
+  /** Closes and removes what was not published. */
+  async discard(): Promise<void> {
+    await this.file.close();
+    await unlink(this.#path).catch(() => undefined);
+  }
+}
+
+/** Takes over permissions, and the owner as far as we may. */
+async function resemble(file: FileHandle, like: BigIntStats): Promise<void> {
+  if (process.platform === "win32") return;
+  const ours = await file.stat({ bigint: true });
+  if (ours.uid !== like.uid || ours.gid !== like.gid) {
+    // Only root may give files away; for everybody else the content matters more.
+    await file.chown(Number(like.uid), Number(like.gid)).catch(() => undefined);
+  }
+  if (ours.mode !== like.mode) await file.chmod(Number(like.mode & 0o777n));
+}
+
+/** Creates `folder` and what is missing above it. Durable: their entries survive a power cut. */
+export async function createFolders(folder: string, durable: boolean): Promise<void> {
+  const missing: string[] = [];
+  for (let at = folder; !(await isFolder(at)); at = dirname(at)) {
+    missing.push(at);
+    if (dirname(at) === at) break;
+  }
+  for (const at of missing.reverse()) {
+    try {
+      await mkdir(at);
+    } catch (error) {
+      // Somebody was faster, or something else is in the way.
+      if (!is(error, "EEXIST")) throw error;
+      if (!(await isFolder(at))) throw Object.assign(new Error(at), { code: "ENOTDIR", errno: 0 });
+      continue;
+    }
+    if (durable) await syncFolder(dirname(at));
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** Makes names in `folder` survive a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  // Folders cannot be opened for syncing there; the file system journals renames.
+  if (process.platform === "win32") return;
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some network file systems cannot sync a folder; there is nothing better to do on them.
+    if (!is(error, "EINVAL")) throw error;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,171 @@
+/** The person or program that called: results, words, questions. */
+
+import { Failure } from "../failure.js";
+import type { Terminal } from "../host.js";
+import { failure } from "./errors.js";
+import { type Interrupts, interrupted } from "./interrupts.js";
+
+/** Longest answer; a longer line is cut there, the rest of it is the next answer. */
+const ANSWER_BYTES = 64 * 1024;
+
+/** Escape sequences, and every control character that is no white space. */
+const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
+
+/** What the standard streams are connected to, and how words are shown. */
+export interface Surroundings {
+  /** Somebody can answer questions. */
+  attended: boolean;
+  /** Words for people keep their styles. */
+  styled: boolean;
+}
+
+/** `NO_COLOR`, `CI` and `TERM=dumb` are taken at their word. */
+export function isStyled(onTerminal: boolean, env: Record<string, string | undefined>): boolean {
+  const set = (name: string): boolean => (env[name] ?? "") !== "";
+  return onTerminal && !set("CI") && !set("NO_COLOR") && env["TERM"] !== "dumb";
+}
+
+/** The standard streams of this process. */
+export class NodeTerminal implements Terminal {
+  readonly #surroundings: Surroundings;
+  readonly #interrupts: Interrupts;
+  #rest = Buffer.alloc(0);
+  #ended = false;
+  /**
+   * The first failure to write a result. Programs do not look at what came of saying something;
+   * the exit code has to. A reader that went away is no failure: it had enough.
+   */
+  lostOutput: Failure | undefined;
+
+  constructor(surroundings: Surroundings, interrupts: Interrupts) {
+    this.#surroundings = surroundings;
+    this.#interrupts = interrupts;
+  }
+
+  async say(to: "result" | "note", text: string): Promise<void> {
+    if (to === "note") return this.note(text);
+    try {
+      await write(process.stdout, text);
+    } catch (error) {
+      const lost = failure(error, "cannot write the result");
+      if (lost.kind !== "closed") this.lostOutput ??= lost;
+      throw lost;
+    }
+  }
+
+  async note(text: string): Promise<void> {
+    const shown = this.#surroundings.styled ? text : text.replace(STYLES, "");
+    try {
+      await write(process.stderr, shown);
+    } catch (error) {
+      throw failure(error, "cannot write a note");
+    }
+  }
+
+  async ask(question: string): Promise<string> {
+    if (!this.#surroundings.attended) throw nobody();
+    this.#interrupts.check();
+    await this.note(question);
+    try {
+      return await this.#line();
+    } catch (error) {
+      // The cursor still stands behind the question.
+      await this.note("\n").catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async readInput(limitBytes: number): Promise<Uint8Array> {
+    let skipping = false;
+    for (;;) {
+      const end = skipping ? this.#rest.indexOf(10) : this.#rest.lastIndexOf(10);
+      if (end >= 0) {
+        const lines = this.#rest.subarray(0, end + 1);
+        this.#rest = this.#rest.subarray(end + 1);
+        if (skipping) throw tooLong(limitBytes);
+        return lines;
+      }
+      if (skipping || this.#rest.length > limitBytes) {
+        skipping = true;
+        this.#rest = Buffer.alloc(0);
+      }
+      if (this.#ended) {
+        if (skipping) throw tooLong(limitBytes);
+        const last = this.#rest;
+        this.#rest = Buffer.alloc(0);
+        return last;
+      }
+      await this.#more();
+    }
+  }
+
+  async #line(): Promise<string> {
+    for (;;) {
+      const line = this.#takeLine();
+      if (line !== undefined) return line;
+      if (this.#ended) throw nobody();
+      await this.#more();
+    }
+  }
+
+  #takeLine(): string | undefined {
+    const found = this.#rest.indexOf(10);
+    let end = found + 1;
+    if (found < 0) {
+      if (this.#rest.length >= ANSWER_BYTES) end = ANSWER_BYTES;
+      else if (this.#ended && this.#rest.length > 0) end = this.#rest.length;
+      else return undefined;
+    }
+    const line = this.#rest.subarray(0, end).toString();
+    this.#rest = this.#rest.subarray(end);
+    return line.replace(/[\r\n]+$/, "");
+  }
+
+  /** Reads on; standard input keeps nothing alive in between. */
+  #more(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { stdin } = process;
+      const stop = (settle: () => void): void => {
+        stdin.off("data", data).off("end", end).off("error", failed).pause();
+        unwatch();
+        settle();
+      };
+      const data = (bytes: Buffer): void => {
+        this.#rest = Buffer.concat([this.#rest, bytes]);
+        stop(resolve);
+      };
+      const end = (): void => {
+        this.#ended = true;
+        stop(resolve);
+      };
+      const failed = (error: Error): void =>
+        stop(() => reject(failure(error, "cannot read the answer")));
+      const unwatch = this.#interrupts.watch(() => {
+        if (this.#interrupts.take()) stop(() => reject(interrupted()));
+      });
+      stdin.on("data", data).on("end", end).on("error", failed).resume();
+    });
+  }
+}
+
+function tooLong(limitBytes: number): Failure {
+  return new Failure("too_large", `a line of standard input is longer than ${limitBytes} bytes`);
+}
+
+/** The failure of a question that nobody can answer. */
+function nobody(): Failure {
+  return new Failure("closed", "nobody is at the terminal to answer");
+}
+
+const guarded = new WeakSet<NodeJS.WriteStream>();
+
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  // The callback gets the error; without a listener it would end the process as well.
+  if (!guarded.has(stream)) {
+    guarded.add(stream);
+    stream.on("error", () => undefined);
+  }
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}

@@ -1,0 +1,271 @@
+/** The documents that cross the border to the core, and how a host answers them. */
+
+import { Failure } from "./failure.js";
+import type { Capture, Expect, Host, ProcessSpec, Repository, Shell, Version } from "./host.js";
+
+/** What a program knows from the beginning. */
+export interface Start {
+  /** Command line; the first word is the name the program was called by. */
+  argv: string[];
+  env: Record<string, string>;
+  /** Absolute. */
+  cwd: string;
+  now_ms: number;
+  terminal: { stdin: boolean; stdout: boolean; stderr: boolean; columns: number };
+  /** Who asks; written into locks. */
+  process: { pid: number; host: string; started: string };
+  /** Thirty-two unpredictable hexadecimal digits. */
+  random: string;
+}
+
+/** Position of an attachment: bytes travel beside the JSON. */
+type Attachment = number;
+
+/** An effect that a program asks for. */
+export type Request =
+  | { do: "read"; path: string; limit_bytes: number }
+  | { do: "write"; path: string; bytes: Attachment; expect: Expect; durable: boolean }
+  | {
+      do: "append";
+      path: string;
+      bytes: Attachment;
+      expect_len_bytes: number;
+      unchanged: { path: string; version: Version };
+    }
+  | { do: "patch"; path: string; offset_bytes: number; old: Attachment; new: Attachment }
+  | { do: "remove" | "list" | "stat" | "canonical" | "unlock"; path: string }
+  | { do: "lock"; path: string; wait_ms: number }
+  | ({ do: "process" } & ProcessDocument)
+  | ({ do: "git" } & GitRequest)
+  | { do: "ask"; question: string }
+  | { do: "read_input"; limit_bytes: number }
+  | { do: "sleep"; duration_ms: number }
+  | { do: "say"; to: "result" | "note"; text: string };
+
+interface ProcessDocument {
+  command: { argv: string[] } | { shell: Shell; line: string };
+  cwd: string;
+  env_remove: string[];
+  env_set: Record<string, string>;
+  stdin: Attachment | null;
+  timeout_ms: number | null;
+  capture_bytes: number;
+  stream_to: string | null;
+  label: string | null;
+  interactive: boolean;
+}
+
+type GitRequest =
+  | { git: "survey"; cwd: string; branch: string }
+  | { git: "worktrees" | "head"; cwd: string }
+  | {
+      git: "create_worktree";
+      cwd: string;
+      path: string;
+      branch: string;
+      create_at: string | null;
+    }
+  | { git: "remove_worktree"; cwd: string; path: string }
+  | { git: "switch"; cwd: string; branch: string; create: boolean }
+  | { git: "delete_branch"; cwd: string; branch: string }
+  | { git: "stash"; cwd: string; message: string; paths: string[] };
+
+/** What a program wants next, or its exit code. */
+export type Turn = { request: Request } | { exit: number };
+
+/** A document and the bytes that belong to it. */
+export interface Message {
+  json: string;
+  attachments: Uint8Array[];
+}
+
+/** Performs one request. A failed effect is an answer, too; a bug in a host is not. */
+export async function perform(
+  host: Host,
+  request: Request,
+  attachments: Uint8Array[],
+): Promise<Message> {
+  const answer = new Answer();
+  let result: object;
+  try {
+    result = { outcome: await outcome(host, request, attachments, answer) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    result = { failure: { kind: error.kind, message: error.message } };
+    answer.attachments.length = 0;
+  }
+  const json = JSON.stringify({ at_ms: host.clock.nowMs(), ...result });
+  return { json, attachments: answer.attachments };
+}
+
+class Answer {
+  readonly attachments: Uint8Array[] = [];
+
+  attach(bytes: Uint8Array): Attachment {
+    return this.attachments.push(bytes) - 1;
+  }
+
+  capture(capture: Capture): object {
+    return {
+      head: this.attach(capture.head),
+      tail: this.attach(capture.tail),
+      total_bytes: capture.totalBytes,
+    };
+  }
+}
+
+const DONE = { is: "done" };
+
+async function outcome(
+  host: Host,
+  request: Request,
+  attachments: Uint8Array[],
+  answer: Answer,
+): Promise<object> {
+  const bytes = (at: Attachment): Uint8Array => {
+    const found = attachments[at];
+    if (found === undefined) throw new Error(`the core sent no attachment ${at}`);
+    return found;
+  };
+  const { files, locks, processes, clock, terminal } = host;
+  switch (request.do) {
+    case "read": {
+      const file = await files.read(request.path, request.limit_bytes);
+      return { is: "file", bytes: answer.attach(file.bytes), version: file.version };
+    }
+    case "write": {
+      const { path, expect, durable } = request;
+      const version = await files.write(path, bytes(request.bytes), expect, durable);
+      return { is: "written", version };
+    }
+    case "append": {
+      const { path, expect_len_bytes, unchanged } = request;
+      await files.append(path, bytes(request.bytes), expect_len_bytes, unchanged);
+      return DONE;
+    }
+    case "patch": {
+      const { path, offset_bytes } = request;
+      await files.patch(path, offset_bytes, bytes(request.old), bytes(request.new));
+      return DONE;
+    }
+    case "remove":
+      await files.remove(request.path);
+      return DONE;
+    case "list":
+      return { is: "names", names: await files.list(request.path) };
+    case "stat": {
+      const { kind, sizeBytes, modifiedMs, executable } = await files.stat(request.path);
+      const stat = { size_bytes: sizeBytes, modified_ms: modifiedMs, executable };
+      return { is: "stat", kind, ...stat };
+    }
+    case "canonical":
+      return { is: "path", path: await files.canonical(request.path) };
+    case "lock":
+      await locks.lock(request.path, request.wait_ms, clock.nowMs());
+      return DONE;
+    case "unlock":
+      await locks.unlock(request.path);
+      return DONE;
+    case "process": {
+      const end = await processes.run(processSpec(request, bytes));
+      return {
+        is: "process",
+        status: end.status,
+        stdout: answer.capture(end.stdout),
+        stderr: answer.capture(end.stderr),
+        duration_ms: end.durationMs,
+      };
+    }
+    case "git":
+      return gitOutcome(host, request);
+    case "ask":
+      return { is: "answer", answer: await terminal.ask(request.question) };
+    case "read_input": {
+      if (terminal.readInput === undefined) {
+        throw new Failure("unsupported", "this host has no standard input");
+      }
+      const lines = await terminal.readInput(request.limit_bytes);
+      return { is: "input", bytes: answer.attach(lines) };
+    }
+    case "sleep":
+      await clock.sleep(request.duration_ms);
+      return DONE;
+    case "say":
+      await terminal.say(request.to, request.text);
+      return DONE;
+    default:
+      return unknown(request);
+  }
+}
+
+function processSpec(
+  document: ProcessDocument,
+  bytes: (at: Attachment) => Uint8Array,
+): ProcessSpec {
+  const { stdin, timeout_ms, stream_to, label } = document;
+  return {
+    command: document.command,
+    cwd: document.cwd,
+    envRemove: document.env_remove,
+    envSet: document.env_set,
+    captureBytes: document.capture_bytes,
+    interactive: document.interactive,
+    ...(stdin !== null && { stdin: bytes(stdin) }),
+    ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
+    ...(stream_to !== null && { streamTo: stream_to }),
+    ...(label !== null && { label }),
+  };
+}
+
+async function gitOutcome({ git }: Host, request: GitRequest): Promise<object> {
+  const { cwd } = request;
+  switch (request.git) {
+    case "survey":
+      return { is: "survey", repository: repository(await git.survey(cwd, request.branch)) };
+    case "worktrees": {
+      const entries = await git.worktrees(cwd);
+      const worktrees = entries.map(({ path, branch }) => ({ path, branch: branch ?? null }));
+      return { is: "worktrees", worktrees };
+    }
+    case "head":
+      return { is: "commit", commit: (await git.head(cwd)) ?? null };
+    case "create_worktree": {
+      const { path, branch, create_at } = request;
+      await git.createWorktree(cwd, path, branch, create_at ?? undefined);
+      return DONE;
+    }
+    case "remove_worktree":
+      await git.removeWorktree(cwd, request.path);
+      return DONE;
+    case "switch":
+      await git.switch(cwd, request.branch, request.create);
+      return DONE;
+    case "delete_branch":
+      await git.deleteBranch(cwd, request.branch);
+      return DONE;
+    case "stash":
+      await git.stash(cwd, request.message, request.paths);
+      return DONE;
+    default:
+      return unknown(request);
+  }
+}
+
+function repository(found: Repository | undefined): object | null {
+  if (found === undefined) return null;
+  return {
+    root: found.root,
+    main_root: found.mainRoot,
+    linked: found.linked,
+    branch: found.branch ?? null,
+    head: found.head ?? null,
+    dirty: found.dirty,
+    target_commit: found.targetCommit ?? null,
+    target_checked_out_at: found.targetCheckedOutAt ?? null,
+  };
+}
+
+function unknown(request: never): never {
+  const what = JSON.stringify(request);
+  throw new Failure("unsupported", `this host does not know the request ${what}`);
+}

@@ -1,0 +1,143 @@
+// The promises that every host makes, as the data that the other hosts are tested with.
+
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Failure, NodeHost } from "../dist/index.js";
+import { folder, repository } from "./support/workspace.mjs";
+
+const lines = readFileSync(join(repository, "tests/vectors/host.jsonl"), "utf8").trim().split("\n");
+
+for (const line of lines) {
+  const { case: name, steps } = JSON.parse(line);
+  test(name, async (t) => {
+    const cwd = folder(t);
+    const host = new NodeHost({ cwd, attended: false });
+    t.after(() => host.locks.releaseAll());
+    const versions = {};
+    for (const step of steps) {
+      if (step.setup) await setUp(t, step, cwd);
+      else await check(step, host, versions);
+    }
+  });
+}
+
+async function setUp(t, { setup, path, target }, cwd) {
+  const at = join(cwd, path);
+  switch (setup) {
+    case "link":
+      return symlinkSync(target, at);
+    case "executable":
+      writeFileSync(at, "");
+      return chmodSync(at, 0o755);
+    case "device": {
+      const server = createServer();
+      await new Promise((resolve) => server.listen(at, resolve));
+      return t.after(() => server.close());
+    }
+    default:
+      throw new Error(`unknown setup ${setup}`);
+  }
+}
+
+async function check(step, host, versions) {
+  let found;
+  try {
+    found = await perform(step, host, versions);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    found = { is: error.kind, message: error.message };
+  }
+  const shown = `${JSON.stringify(step)}\n${JSON.stringify(found)}`;
+  assert.equal(found.is, step.is, shown);
+  if (found.version && step.version) assert.equal(found.version, versions[step.version], shown);
+  if (found.version && step.save) versions[step.save] = found.version;
+  const parts = step.do === "write" || step.do === "append" ? [] : Object.keys(found);
+  for (const part of parts.filter((part) => part in step && !["version", "path"].includes(part))) {
+    assert.deepEqual(found[part], step[part], shown);
+  }
+  if (step.ends_with) assert.ok(found.path.endsWith(step.ends_with), shown);
+}
+
+const bytes = (text = "") => new TextEncoder().encode(text);
+const text = (bytes) => new TextDecoder().decode(bytes);
+
+async function perform(step, { files, locks, processes, clock, terminal }, versions) {
+  const { path } = step;
+  switch (step.do) {
+    case "read": {
+      const file = await files.read(path, step.limit ?? 0);
+      return { is: "file", text: text(file.bytes), version: file.version };
+    }
+    case "write": {
+      const known = versions[step.expect];
+      const expect = known ? { version: known } : (step.expect ?? "any");
+      const version = await files.write(path, bytes(step.text), expect, step.durable === true);
+      return { is: "written", version };
+    }
+    case "append": {
+      const unchanged = { path: step.guard, version: versions[step.guard_version] };
+      await files.append(path, bytes(step.text), step.len ?? 0, unchanged);
+      return { is: "done" };
+    }
+    case "patch":
+      await files.patch(path, step.at, bytes(step.old), bytes(step.new));
+      return { is: "done" };
+    case "remove":
+      await files.remove(path);
+      return { is: "done" };
+    case "list":
+      return { is: "names", names: await files.list(path) };
+    case "stat": {
+      const { kind, sizeBytes, executable } = await files.stat(path);
+      return { is: "stat", kind, size: sizeBytes, executable };
+    }
+    case "canonical":
+      return { is: "path", path: await files.canonical(path) };
+    case "lock":
+      await locks.lock(path, step.wait_ms ?? 0, 0);
+      return { is: "done" };
+    case "unlock":
+      await locks.unlock(path);
+      return { is: "done" };
+    case "sh":
+    case "argv":
+      return ended(await processes.run(spec(step)));
+    case "ask":
+      return { is: "answer", answer: await terminal.ask(step.question) };
+    case "sleep":
+      await clock.sleep(step.ms);
+      return { is: "done" };
+    default:
+      throw new Error(`unknown request ${step.do}`);
+  }
+}
+
+function spec(step) {
+  return {
+    command: step.do === "sh" ? { shell: "sh", line: step.line } : { argv: step.words },
+    cwd: step.cwd ?? ".",
+    envRemove: [],
+    envSet: step.env ?? {},
+    captureBytes: step.capture ?? 1000,
+    timeoutMs: step.timeout_ms ?? 20_000,
+    interactive: false,
+    ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
+    ...(step.stream_to !== undefined && { streamTo: step.stream_to }),
+  };
+}
+
+function ended({ status, stdout, stderr }) {
+  const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
+  return {
+    is: "process",
+    status: word,
+    head: text(stdout.head),
+    tail: text(stdout.tail),
+    total: stdout.totalBytes,
+    stderr_head: text(stderr.head),
+    stderr_tail: text(stderr.tail),
+  };
+}

@@ -1,0 +1,171 @@
+// What an extension calls: pure functions, in Node and as the inlined module.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { Bug, Core, Failure, NodeHost, load } from "../dist/index.js";
+import * as inline from "../dist/inline.js";
+
+const core = load();
+const PATH = "hotl-workflow-demo.md";
+const WORKFLOW = `---
+intent: 日本 \u{1f600} builds
+success_criteria: it does
+risk_level: low
+---
+- [ ] **Step 1: Write \u{1f600}**
+action: Write it.
+loop: false
+verify: test -f a.txt
+
+- [ ] **Step 2: Ship**
+action: Ship it.
+loop: false
+gate: human
+`;
+
+test("every entry point is the same core", () => {
+  const require = createRequire(import.meta.url);
+  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  const slim = require("../dist/slim.cjs");
+  const cores = [
+    inline.load(),
+    require("../dist/inline.cjs").load(),
+    require("../dist/index.cjs").load(),
+    new slim.Core(bytes),
+    new slim.Core(new WebAssembly.Module(bytes)),
+  ];
+  const expected = core.normalize(PATH, WORKFLOW);
+  assert.equal(expected.schema, "hotl.workflow/v1");
+  for (const other of cores) assert.deepEqual(other.normalize(PATH, WORKFLOW), expected);
+});
+
+test("offsets are those of the string that was linted", () => {
+  const broken = WORKFLOW.replace("loop: false\nverify", "verify").replace("risk_level: low\n", "");
+  const found = core.lint(PATH, broken);
+  assert.deepEqual(
+    found.map(({ code }) => code),
+    ["missing-key", "missing-loop"],
+  );
+  const { start, end, fix } = found[1];
+  assert.equal(broken.slice(start, end), "Write \u{1f600}");
+  const [edit] = fix.edits;
+  const mended = broken.slice(0, edit.start) + edit.text + broken.slice(edit.end);
+  assert.deepEqual(
+    core.lint(PATH, mended).map(({ code }) => code),
+    ["missing-key"],
+  );
+  assert.equal(core.fix(PATH, broken).text, mended);
+  assert.equal(core.fix(PATH, broken).applied, 1);
+});
+
+test("a lone surrogate is one unit like everything else", () => {
+  const text = WORKFLOW.replace("Write it.", "Write \ud800 it.").replace(
+    "loop: false\ngate",
+    "gate",
+  );
+  const [found] = core.lint(PATH, text);
+  assert.equal(text.slice(found.start, found.end), "Ship");
+});
+
+test("a run is driven event by event and says what comes next", () => {
+  let record = core.begin(PATH, WORKFLOW, { at_ms: 0, reverify: false });
+  const passed = { check: 0, verdict: "passed", stdout: "", stderr: "" };
+  const table = [
+    ["start", { event: "step_started", step: 1 }],
+    ["act", { event: "step_acted", step: 1 }],
+    ["verify", { event: "step_verified", step: 1, results: [passed] }],
+    ["start", { event: "step_started", step: 2 }],
+    ["act", { event: "step_acted", step: 2 }],
+    ["verify", { event: "step_verified", step: 2, results: [] }],
+    ["ask-gate", { event: "gate_decided", step: 2, decision: "approved", mode: "human" }],
+    ["finalize", { event: "run_finalized" }],
+  ];
+  for (const [action, event] of table) {
+    assert.equal(core.next(record).action, action);
+    if (action === "act") assert.match(core.prompt(record, event.step), /it\./);
+    record = core.apply(record, 1000, event);
+  }
+  assert.equal(core.next(record).action, "finished");
+  const view = core.view(record);
+  assert.equal(view.run_id, "demo-19700101T000000Z");
+  assert.equal(view.status, "completed");
+  assert.equal(view.completed_steps, 2);
+  assert.match(core.report(record), /日本/);
+  assert.match(core.summary(record, "codex"), /Step 2: Ship - Approved/);
+});
+
+test("a refused event changes nothing and says why", () => {
+  const record = core.begin(PATH, WORKFLOW, { at_ms: 0 });
+  assert.throws(() => core.apply(record, 0, { event: "step_acted", step: 1 }), /Step 1 is/);
+  assert.throws(() => core.apply(record, 0, { event: "step_flew", step: 1 }), /step_flew/);
+  assert.throws(() => core.apply("{}", 0, { event: "run_finalized" }), /./);
+  assert.throws(() => core.begin(PATH, "nothing", { at_ms: 0 }), /the workflow has \d+ errors/);
+  assert.throws(() => core.begin(PATH, WORKFLOW, { at_ms: 0, id: "../x" }), /cannot name a run/);
+});
+
+test("after a trap the next call works", async () => {
+  assert.throws(
+    () => core.panicForTests("on purpose \u{1f600}"),
+    (error) => error instanceof Bug && /hit a bug of its own at .*: on purpose \u{1f600}/u.test(error.message),
+  );
+  assert.deepEqual(core.lint(PATH, WORKFLOW), []);
+});
+
+test("a program in progress does not survive a trap, and says so", async () => {
+  const host = new NodeHost({ frozenMs: 0, attended: false });
+  const trap = { ...host, terminal: { ...host.terminal, say: async () => {
+    try {
+      core.panicForTests("meanwhile");
+    } catch {
+      // Somebody else's call.
+    }
+  } } };
+  await assert.rejects(core.run(host.start(["onloop", "--version"], {}), trap), Bug);
+  const said = [];
+  const listening = { ...host, terminal: { ...host.terminal, say: async (_, text) => said.push(text) } };
+  assert.equal(await core.run(host.start(["onloop", "--version"], {}), listening), 0);
+  assert.deepEqual(said, [`onloop ${core.version()}\n`]);
+});
+
+test("a host that refuses everything gets an orderly end", async () => {
+  const refuse = () => {
+    throw new Failure("unsupported", "not here");
+  };
+  const said = [];
+  const host = {
+    files: { read: refuse, stat: refuse, list: refuse, canonical: refuse },
+    locks: { releaseAll: async () => said.push("released") },
+    processes: { run: refuse },
+    git: { survey: refuse, worktrees: refuse, head: refuse },
+    clock: { nowMs: () => 0, sleep: refuse },
+    terminal: { say: async (_, text) => said.push(text), ask: refuse },
+  };
+  const { start } = NodeHost.prototype;
+  assert.equal(typeof start, "function");
+  const begin = new NodeHost({ frozenMs: 0, attended: false }).start(["onloop", "lint", "a.md"], {});
+  assert.equal(await core.run(begin, host), 1);
+  assert.match(said[0], /a\.md/);
+  assert.equal(said.at(-1), "released");
+});
+
+test("time is read as the command line reads it", () => {
+  assert.equal(core.parseTime("2026-03-20T21:23:15Z"), 1774041795000);
+  assert.equal(core.parseTime("1774041795000"), 1774041795000);
+  assert.equal(core.parseTime("tomorrow"), undefined);
+});
+
+test("a hundred thousand calls leave no memory behind", () => {
+  // An instance's memory only grows, so its size is the most that was ever in use.
+  const memory = () => core.memoryBytes();
+  const small = "---\nintent: 日本 \u{1f600}\n---\n### 1. One\naction: a\nloop: false\n";
+  const rounds = (count) => {
+    for (let n = 0; n < count; n += 1) core.classify(PATH, small);
+    for (let n = 0; n < count / 10; n += 1) core.lint(PATH, small);
+  };
+  rounds(1000);
+  const before = memory();
+  rounds(100_000);
+  assert.equal(memory(), before);
+});

@@ -1,0 +1,104 @@
+// Ctrl-C, a second Ctrl-C, and what is left running: real processes.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { NodeHost } from "../dist/index.js";
+import * as workspace from "./support/workspace.mjs";
+import { folder, npmFolder } from "./support/workspace.mjs";
+
+const WORKFLOW = `---
+intent: Wait
+success_criteria: It waited
+risk_level: low
+---
+- [ ] **Step 1: Wait**
+action: Wait.
+loop: false
+`;
+
+/** A run whose agent writes its pid to `agent` and waits. */
+async function begin(t, line) {
+  const cwd = folder(t);
+  const env = workspace.environment(cwd);
+  workspace.write(cwd, { "hotl-workflow-wait.md": WORKFLOW });
+  const bin = join(npmFolder, "bin/onloop.mjs");
+  const words = [bin, "run", "--mode", "none", "--agent-command", `echo $$ >agent; ${line}`];
+  const child = spawn(process.execPath, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  t.after(() => child.kill("SIGKILL"));
+  const said = [];
+  child.stdout.on("data", (bytes) => said.push(bytes));
+  child.stderr.on("data", (bytes) => said.push(bytes));
+  const ended = once(child, "close").then(([exit]) => ({ exit, said: said.join("") }));
+  const agent = join(cwd, "agent");
+  while (!existsSync(agent) || readFileSync(agent, "utf8") === "") await pause(5);
+  return { cwd, env, bin, child, ended, agent: Number(readFileSync(agent, "utf8")) };
+}
+
+/** A zombie that nobody waits for has ended, too. */
+async function hasEnded(pid) {
+  const isThere = () => {
+    try {
+      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  for (let tries = 0; isThere(); tries += 1) {
+    assert.ok(tries < 2000, `process ${pid} still runs`);
+    await pause(5);
+  }
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  test(`${signal} ends the agent and keeps the record`, async (t) => {
+    const run = await begin(t, "exec sleep 1000");
+    run.child.kill(signal);
+    const { exit, said } = await run.ended;
+    assert.equal(exit, 130, said);
+    await hasEnded(run.agent);
+    const { cwd, env } = run;
+    const next = workspace.run([process.execPath, run.bin], ["next"], { cwd, env });
+    assert.match(next.stdout, /ask-interrupted|act/);
+  });
+}
+
+test("a second Ctrl-C ends at once what does not want to end", async (t) => {
+  const run = await begin(t, "trap '' TERM INT; while :; do sleep 0.1; done");
+  run.child.kill("SIGINT");
+  await pause(100);
+  run.child.kill("SIGINT");
+  const { exit, said } = await run.ended;
+  assert.equal(exit, 130, said);
+  await hasEnded(run.agent);
+  const locks = readdirSync(join(run.cwd, ".hotl"), { recursive: true }).filter((name) =>
+    String(name).endsWith(".lock"),
+  );
+  assert.deepEqual(locks, []);
+});
+
+test("what a program leaves running in its group is ended with it", async (t) => {
+  const cwd = folder(t);
+  const spec = { cwd: ".", envRemove: [], envSet: {}, captureBytes: 100, interactive: false };
+  const host = new NodeHost({ cwd });
+  const line = "sleep 1000 & echo $! >left; echo said";
+  const end = await host.processes.run({ ...spec, command: { shell: "sh", line } });
+  assert.deepEqual(end.status, { exited: 0 });
+  assert.equal(new TextDecoder().decode(end.stdout.head), "said\n");
+  await hasEnded(Number(readFileSync(join(cwd, "left"), "utf8")));
+});
+
+test("an interrupt that comes before a program keeps it from starting, once", async (t) => {
+  const cwd = folder(t);
+  const host = new NodeHost({ cwd });
+  const spec = { cwd: ".", envRemove: [], envSet: {}, captureBytes: 100, interactive: false };
+  const run = () => host.processes.run({ ...spec, command: { argv: ["touch", "ran"] } });
+  host.interrupt();
+  await assert.rejects(run(), { kind: "interrupted" });
+  assert.deepEqual(readdirSync(cwd), []);
+  assert.deepEqual((await run()).status, { exited: 0 });
+});

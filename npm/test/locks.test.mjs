@@ -1,0 +1,115 @@
+// Both hosts lock against each other: real processes, one of them native.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Failure, NodeHost } from "../dist/index.js";
+import { built, folder } from "./support/workspace.mjs";
+
+const NODE = [process.execPath, new URL("support/holder.mjs", import.meta.url).pathname];
+const NATIVE = [built("ONLOOP_TEST_PROBE")];
+const HOSTS = { node: NODE, native: NATIVE };
+
+/** A process that does what `words` say; resolves once it has said something or ended. */
+async function begin([program, ...first], words, cwd) {
+  const child = spawn(program, [...first, ...words], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  await Promise.race([once(child.stdout, "data"), ended]);
+  return { child, ended };
+}
+
+async function refused(host, path) {
+  try {
+    await host.locks.lock(path, 0, 0);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+for (const [name, program] of Object.entries(HOSTS)) {
+  test(`a lock held by a ${name} process keeps others out, and its death lets them in`, async (t) => {
+    const cwd = folder(t);
+    const holder = await begin(program, ["hold", "a.lock"], cwd);
+    t.after(() => holder.child.kill("SIGKILL"));
+    const host = new NodeHost({ cwd });
+    const failure = await refused(host, "a.lock");
+    assert.equal(failure?.kind, "busy");
+    assert.match(failure.message, new RegExp(`held by process ${holder.child.pid} since `));
+    for (const other of Object.values(HOSTS)) {
+      const [exit] = await (await begin(other, ["hold", "a.lock"], cwd)).ended;
+      assert.equal(exit, 4, "a third process is refused");
+    }
+    holder.child.kill("SIGKILL");
+    await holder.ended;
+    assert.ok(existsSync(join(cwd, "a.lock")), "a killed process leaves its lock behind");
+    assert.equal(await refused(host, "a.lock"), undefined);
+    await host.locks.unlock("a.lock");
+    assert.deepEqual(readdirSync(cwd), []);
+  });
+
+  test(`a ${name} process takes over the lock of a dead one of the other kind`, async (t) => {
+    const cwd = folder(t);
+    const other = program === NODE ? NATIVE : NODE;
+    const dead = await begin(other, ["hold", "a.lock"], cwd);
+    dead.child.kill("SIGKILL");
+    await dead.ended;
+    const heir = await begin(program, ["hold", "a.lock"], cwd);
+    t.after(() => heir.child.kill("SIGKILL"));
+    const line = JSON.parse(readFileSync(join(cwd, "a.lock"), "utf8"));
+    assert.equal(line.pid, heir.child.pid);
+  });
+}
+
+test("a dead holder whose kernel lock is held is alive somewhere that we cannot see", async (t) => {
+  const cwd = folder(t);
+  const line = { pid: 2 ** 31 - 1, host: hostname(), started: "1", at: "then" };
+  writeFileSync(join(cwd, "a.lock"), `${JSON.stringify(line)}\n`);
+  const keeper = spawn("flock", ["a.lock", "sh", "-c", "echo held; exec sleep 60"], {
+    cwd,
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => process.kill(-keeper.pid, "SIGKILL"));
+  await once(keeper.stdout, "data");
+  const failure = await refused(new NodeHost({ cwd }), "a.lock");
+  assert.equal(failure?.kind, "busy");
+  assert.match(failure.message, /wait for it or end it/);
+});
+
+test("nothing is broken that does not prove its holder's death", async (t) => {
+  const line = (more) => `${JSON.stringify({ pid: 2 ** 31 - 1, host: hostname(), started: "1", ...more })}\n`;
+  const table = [
+    [line({ host: "elsewhere" }), /on `elsewhere`; if nothing runs there/],
+    [line({ pid: process.pid, started: "" }), /wait for it or end it/],
+    [line({ pid: 0 }), /does not say who holds it/],
+    [line({ pid: "1" }), /does not say who holds it/],
+    ["", /does not say who holds it/],
+    ["x".repeat(100_000), /does not say who holds it/],
+  ];
+  for (const [text, expected] of table) {
+    const cwd = folder(t);
+    writeFileSync(join(cwd, "a.lock"), text);
+    const failure = await refused(new NodeHost({ cwd }), "a.lock");
+    assert.match(failure?.message ?? "taken", expected);
+    assert.equal(readFileSync(join(cwd, "a.lock"), "utf8"), text);
+  }
+});
+
+test("many processes of both kinds count together and lose nothing", async (t) => {
+  const cwd = folder(t);
+  const rounds = 15;
+  const programs = [NODE, NATIVE, NODE, NATIVE];
+  const words = ["count", "a.lock", "counter", String(rounds)];
+  const exits = await Promise.all(
+    programs.map(async (program) => (await begin(program, words, cwd)).ended),
+  );
+  for (const [exit] of exits) assert.equal(exit, 0);
+  assert.equal(readFileSync(join(cwd, "counter"), "utf8"), String(rounds * programs.length));
+  assert.deepEqual(readdirSync(cwd), ["counter"]);
+});

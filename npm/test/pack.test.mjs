@@ -1,0 +1,174 @@
+// The packed package, installed where people install it.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { build } from "esbuild";
+import * as workspace from "./support/workspace.mjs";
+import { npmFolder } from "./support/workspace.mjs";
+
+const WORKFLOW = `---
+intent: One file
+success_criteria: It is there
+risk_level: low
+---
+- [ ] **Step 1: Write**
+action: Write it.
+loop: false
+verify: test -f a.txt
+
+\`\`\`sh
+touch a.txt
+\`\`\`
+`;
+const LINT = 'load().lint("hotl-workflow-a.md", "---\\nintent: a\\n---\\n")[0].code';
+const EXPECTED = "missing-key\n";
+
+const top = mkdtempSync(join(tmpdir(), "onloop pack ü-"));
+const project = join(top, "a project");
+const tools = join(npmFolder, "node_modules");
+after(() => rmSync(top, { recursive: true, force: true }));
+
+before(() => {
+  const npm = (words, cwd) => execFileSync("npm", words, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  npm(["pack", "--silent", "--pack-destination", top], npmFolder);
+  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
+  workspace.write(project, { "package.json": '{ "name": "a", "private": true }' });
+  // From an empty cache and without a network: the package needs nothing but itself.
+  const words = ["install", "--offline", "--no-audit", "--no-fund", "--cache", join(top, "cache")];
+  npm([...words, join(top, tarball)], project);
+});
+
+function runs(script, options = {}) {
+  const [program, ...words] = script;
+  const end = workspace.run([program], words, { cwd: project, ...options });
+  assert.equal(end.exit, 0, end.stdout + end.stderr);
+  return end.stdout;
+}
+
+test("the tarball has what it needs and nothing of how it was made", () => {
+  const files = Object.keys(workspace.tree(join(project, "node_modules/onloop")));
+  assert.ok(files.includes("README.md"));
+  assert.ok(files.includes("dist/onloop.wasm"));
+  const known = /^(package\.json|README\.md|LICENSE[\w-]*|bin\/[\w-]+\.mjs|dist\/.+)$/;
+  assert.deepEqual(files.filter((path) => !known.test(path)), []);
+});
+
+test("node takes it by import and by require", () => {
+  workspace.write(project, {
+    "a.mjs": `import { load } from "onloop"; console.log(${LINT});`,
+    "a.cjs": `const { load } = require("onloop"); console.log(${LINT});`,
+    "inline.mjs": `import { load } from "onloop/inline"; console.log(${LINT});`,
+    "slim.cjs": `const { Core } = require("onloop/slim");
+      const wasm = require("node:fs").readFileSync(require.resolve("onloop/onloop.wasm"));
+      const load = () => new Core(wasm); console.log(${LINT});`,
+  });
+  for (const file of ["a.mjs", "a.cjs", "inline.mjs", "slim.cjs"]) {
+    assert.equal(runs([process.execPath, file]), EXPECTED, file);
+  }
+});
+
+test("a web worker takes it", () => {
+  workspace.write(project, {
+    "worker.mjs": `import { Worker, isMainThread, parentPort } from "node:worker_threads";
+      import { load } from "onloop/inline";
+      if (isMainThread) new Worker(new URL(import.meta.url)).on("message", (code) => console.log(code));
+      else parentPort.postMessage(${LINT});`,
+  });
+  assert.equal(runs([process.execPath, "worker.mjs"]), EXPECTED);
+});
+
+test("a bundle for an extension host takes it", async () => {
+  workspace.write(project, {
+    "extension.ts": `import { load } from "onloop/inline"; export const code: string = ${LINT};`,
+    "use.cjs": 'console.log(require("./extension.cjs").code);',
+  });
+  const shared = { absWorkingDir: project, entryPoints: ["extension.ts"], bundle: true, target: "es2022" };
+  await build({ ...shared, outfile: "extension.cjs", format: "cjs", platform: "node" });
+  assert.equal(runs([process.execPath, "use.cjs"]), EXPECTED);
+  // Without any condition of Node the package is the inlined one.
+  const browser = await build({
+    ...shared,
+    stdin: { contents: `import { load } from "onloop"; console.log(${LINT});`, resolveDir: project },
+    entryPoints: undefined,
+    format: "iife",
+    platform: "browser",
+    outfile: "page.js",
+  });
+  assert.deepEqual(browser.warnings, []);
+  // What a page has and no more: an engine without Node's own globals.
+  const page = `const { readFileSync } = require("node:fs"); const { createContext, runInContext } = require("node:vm");
+    runInContext(readFileSync("page.js", "utf8"), createContext({ console, WebAssembly, TextEncoder, TextDecoder, FinalizationRegistry, atob }));`;
+  workspace.write(project, { "page.cjs": page });
+  assert.equal(runs([process.execPath, "page.cjs"]), EXPECTED);
+});
+
+test("its types are those of both kinds of project", () => {
+  const source = `import { Core, Failure, load, type Diagnostic, type Host, type RunEvent } from "onloop";
+    import { load as inline } from "onloop/inline";
+    import { Core as Slim } from "onloop/slim";
+    const found: Diagnostic[] = load().lint("a.md", "");
+    const event: RunEvent = { event: "step_started", step: 1 };
+    // @ts-expect-error there is no such event
+    const none: RunEvent = { event: "step_flew", step: 1 };
+    const terminal: Host["terminal"] = {
+      say: async (to: "result" | "note", text: string) => void [to, text],
+      ask: async () => { throw new Failure("closed", "nobody"); },
+    };
+    export const all = [found, event, none, terminal, inline(), Core, Slim];`;
+  workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source });
+  const compiler = [process.execPath, join(tools, "typescript/bin/tsc")];
+  const shared = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022"];
+  for (const [files, module, resolution] of [
+    [["types.mts", "types.cts"], "nodenext", "nodenext"],
+    [["types.ts"], "esnext", "bundler"],
+  ]) {
+    const words = ["--module", module, "--moduleResolution", resolution, ...files];
+    runs([...compiler, ...shared, ...words]);
+  }
+});
+
+test("publint and attw have nothing to say", () => {
+  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
+  runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", join(top, tarball)]);
+  const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
+  // Resolution from before \`exports\` cannot see what is below the package's name.
+  const words = ["--profile", "node16", "--exclude-entrypoints", "onloop.wasm", "--no-emoji"];
+  runs([process.execPath, attw, join(top, tarball), ...words]);
+});
+
+test("npx runs a workflow in a worktree of a fresh repository", () => {
+  const cwd = join(top, "worktree of ü");
+  mkdirSync(cwd);
+  const env = workspace.environment(top);
+  workspace.write(cwd, { "hotl-workflow-a.md": WORKFLOW, ".gitignore": "/.hotl/\n" });
+  workspace.commitAll(cwd, env);
+  const onloop = (...words) => runs([join(project, "node_modules/.bin/onloop"), ...words], { cwd, env });
+  assert.match(onloop("run"), /Step 1: Write/);
+  assert.match(onloop("status", "--all"), /completed/);
+  const old = runs([join(project, "node_modules/.bin/hotl-rt"), "--version"], { cwd, env });
+  assert.match(old, /^onloop \d/);
+  assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");
+});
+
+test("the native program of a platform package is found and used", () => {
+  const made = join(top, "platform");
+  const native = workspace.built("ONLOOP_TEST_NATIVE");
+  runs([process.execPath, join(npmFolder, "platform.mjs"), native, made]);
+  const name = `onloop-${process.platform}-${process.arch}`;
+  // Beside the package, where npm puts what it depends on.
+  const installed = join(project, "node_modules", name);
+  cpSync(made, installed, { recursive: true });
+  const bin = join(project, "node_modules/.bin/onloop");
+  const env = workspace.environment(top);
+  const version = workspace.run([bin], ["--version"], { cwd: project, env });
+  assert.match(version.stdout, /^onloop \d/);
+  assert.match(version.stderr, new RegExp(`^native program .*from the package \`${name}\``));
+  const none = { ...env, ONLOOP_BINARY: "" };
+  const wasm = workspace.run([bin], ["--version"], { cwd: project, env: none });
+  assert.match(wasm.stderr, /^WebAssembly in Node /);
+  rmSync(installed, { recursive: true });
+});

@@ -1,0 +1,76 @@
+// Throw-away folders in which programs run, with nothing of the person who runs the tests.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const npmFolder = fileURLToPath(new URL("../..", import.meta.url));
+export const repository = resolve(npmFolder, "..");
+
+/** A program that the build made, named by a variable; the build's own stage sets it. */
+export function built(variable) {
+  const path = process.env[variable];
+  if (!path) throw new Error(`${variable} is not set; run \`cargo xtask npm\``);
+  return path;
+}
+
+/** A folder that is gone after the test. */
+export function folder(test) {
+  const path = mkdtempSync(join(tmpdir(), "onloop-npm-"));
+  test.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** An environment in which only what is named here can make a difference. */
+export function environment(home, more = {}) {
+  return {
+    PATH: process.env.PATH,
+    HOME: home,
+    LANG: "C.UTF-8",
+    ONLOOP_NOW: "2026-03-20T21:23:15Z",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_AUTHOR_DATE: "2026-03-20T21:23:15Z",
+    GIT_COMMITTER_DATE: "2026-03-20T21:23:15Z",
+    ...more,
+  };
+}
+
+/** Writes files, given as `{path: text}`. */
+export function write(root, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** Makes a repository of a folder, with one commit of everything in it. */
+export function commitAll(root, env) {
+  const git = (...words) => execFileSync("git", words, { cwd: root, env, stdio: "pipe" });
+  git("init", "--quiet", "--initial-branch=main");
+  git("config", "user.name", "Somebody");
+  git("config", "user.email", "somebody@example.org");
+  git("add", "--all");
+  git("commit", "--quiet", "--allow-empty", "--message", "Begin");
+}
+
+/** Runs a program to its end. */
+export function run(command, words, options) {
+  const [program, ...first] = command;
+  const end = spawnSync(program, [...first, ...words], { encoding: "utf8", ...options });
+  if (end.error) throw end.error;
+  return { exit: end.status, stdout: end.stdout, stderr: end.stderr };
+}
+
+/** Every file below a folder as `{path: text}`, without what git keeps for itself. */
+export function tree(root, below = "") {
+  const files = {};
+  for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    if (entry.name === ".git") continue;
+    if (entry.isDirectory()) Object.assign(files, tree(root, path));
+    else files[path] = entry.isFile() ? readFileSync(join(root, path), "latin1") : "(no file)";
+  }
+  return files;
+}
