@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::run::workflow;
 
-const FILE: &str = "/work/hotl-workflow-w.md";
+const FILE: &str = "/demo/hotl-workflow-w.md";
 const RUN: &[&str] = &["onloop", "run", "--mode", "none", "--agent-command", "the-agent"];
 const RESUME: &[&str] = &["onloop", "resume", "--agent-command", "the-agent"];
 
@@ -39,7 +39,7 @@ verify:
     command: check-told
 ";
 
-/// A machine on which `the-agent` does what its step says: `/work/built` counts how often it
+/// A machine on which `the-agent` does what its step says: `/demo/built` counts how often it
 /// built, and two is enough; `shipped` and `told` are files.
 fn machine() -> SimHost {
     let mut machine = SimHost::new();
@@ -51,11 +51,11 @@ fn machine() -> SimHost {
         }
     };
     machine.on("check-built", |disk, _| {
-        let enough = disk.get("/work/built").is_some_and(|bytes| bytes.len() >= 2);
+        let enough = disk.get("/demo/built").is_some_and(|bytes| bytes.len() >= 2);
         SimProcess::exit(i32::from(!enough), "counted\n")
     });
-    machine.on("check-shipped", exists("/work/shipped"));
-    machine.on("check-told", exists("/work/told"));
+    machine.on("check-shipped", exists("/demo/shipped"));
+    machine.on("check-told", exists("/demo/told"));
     machine
 }
 
@@ -66,11 +66,11 @@ fn act(disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
     };
     match variable("ONLOOP_STEP") {
         "1" => {
-            let built = [disk.get("/work/built").unwrap_or_default(), b"x"].concat();
-            disk.put("/work/built", built);
+            let built = [disk.get("/demo/built").unwrap_or_default(), b"x"].concat();
+            disk.put("/demo/built", built);
         }
-        "2" => disk.put("/work/shipped", "x"),
-        "3" => disk.put("/work/told", "x"),
+        "2" => disk.put("/demo/shipped", "x"),
+        "3" => disk.put("/demo/told", "x"),
         other => panic!("there is no step `{other}`"),
     }
     SimProcess::exit(0, "acted\n")
@@ -114,7 +114,7 @@ pub(crate) fn waiting_for(record: &Value) -> Option<u64> {
 
 /// All records on the disk; one that cannot be read is a failure.
 fn records(machine: &SimHost) -> Vec<Value> {
-    let files = machine.disk.files("/work/.hotl/state");
+    let files = machine.disk.files("/demo/.hotl/state");
     let files = files.iter().filter(|path| path.ends_with(".json"));
     files
         .map(|path| {
@@ -162,18 +162,18 @@ fn assert_finished_well(machine: &SimHost, about: &str) {
         .unwrap_or_else(|| panic!("{about}: nothing was completed\n{}", machine.notes()));
     assert_eq!(essence(&record), undisturbed(), "{about}\n{}", machine.notes());
     for made in ["built", "shipped", "told"] {
-        assert!(machine.disk.get(&format!("/work/{made}")).is_some(), "{about}: {made} is missing");
+        assert!(machine.disk.get(&format!("/demo/{made}")).is_some(), "{about}: {made} is missing");
     }
     let ticked = machine.disk.text(FILE).matches("- [x] **Step").count();
     assert_eq!(ticked, 3, "{about}: checkboxes\n{}", machine.disk.text(FILE));
-    let report = format!("/work/.hotl/reports/{}.md", record["run_id"].as_str().unwrap());
+    let report = format!("/demo/.hotl/reports/{}.md", record["run_id"].as_str().unwrap());
     assert!(machine.disk.text(&report).contains("**Status:** completed"), "{about}");
 }
 
 /// Nobody holds anything any more.
 #[track_caller]
 fn assert_unlocked(machine: &SimHost, about: &str) {
-    assert_eq!(machine.disk.files("/work/.hotl/locks"), Vec::<String>::new(), "{about}");
+    assert_eq!(machine.disk.files("/demo/.hotl/locks"), Vec::<String>::new(), "{about}");
 }
 
 /// The essence of a run that nothing disturbs.
@@ -226,7 +226,7 @@ fn length_of_a_run() -> usize {
     let mut machine = machine();
     carry_on(&mut machine);
     assert_finished_well(&machine, "undisturbed");
-    assert_eq!(machine.disk.text("/work/built"), "xx");
+    assert_eq!(machine.disk.text("/demo/built"), "xx");
     machine.requests.len()
 }
 

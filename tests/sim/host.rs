@@ -105,11 +105,11 @@ impl Default for SimHost {
 }
 
 impl SimHost {
-    /// A machine with an empty folder `/work`, nobody at the terminal and no repository, in
+    /// A machine with an empty folder `/demo`, nobody at the terminal and no repository, in
     /// 2026.
     pub fn new() -> SimHost {
         let now = Timestamp::from_millis(1_774_000_000_000);
-        let cwd = "/work".to_owned();
+        let cwd = "/demo".to_owned();
         let mut disk = Disk::new(&cwd);
         disk.now = now;
         SimHost {

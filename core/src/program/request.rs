@@ -57,7 +57,7 @@ impl Start {
         Start {
             argv: argv.map(str::to_owned).to_vec(),
             env: BTreeMap::new(),
-            cwd: "/work".to_owned(),
+            cwd: "/demo".to_owned(),
             now: Timestamp::EPOCH,
             terminal: Terminal { columns: 80, ..Terminal::default() },
             process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },

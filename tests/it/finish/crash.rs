@@ -16,8 +16,8 @@ use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
 
 const ID: &str = "x-20260320T094640Z";
 const BRANCH: &str = "hotl/x";
-const MAIN: &str = "/work";
-const WORKTREE: &str = "/.hotl-worktrees/work/hotl-x";
+const MAIN: &str = "/demo";
+const WORKTREE: &str = "/.hotl-worktrees/demo/hotl-x";
 
 /// What a repository has to know here.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ fn completed() -> Run {
     let some = |text: &str| Some(text.to_owned());
     let place = Place {
         workflow_path: format!("{WORKTREE}/hotl-workflow-x.md"),
-        source_workflow_path: some("/work/hotl-workflow-x.md"),
+        source_workflow_path: some("/demo/hotl-workflow-x.md"),
         source_branch: some("main"),
         branch: some(BRANCH),
         repo_root: some(MAIN),
@@ -187,7 +187,7 @@ fn completed() -> Run {
 
 fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
     let mut host = SimHost::new();
-    host.disk.put("/work/hotl-workflow-x.md", "plan");
+    host.disk.put("/demo/hotl-workflow-x.md", "plan");
     host.disk.put(&format!("{WORKTREE}/.git"), "gitdir: elsewhere");
     host.disk.put(&format!("{WORKTREE}/.hotl/.gitignore"), "*\n");
     host.disk.put(&format!("{WORKTREE}/.hotl/logs/{ID}/1-1.log"), "said");

@@ -74,7 +74,7 @@ fn a_record_that_cannot_be_written_stops_the_run_before_it_acts() {
             _ => None,
         });
         assert_eq!(machine.run(RUN), Ended::Exit(Exit::Refused));
-        assert!(machine.disk.get("/work/built").is_none(), "{kind:?}: the agent has acted");
+        assert!(machine.disk.get("/demo/built").is_none(), "{kind:?}: the agent has acted");
         assert!(machine.notes().contains("record"), "{}", machine.notes());
         assert_eq!(machine.results(), "");
     }
@@ -100,10 +100,10 @@ fn a_full_disk_in_the_middle_says_how_to_go_on() {
 #[test]
 fn a_read_only_folder_is_refused_before_anything_happens() {
     let mut machine = machine();
-    machine.disk.make_read_only("/work");
+    machine.disk.make_read_only("/demo");
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Refused));
     assert!(machine.notes().contains("read-only"), "{}", machine.notes());
-    assert_eq!(machine.disk.files("/work"), ["/work/hotl-workflow-w.md"]);
+    assert_eq!(machine.disk.files("/demo"), ["/demo/hotl-workflow-w.md"]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn broken_git_is_refused_in_words_and_not_needed_without_it() {
     let run = ["onloop", "run", "--agent-command", "the-agent"];
     assert_eq!(machine.run(&run), Ended::Exit(Exit::Refused));
     assert!(machine.notes().contains("git is broken"), "{}", machine.notes());
-    assert_eq!(machine.disk.files("/work"), ["/work/hotl-workflow-w.md"]);
+    assert_eq!(machine.disk.files("/demo"), ["/demo/hotl-workflow-w.md"]);
     carry_on(&mut machine);
     assert_finished_well(&machine, "without git");
 }

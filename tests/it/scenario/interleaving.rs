@@ -88,7 +88,7 @@ fn large() -> SimHost {
     machine.run(&["onloop", "gate", "2", "approved"]);
     let mut record = records(&machine).remove(0);
     record["ballast"] = "x".repeat(onloop_core::limits::RECORD_REWRITE_BYTES).into();
-    let path = machine.disk.files("/work/.hotl/state").remove(0);
+    let path = machine.disk.files("/demo/.hotl/state").remove(0);
     machine.disk.put(&path, serde_json::to_vec(&record).unwrap());
     machine
 }

@@ -196,7 +196,7 @@ pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result
 
 /// What is made from the record says what the record says.
 pub(super) fn mirrors_agree(host: &SimHost, run: &Run, file: &str) -> Result<(), String> {
-    let report = format!("/work/.hotl/reports/{}.md", run.id);
+    let report = format!("/demo/.hotl/reports/{}.md", run.id);
     if host.disk.text(&report) != render_report(run) {
         return Err(format!("{report} is not a rendering of the record"));
     }

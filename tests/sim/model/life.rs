@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::world::{World, records};
 use crate::{Ended, Moment, PowerLoss, Random, SimHost};
 
-const FILE: &str = "/work/hotl-workflow-w.md";
+const FILE: &str = "/demo/hotl-workflow-w.md";
 
 /// What a life was like, for comparing it with another one of the same seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -91,7 +91,7 @@ impl World {
 ///
 /// When one is damaged, or a journal does not continue it.
 pub(super) fn records(disk: &Disk) -> Vec<Run> {
-    let files = disk.files("/work/.hotl/state");
+    let files = disk.files("/demo/.hotl/state");
     let states = files.iter().filter(|path| path.ends_with(".json"));
     states
         .map(|path| {

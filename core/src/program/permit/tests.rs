@@ -82,7 +82,7 @@ fn explained(files: &[(&str, &str)], line: &str) -> (Exit, String) {
 
 #[test]
 fn project_rules_forbid_at_once_and_allow_after_trust() {
-    let file = [("/work/.agentize.yaml", PROJECT)];
+    let file = [("/demo/.agentize.yaml", PROJECT)];
     assert_eq!(explained(&file, "git push origin x").0, Exit::Failed);
     let (exit, said) = explained(&file, "frob x");
     assert_eq!(exit, Exit::Paused);
@@ -96,7 +96,7 @@ fn project_rules_forbid_at_once_and_allow_after_trust() {
     let trusted = [file[0], (path.as_str(), list.as_str())];
     assert_eq!(explained(&trusted, "frob x").0, Exit::Done);
 
-    let changed = [("/work/.agentize.yaml", "permissions: {allow: ['.*']}"), trusted[1]];
+    let changed = [("/demo/.agentize.yaml", "permissions: {allow: ['.*']}"), trusted[1]];
     assert_eq!(explained(&changed, "frob x").0, Exit::Paused);
 
     let (_, _, written) =
