@@ -5,7 +5,7 @@ use super::store::Store;
 use super::{Exit, FailureKind, Io};
 use crate::diagnostic::{self, Severity};
 use crate::limits;
-use crate::run::{Adoption, Event, Run};
+use crate::run::{Adoption, Event, Run, Written};
 use crate::text;
 use crate::workflow::{self, Plan, Step};
 
@@ -62,10 +62,10 @@ pub(super) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
     }
     io.note(format!("Adopted the edited workflow:\n{list}")).await;
     let adoption = Adoption {
+        written: Written::of(&plan),
         intent: plan.intent,
         success_criteria: plan.success_criteria,
         risk: plan.risk,
-        auto_approve: plan.auto_approve,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -87,6 +87,10 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("intent", run.terms.intent == plan.intent);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
+    if let Some(written) = &run.terms.written {
+        whole("auto_approve", written.auto_approve == plan.auto_approve);
+        whole("budgets", written.budgets == plan.budgets);
+    }
     let count = run.steps.len().max(plan.steps.len());
     for index in 0..count {
         let number = index + 1;

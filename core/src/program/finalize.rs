@@ -40,6 +40,10 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
         }
         change(io, &mut store, Event::RunFinalized).await?;
     }
+    // An agent may have ticked a box itself, or the power gone before we did.
+    for line in store.repair_mirrors().await {
+        io.note(line).await;
+    }
     let summary = serde_json::to_string_pretty(&wire::summary::summary(store.run()));
     io.result(summary.expect("a summary has only string keys") + "\n").await;
     Ok(())

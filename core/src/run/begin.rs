@@ -65,6 +65,7 @@ impl Run {
                 report_full: plan.report_full,
                 budgets: plan.budgets.clone(),
                 plan_digest: plan.digest.clone(),
+                written: Some(Written::of(plan)),
                 reverify: beginning.reverify,
                 review_agent: beginning.review_agent,
             },

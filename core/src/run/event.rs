@@ -1,6 +1,7 @@
 //! What can happen to a run, in the past tense.
 
 use super::finish::{FinishAct, FinishOutcome};
+use super::record::Written;
 use super::review::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Risk, Step};
@@ -128,8 +129,8 @@ pub struct Adoption {
     pub success_criteria: String,
     /// The author's estimate of risk.
     pub risk: Risk,
-    /// Whether human gates below high risk approve themselves.
-    pub auto_approve: bool,
+    /// `auto_approve` and the budgets.
+    pub written: Written,
     /// The steps.
     pub steps: Vec<Step>,
     /// Digest of the plan.

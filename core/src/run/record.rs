@@ -6,7 +6,7 @@ use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
 use super::finish::{Finish, FinishIntent};
 use super::review::Verdict;
 use crate::time::Timestamp;
-use crate::workflow::{Budgets, Check, Loop, Risk, Step};
+use crate::workflow::{Budgets, Check, Loop, Plan, Risk, Step};
 
 /// Everything that is known about one execution of one plan.
 ///
@@ -100,10 +100,30 @@ pub struct Terms {
     pub budgets: Budgets,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
+    /// What a person can change for this run alone, as the file has it; unknown in records of
+    /// older generations.
+    pub written: Option<Written>,
     /// Whether machine checks are repeated before completion.
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
+}
+
+/// Terms that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
+/// An edit of the file is told from such a change by comparing with this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// `auto_approve`.
+    pub auto_approve: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+}
+
+impl Written {
+    /// What the file of `plan` says.
+    pub fn of(plan: &Plan) -> Written {
+        Written { auto_approve: plan.auto_approve, budgets: plan.budgets.clone() }
+    }
 }
 
 /// State of a whole run.

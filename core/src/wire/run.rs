@@ -46,6 +46,7 @@ document! {
         total_steps: u32,
         report_path: Option<String>,
         plan_digest: String,
+        written: WrittenDocument,
         options: OptionsDocument,
         reviews: ReviewsDocument,
         reverified: bool,
@@ -71,6 +72,15 @@ document! {
         agents: Option<u64>,
         cost_usd: Option<f64>,
         elapsed_minutes: Option<u64>,
+    }
+}
+
+document! {
+    sparse;
+    /// What the workflow file says about what a person can change for one run.
+    struct WrittenDocument {
+        auto_approve: Option<bool>,
+        limits: Option<LimitsDocument>,
     }
 }
 
@@ -283,6 +293,7 @@ fn to_document(run: &Run) -> RunDocument {
         total_steps: run.steps.len() as u32,
         report_path: Some(place.report_path),
         plan_digest: terms.plan_digest.clone(),
+        written: terms.written.as_ref().map(written_document).unwrap_or_default(),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,
             report_full: terms.report_full,
@@ -300,9 +311,31 @@ fn to_document(run: &Run) -> RunDocument {
     }
 }
 
+fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn limits_document(limits: &Budgets) -> LimitsDocument {
+    LimitsDocument {
+        total_attempts: limits.total_attempts,
+        agents: limits.agents,
+        cost_usd: limits.cost_usd_micros.map(dollars),
+        elapsed_minutes: limits.elapsed_minutes,
+        ..LimitsDocument::default()
+    }
+}
+
+fn written_document(written: &Written) -> WrittenDocument {
+    WrittenDocument {
+        auto_approve: Some(written.auto_approve),
+        limits: Some(limits_document(&written.budgets))
+            .filter(|limits| *limits != LimitsDocument::default()),
+        ..WrittenDocument::default()
+    }
+}
+
 fn budgets_document(run: &Run) -> BudgetsDocument {
     let (limits, usage) = (&run.terms.budgets, &run.usage);
-    let dollars = |micros: u64| micros as f64 / 1e6;
     let known = |amount: Amount| match amount {
         Amount::Known(value) => Some(value),
         Amount::Unknown => None,
@@ -310,13 +343,7 @@ fn budgets_document(run: &Run) -> BudgetsDocument {
     let amounts = [("cost_usd", usage.cost_usd_micros), ("tokens", usage.tokens)];
     let unknown = amounts.iter().filter(|(_, amount)| *amount == Amount::Unknown);
     BudgetsDocument {
-        limits: LimitsDocument {
-            total_attempts: limits.total_attempts,
-            agents: limits.agents,
-            cost_usd: limits.cost_usd_micros.map(dollars),
-            elapsed_minutes: limits.elapsed_minutes,
-            ..LimitsDocument::default()
-        },
+        limits: limits_document(limits),
         observed: ObservedDocument {
             agents: usage.agents,
             cost_usd: known(usage.cost_usd_micros).map(dollars),

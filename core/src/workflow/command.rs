@@ -264,9 +264,15 @@ fn last_line_decides(command: &str) -> bool {
     false
 }
 
+/// How YAML writes that there is nothing. No shell could run any of them.
+const NOTHING: [&str; 6] = ["\"\"", "''", "[]", "{}", "null", "~"];
+
 /// A command of comments and blank lines only: every shell lets it pass, and nothing was
-/// verified.
+/// verified. The same goes for what means nothing in YAML.
 pub(super) fn does_nothing(command: &str) -> bool {
+    if NOTHING.contains(&command.trim()) {
+        return true;
+    }
     let mut lines = command.lines().map(str::trim_start);
     lines.all(|line| line.is_empty() || line.starts_with('#'))
 }

@@ -55,6 +55,37 @@ fn adopting_keeps_finished_steps_and_uses_the_edited_rest() {
 }
 
 #[test]
+fn an_edit_of_the_terms_counts_only_when_it_is_adopted() {
+    let (project, id) = paused();
+    let plain = project.read(FILE);
+    let edited =
+        plain.replace("risk_level:", "auto_approve: true\nmax_total_attempts: 9\nrisk_level:");
+    assert_ne!(edited, plain);
+    project.write(FILE, edited);
+    let refused = project.onloop(&["resume", &id]).expect_exit(4);
+    for term in ["auto_approve changed", "budgets changed"] {
+        assert!(refused.stderr.contains(term), "{}", refused.stderr);
+    }
+    assert_eq!(standing(&project), "paused: done, pending");
+    project.shell(&command_below(&refused, "Use the edited file")).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+    assert_eq!(project.record()["auto_approve"], true);
+    assert_eq!(project.record()["budgets"]["limits"]["total_attempts"], 9);
+}
+
+#[test]
+fn what_a_person_said_for_a_run_is_no_edit_and_survives_one() {
+    let (project, id) = paused();
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    project.write(FILE, workflow("", &steps("test -e second && test -e never")));
+    let raise = ["resume", &id, "--adopt", "--raise", "max_total_attempts=7"];
+    project.onloop(&raise).expect_exit(1);
+    project.write(FILE, workflow("", &steps("test -e second")));
+    project.onloop(&["resume", &id, "--adopt"]).expect_exit(0);
+    assert_eq!(project.record()["budgets"]["limits"]["total_attempts"], 7);
+}
+
+#[test]
 fn a_file_that_has_errors_is_not_adopted() {
     let (project, id) = paused();
     project.write(FILE, workflow("", "- [ ] **Step 1: First**\naction: go\nverify: true\n"));

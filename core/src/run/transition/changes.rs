@@ -27,7 +27,7 @@ impl Run {
         self.terms.intent.clone_from(&adoption.intent);
         self.terms.success_criteria.clone_from(&adoption.success_criteria);
         self.terms.risk = adoption.risk;
-        self.terms.auto_approve = adoption.auto_approve;
+        self.adopt_written(&adoption.written);
         self.terms.plan_digest.clone_from(&adoption.digest);
         self.reverified = false;
         self.reviews.standing = None;
@@ -35,6 +35,19 @@ impl Run {
         let text = format!("Adopted the edited workflow: {done} finished steps kept");
         self.log(at, "plan_adopted", None, text, "");
         Ok(())
+    }
+
+    /// What the file says counts where it was edited; where it was not, what a person said for
+    /// this run stays.
+    fn adopt_written(&mut self, new: &Written) {
+        let old = self.terms.written.as_ref();
+        if old.is_none_or(|old| old.auto_approve != new.auto_approve) {
+            self.terms.auto_approve = new.auto_approve;
+        }
+        if old.is_some_and(|old| old.budgets != new.budgets) {
+            self.terms.budgets.clone_from(&new.budgets);
+        }
+        self.terms.written = Some(new.clone());
     }
 
     pub(super) fn rebuild(&mut self, at: Timestamp, ticked: &[u32]) -> Result<(), Refusal> {

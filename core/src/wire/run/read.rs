@@ -55,6 +55,10 @@ pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
             report_full: document.options.report_full,
             budgets: read_budgets(&document.budgets.limits),
             plan_digest: document.plan_digest,
+            written: document.written.auto_approve.map(|auto_approve| Written {
+                auto_approve,
+                budgets: read_budgets(&document.written.limits.unwrap_or_default()),
+            }),
             reverify: !document.options.no_reverify,
             review_agent: document.options.review_agent,
         },
