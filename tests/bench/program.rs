@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 41;
 /// Goals; see `docs/testing.md`.
 const LINT_RATIO: f64 = 3.0;
+const STEP_START_RATIO: f64 = 1.5;
+const STEP_START_GROWTH: f64 = 2.0;
 const STEP_OVERHEAD: Duration = Duration::from_millis(2);
 const MEMORY_KIB: u64 = 20 * 1024;
 
@@ -31,6 +33,11 @@ fn main() {
     let (first, last) = (per_step[0].1, per_step[per_step.len() - 1].1);
     println!("growth of the overhead from 50 to 5,000 steps: {:.2}", ratio(last, first));
     memory(500);
+    let (few, many) = (step_start(5), step_start(500));
+    println!(
+        "growth of `step start` from 5 to 500 steps: {:.2} (goal: at most {STEP_START_GROWTH})",
+        ratio(many, few)
+    );
 }
 
 /// `onloop lint` of a file with 50 steps, in empty programs.
@@ -71,6 +78,42 @@ fn overhead(steps: u32, rounds: usize) -> Duration {
     beyond
 }
 
+/// `onloop step 2 start`, in empty programs that make one file durable.
+fn step_start(steps: u32) -> Duration {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let file = workflow(folder.path(), steps, "true");
+    start(onloop(folder.path(), &["init", &file]));
+    for verb in ["start", "verify"] {
+        start(onloop(folder.path(), &["step", "1", verb]));
+    }
+    let state = folder.path().join(".hotl/state");
+    let files = || std::fs::read_dir(&state).expect("there is a record");
+    let read = |path| std::fs::read(path).expect("the folder is readable");
+    let begun: Vec<_> = files().map(|entry| entry.expect("it is readable").path()).collect();
+    let begun: Vec<_> = begun.into_iter().map(|path| (path.clone(), read(path))).collect();
+    let (mut floor, mut program) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        floor.push(time(|| {
+            start(Command::new(env!("CARGO_BIN_EXE_empty-program")));
+            write_durably(folder.path());
+        }));
+        program.push(time(|| start(onloop(folder.path(), &["step", "2", "start"]))));
+        for entry in files() {
+            std::fs::remove_file(entry.expect("it is readable").path()).expect("it is ours");
+        }
+        for (path, bytes) in &begun {
+            std::fs::write(path, bytes).expect("the folder is writable");
+        }
+    }
+    let (floor, program) = (median(floor), median(program));
+    println!(
+        "`step start` of {steps} steps: {program:?}, an empty program and a durable write: \
+         {floor:?}; ratio {:.2} (goal: at most {STEP_START_RATIO})",
+        ratio(program, floor)
+    );
+    program
+}
+
 /// Two starts of a shell, one file made durable and its folder too.
 fn floor_of_a_step(count: u32) -> Duration {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
@@ -81,15 +124,19 @@ fn floor_of_a_step(count: u32) -> Duration {
                 command.args(["-c", "true"]).current_dir(folder.path());
                 start(command);
             }
-            let (new, old) = (folder.path().join("new"), folder.path().join("old"));
-            let mut file = File::create(&new).expect("the folder is writable");
-            file.write_all(&[b'x'; 4096]).expect("there is room");
-            file.sync_all().expect("the disk works");
-            std::fs::rename(new, old).expect("the folder is writable");
-            File::open(folder.path()).and_then(|folder| folder.sync_all()).expect("the disk works");
+            write_durably(folder.path());
         }
     });
     whole / count
+}
+
+fn write_durably(folder: &Path) {
+    let (new, old) = (folder.join("new"), folder.join("old"));
+    let mut file = File::create(&new).expect("the folder is writable");
+    file.write_all(&[b'x'; 4096]).expect("there is room");
+    file.sync_all().expect("the disk works");
+    std::fs::rename(new, old).expect("the folder is writable");
+    File::open(folder).and_then(|folder| folder.sync_all()).expect("the disk works");
 }
 
 /// The most memory that a run of this many steps had at one time.

@@ -4,6 +4,8 @@
 //! the file sees the truth. A larger one is journalled in between: rewriting it at every
 //! transition would make a long run quadratic. See `docs/decisions`.
 
+use journal::Journal;
+
 use super::boxes::Boxes;
 use super::{Durability, Expect, Failure, FailureKind, FileKind, Io, Version};
 use crate::limits;
@@ -11,6 +13,8 @@ use crate::run::{Event, Refusal, Run, RunStatus, render_report};
 use crate::time::Timestamp;
 use crate::wire;
 use crate::wire::run::ReadError;
+
+mod journal;
 
 /// A report of a large run is rendered at most this often while the run goes on.
 const REPORT_INTERVAL_MS: u64 = 250;
@@ -23,9 +27,7 @@ pub struct Store {
     run: Run,
     version: Version,
     snapshot_bytes: usize,
-    journal_bytes: u64,
-    /// The journal ends in the middle of a line; only a rewrite may follow.
-    journal_torn: bool,
+    journal: Journal,
     pending: Vec<(Timestamp, Event)>,
     notes: Vec<String>,
     report_at: Option<Timestamp>,
@@ -191,8 +193,7 @@ impl Store {
             run,
             version,
             snapshot_bytes,
-            journal_bytes: 0,
-            journal_torn: false,
+            journal: Journal::default(),
             pending: Vec::new(),
             notes: Vec::new(),
             report_at: None,
@@ -254,8 +255,7 @@ impl Store {
             run,
             version,
             snapshot_bytes: bytes.len(),
-            journal_bytes: 0,
-            journal_torn: false,
+            journal: Journal::default(),
             pending: Vec::new(),
             notes: Vec::new(),
             report_at: None,
@@ -270,32 +270,6 @@ impl Store {
             false => Ok(()),
         };
         Ok((store, replayed))
-    }
-
-    async fn replay_journal(&mut self) -> Result<(), StoreError> {
-        let bytes = match self.io.read(&self.paths.journal(), limits::RECORD_BYTES).await {
-            Ok((bytes, _)) => bytes,
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
-            Err(failure) => return Err(failure.into()),
-        };
-        let (events, understood) = wire::event::read_lines(&bytes);
-        self.journal_bytes = bytes.len() as u64;
-        self.journal_torn = understood != bytes.len();
-        for (revision, at, event) in events {
-            // Lines up to the snapshot's revision were compacted into it.
-            if revision <= self.run.revision {
-                continue;
-            }
-            let next = self.run.revision + 1;
-            let applied = if revision == next { self.run.apply(at, &event) } else { Ok(()) };
-            if revision != next || applied.is_err() {
-                let journal = self.paths.journal();
-                return Err(StoreError::Unreadable(format!(
-                    "{journal}: revision {revision} does not follow the record"
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// The run as it is, including changes that are not committed yet.
@@ -371,8 +345,7 @@ impl Store {
         self.run = theirs.run;
         self.version = theirs.version;
         self.snapshot_bytes = theirs.snapshot_bytes;
-        self.journal_bytes = theirs.journal_bytes;
-        self.journal_torn = theirs.journal_torn;
+        self.journal = theirs.journal;
         for (at, event) in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }
@@ -382,8 +355,11 @@ impl Store {
     async fn write_once(&mut self) -> Result<(), Failure> {
         let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
         let at_rest = self.run.status != RunStatus::Running;
-        let grown = self.journal_bytes > self.snapshot_bytes as u64;
-        if large && !at_rest && !grown && !self.journal_torn {
+        let grown = self.journal.size_bytes > self.snapshot_bytes as u64;
+        if large {
+            self.remove_folded_journal().await?;
+        }
+        if large && !at_rest && !grown && !self.journal.torn {
             return self.append_journal().await;
         }
         self.rewrite().await
@@ -400,47 +376,11 @@ impl Store {
             self.io.write(&self.paths.state(), bytes, expect, Durability::Durable).await?;
         // Only now: beside a small record nobody looks for a journal.
         self.snapshot_bytes = snapshot_bytes;
-        if self.journal_bytes > 0 {
-            // Its lines are in the snapshot now; if this fails they are skipped when read.
+        if self.journal.size_bytes > 0 {
+            // Its lines are in the snapshot now; if this fails the next writer removes it.
             let _ = self.io.remove(&self.paths.journal()).await;
-            self.journal_bytes = 0;
-            self.journal_torn = false;
+            self.journal = Journal::default();
         }
-        Ok(())
-    }
-
-    /// Another process that only appends leaves the record's version as it is: what it added
-    /// has to be read before a rewrite may claim to contain it.
-    async fn expect_known_journal(&self) -> Result<(), Failure> {
-        let path = self.paths.journal();
-        let size_bytes = match self.io.stat(&path).await {
-            Ok(stat) => stat.size_bytes,
-            Err(failure) if failure.kind == FailureKind::NotFound => 0,
-            Err(failure) => return Err(failure),
-        };
-        if size_bytes == self.journal_bytes {
-            return Ok(());
-        }
-        let known = self.journal_bytes;
-        Err(Failure::new(
-            FailureKind::Conflict,
-            format!("`{path}` has {size_bytes} bytes, {known} were expected"),
-        ))
-    }
-
-    async fn append_journal(&mut self) -> Result<(), Failure> {
-        let mut lines = Vec::new();
-        let before = self.run.revision - self.pending.len() as u64;
-        for (index, (at, event)) in self.pending.iter().enumerate() {
-            let revision = before + 1 + index as u64;
-            if !wire::event::write_line(&mut lines, revision, *at, event) {
-                return self.rewrite().await;
-            }
-        }
-        let added = lines.len() as u64;
-        let unchanged = (self.paths.state(), self.version.clone());
-        self.io.append(&self.paths.journal(), lines, self.journal_bytes, unchanged).await?;
-        self.journal_bytes += added;
         Ok(())
     }
 

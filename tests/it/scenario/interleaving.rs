@@ -140,3 +140,40 @@ fn a_reader_between_a_record_and_its_next_journal_reads_again() {
         assert!(!machine.notes().contains("does not follow"), "{}", machine.notes());
     }
 }
+
+#[test]
+fn a_journal_left_over_from_a_fold_is_not_taken_for_the_next_one() {
+    let approve = ["onloop", "gate", "2", "approved"];
+    let reject = ["onloop", "gate", "2", "rejected"];
+    for pause in 0..REQUESTS {
+        let mut machine = large();
+        // Revisions of two digits, so that every line has the same length.
+        for _ in 0..10 {
+            machine.run(&approve);
+        }
+        machine.run(&reject);
+        machine.run(&approve);
+        let journal = machine.disk.files("/demo/.hotl/state");
+        let journal = journal.into_iter().find(|path| path.ends_with(".journal")).unwrap();
+        let left_over = machine.disk.get(&journal).unwrap().to_vec();
+        machine.run(&reject);
+        // As if the process that folded it had not yet come to remove it.
+        machine.disk.put(&journal, &left_over);
+        interrupt(&mut machine, &approve, pause, |machine, beside| {
+            if machine.disk.get(&journal) == Some(&left_over) {
+                machine.disk.remove(&journal).unwrap();
+            }
+            if beside {
+                machine.run_beside(&approve)
+            } else {
+                machine.run(&approve)
+            };
+        });
+        machine.run(&reject);
+        let log = records(&machine).remove(0)["events"].to_string();
+        let said = machine.results().matches("gate 2: approved").count();
+        let logged = log.matches("Gate Step 2: approved").count();
+        assert_eq!(said, logged, "after {pause} requests\n{}\n{}", machine.results(), log);
+        assert!(!machine.notes().contains("does not follow"), "{}", machine.notes());
+    }
+}
