@@ -1,7 +1,7 @@
 //! `onloop finalize`: close the record of a run that an agent drove step by step.
 
 use super::gate::change;
-use super::resume::{open, select};
+use super::resume::open;
 use super::step::conditions;
 use super::verify::repeat_checks;
 use super::{Exit, Io};
@@ -30,8 +30,7 @@ pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
 }
 
 async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
-    let (root, id) = select(io, args.run_id.as_deref()).await?;
-    let mut store = open(io, &root, &id).await?;
+    let mut store = open(io, args.run_id.as_deref()).await?;
     if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
             let repeated = repeat_checks(io, store.run(), &conditions(io, store.run())).await;

@@ -1,6 +1,6 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
-use super::resume::{open, select};
+use super::resume::open;
 use super::store::{Store, StoreError};
 use super::{Exit, Io};
 use crate::run::{BlockReason, Decision, Event, Mode, StepStatus};
@@ -52,8 +52,7 @@ pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
 }
 
 async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
-    let (root, id) = select(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
-    let mut store = open(io, &root, &id).await.map_err(|_| Exit::Failed)?;
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     let decision = match args.decision {
         DecisionWord::Approved => Decision::Approved,
         DecisionWord::Rejected => Decision::Rejected,

@@ -15,8 +15,15 @@ pub(super) struct Found {
     pub(super) root: String,
     /// Run id, taken from the file's name.
     pub(super) id: String,
+    /// Its record, or why it cannot be read.
+    pub(super) store: Result<Store, StoreError>,
+}
+
+impl Found {
     /// The run, or why it cannot be read.
-    pub(super) run: Result<Run, StoreError>,
+    pub(super) fn run(&self) -> Result<&Run, &StoreError> {
+        self.store.as_ref().map(Store::run)
+    }
 }
 
 /// Every record that can be found from the current folder, newest change first, unreadable
@@ -25,11 +32,11 @@ pub(super) async fn find_all(io: &Io) -> Vec<Found> {
     let mut found = Vec::new();
     for root in roots(io).await {
         for id in ids(io, &root).await {
-            let run = Store::open(io, &root, &id).await.map(|store| store.run().clone());
-            found.push(Found { root: root.clone(), id, run });
+            let store = Store::open(io, &root, &id).await;
+            found.push(Found { root: root.clone(), id, store });
         }
     }
-    let key = |found: &Found| found.run.as_ref().ok().map(|run| run.last_update);
+    let key = |found: &Found| found.run().ok().map(|run| run.last_update);
     found.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.id.cmp(&b.id)));
     found
 }
@@ -109,7 +116,7 @@ pub async fn locate(io: &Io, args: &LocateArgs) -> Exit {
     };
     let mut found = find_all(io).await;
     found.retain(|found| {
-        let Ok(run) = &found.run else {
+        let Ok(run) = found.run() else {
             return args.run_id.as_ref().is_none_or(|id| *id == found.id);
         };
         (args.all || !matches!(run.status, RunStatus::Completed | RunStatus::Abandoned))

@@ -7,7 +7,7 @@ use super::run::{ConductArgs, how, is_of, timeouts};
 use super::store::{Store, StoreError};
 use super::{Exit, FailureKind, Io, adopt, rebuild};
 use crate::agent::Agent;
-use crate::run::{Event, Next, Question, RunStatus, StepStatus, is_run_id};
+use crate::run::{Event, Next, Question, Run, StepStatus, is_run_id};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -68,8 +68,12 @@ pub async fn resume(io: &Io, args: &ResumeArgs) -> Exit {
 }
 
 async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
-    let (root, id) = select(io, args.run.as_deref()).await?;
-    let mut store = match (Store::open(io, &root, &id).await, &args.rebuild) {
+    let Selected { root, id, store } = select(io, args.run.as_deref()).await?;
+    let opened = match store {
+        Some(store) => Ok(store),
+        None => Store::open(io, &root, &id).await,
+    };
+    let mut store = match (opened, &args.rebuild) {
         (Ok(store), _) => store,
         (Err(StoreError::Unreadable(why)), Some(file)) => {
             io.note(format!("run {id}: {why}")).await;
@@ -213,11 +217,23 @@ async fn take_over(io: &Io, store: &mut Store, reason: &str) -> Result<(), Exit>
 }
 
 /// Opens a record; failures are said.
-pub(super) async fn open(io: &Io, root: &str, id: &str) -> Result<Store, Exit> {
-    match Store::open(io, root, id).await {
-        Ok(store) => Ok(store),
-        Err(error) => Err(refuse(io, id, &error).await),
+pub(super) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, Exit> {
+    let Selected { root, id, store } = select(io, wanted).await?;
+    if let Some(store) = store {
+        return Ok(store);
     }
+    match Store::open(io, &root, &id).await {
+        Ok(store) => Ok(store),
+        Err(error) => Err(refuse(io, &id, &error).await),
+    }
+}
+
+/// The run that is meant.
+struct Selected {
+    root: String,
+    id: String,
+    /// Its record, where that had to be read in order to tell.
+    store: Option<Store>,
 }
 
 async fn refuse(io: &Io, id: &str, error: &StoreError) -> Exit {
@@ -238,12 +254,12 @@ async fn refuse(io: &Io, id: &str, error: &StoreError) -> Exit {
 
 /// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
 /// chooses among several.
-pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, String), Exit> {
+async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Exit> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
     if let Some(id) = wanted.filter(|wanted| is_run_id(wanted))
         && let Some(root) = root_of(io, id).await
     {
-        return Ok((root, id.to_owned()));
+        return Ok(Selected { root, id: id.to_owned(), store: None });
     }
     let file = match wanted {
         Some(name) if io.stat(name).await.is_ok() => {
@@ -259,37 +275,32 @@ pub(super) async fn select(io: &Io, wanted: Option<&str>) -> Result<(String, Str
     };
     let mut candidates = Vec::new();
     for found in find_all(io).await {
-        match found.run {
-            Ok(run) if !run.is_over() && file.as_deref().is_none_or(|file| is_of(&run, file)) => {
-                candidates.push((found.root, run));
-            }
+        let meant =
+            |run: &Run| !run.is_over() && file.as_deref().is_none_or(|file| is_of(run, file));
+        match found.store {
+            Ok(store) if meant(store.run()) => candidates.push((found.root, store)),
             Ok(_) => {}
             // A record that cannot be read may be the one that is meant.
             Err(error) => io.note(format!("warning: run {}: {error}", found.id)).await,
         }
     }
-    match candidates.as_slice() {
-        [(root, run)] => Ok((root.clone(), run.id.clone())),
-        [] => {
-            io.note("ERROR: No active HOTL run found in .hotl/state/").await;
-            Err(Exit::Refused)
-        }
-        several => {
-            let mut text = String::from(
-                "ERROR: Multiple HOTL runs found in .hotl/state/. Select one with --run-id \
-                 <run-id> or HOTL_RUN_ID.\n",
-            );
-            for (_, run) in several {
-                let status: &RunStatus = &run.status;
-                text += &format!(
-                    "  - {} [{}] workflow={}\n",
-                    run.id,
-                    status.word(),
-                    run.place.workflow_path
-                );
-            }
-            io.note(text).await;
-            Err(Exit::Refused)
-        }
+    let one = if candidates.len() == 1 { candidates.pop() } else { None };
+    if let Some((root, store)) = one {
+        return Ok(Selected { root, id: store.run().id.clone(), store: Some(store) });
     }
+    if candidates.is_empty() {
+        io.note("ERROR: No active HOTL run found in .hotl/state/").await;
+        return Err(Exit::Refused);
+    }
+    let mut text = String::from(
+        "ERROR: Multiple HOTL runs found in .hotl/state/. Select one with --run-id <run-id> or \
+         HOTL_RUN_ID.\n",
+    );
+    for (_, store) in &candidates {
+        let run = store.run();
+        let (status, file) = (run.status.word(), &run.place.workflow_path);
+        text += &format!("  - {} [{status}] workflow={file}\n", run.id);
+    }
+    io.note(text).await;
+    Err(Exit::Refused)
 }

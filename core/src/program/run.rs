@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::choose_agent::{AgentArgs, choose_agent};
 use super::conduct::{Conduct, conduct};
 use super::find_workflow::find_workflow;
-use super::locate::{Found, find_all};
+use super::locate::find_all;
 use super::preflight::preflight;
 use super::resume::{ResumeArgs, resume};
 use super::store::{Paths, Store, StoreError, refuse_links};
@@ -233,8 +233,10 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     let found = find_all(io)
         .await
         .into_iter()
-        .find_map(|Found { run, .. }| run.ok().filter(|run| !run.is_over() && is_of(run, &source)));
-    let Some(run) = found else { return Ok(None) };
+        .filter_map(|found| found.store.ok())
+        .find(|store| !store.run().is_over() && is_of(store.run(), &source));
+    let Some(store) = found else { return Ok(None) };
+    let run = store.run();
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     let terminal = io.start().terminal;
     if terminal.stdin && terminal.stderr {
@@ -244,7 +246,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
         );
         for _ in 0..5 {
             match io.ask(question.as_str()).await.as_deref().map(str::trim) {
-                Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id)),
+                Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id.clone())),
                 Ok("fresh" | "f") => return Ok(None),
                 Ok(_) => io.note("Please answer resume or fresh.").await,
                 Err(failure) if failure.kind == FailureKind::Interrupted => {

@@ -2,7 +2,7 @@
 
 use super::ending::go_on;
 use super::locate::{Found, find_all};
-use super::resume::{open, select};
+use super::resume::open;
 use super::{Exit, Io};
 use crate::run::{Next, Platform, Question, Run, render_report, render_summary, step_list};
 use crate::text;
@@ -43,7 +43,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
     }
     let mut found = find_all(io).await;
     if !args.all {
-        found.retain(|found| found.run.as_ref().map_or(true, |run| !run.is_over()));
+        found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
     }
     if args.json {
         let all: Vec<_> = found.iter().map(wire_entry).collect();
@@ -68,11 +68,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
 }
 
 async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
-    let (root, id) = match select(io, Some(id)).await {
-        Ok(selected) => selected,
-        Err(exit) => return exit,
-    };
-    let store = match open(io, &root, &id).await {
+    let store = match open(io, Some(id)).await {
         Ok(store) => store,
         Err(exit) => return exit,
     };
@@ -82,9 +78,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     }
     let run = store.run();
     let mut out =
-        format!("{id}: {}\n  {}\n\n", run.status.word(), text::one_line(&run.terms.intent));
+        format!("{}: {}\n  {}\n\n", run.id, run.status.word(), text::one_line(&run.terms.intent));
     out += &step_list(run);
-    out += &format!("\nWorks in: {root}\nReport: {}\n", store.paths().report());
+    let (root, report) = (&run.place.execution_root, store.paths().report());
+    out += &format!("\nWorks in: {root}\nReport: {report}\n");
     io.result(out).await;
     if !run.is_over() {
         io.note(format!("\n{}", go_on(run, ""))).await;
@@ -93,7 +90,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
 }
 
 fn entry(found: &Found) -> String {
-    let run = match &found.run {
+    let run = match found.run() {
         Ok(run) => run,
         Err(error) => return format!("✗ {}\n    {error}\n", found.id),
     };
@@ -115,7 +112,7 @@ fn entry(found: &Found) -> String {
 /// One element of `status --json`, with the keys that older locators print.
 pub(super) fn wire_entry(found: &Found) -> serde_json::Value {
     let state_file = super::store::Paths::new(&found.root, &found.id).state();
-    match &found.run {
+    match found.run() {
         Ok(run) => serde_json::json!({
             "run_id": run.id,
             "status": run.status.word(),
@@ -191,11 +188,7 @@ fn summary_json(run: &Run) -> String {
 }
 
 async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) -> Exit {
-    let (root, id) = match select(io, id).await {
-        Ok(selected) => selected,
-        Err(exit) => return exit,
-    };
-    match open(io, &root, &id).await {
+    match open(io, id).await {
         Ok(store) => {
             io.result(render(store.run())).await;
             Exit::Done

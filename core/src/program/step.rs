@@ -1,7 +1,7 @@
 //! `onloop step N start|verify|retry|block`: drive a run from outside, one transition a call.
 
 use super::gate::change;
-use super::resume::{open, select};
+use super::resume::open;
 use super::store::Store;
 use super::verify::{Conditions, Verification, verify_step};
 use super::{Exit, Io};
@@ -52,8 +52,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         io.note("ERROR: --reason is required for block").await;
         return Err(Exit::Failed);
     }
-    let (root, id) = select(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
-    let mut store = open(io, &root, &id).await.map_err(|_| Exit::Failed)?;
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     let number = args.step;
     match args.action {
         StepAction::Start => {

@@ -1,5 +1,38 @@
 //! Declares JSON documents whose unknown fields survive.
 
+use std::borrow::Cow;
+
+/// The name of a member in JSON: that of the field, which Rust may spell `r#loop`.
+pub(super) const fn member(field: &str) -> &str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
+    }
+}
+
+/// Name of a member that is being read; a large record has tens of thousands, so it is copied
+/// only where it contains escapes.
+pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
+
+impl<'de> serde::Deserialize<'de> for Key<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> serde::de::Visitor<'de> for Text {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of a member")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
 /// Declares a struct that is read and written as a JSON object.
 ///
 /// Every field may be missing or `null` (then it is its type's default), fields are written
@@ -27,7 +60,7 @@ macro_rules! document {
                 let mut map = serializer.serialize_map(None)?;
                 $(if !($sparse && crate::wire::document::Absent::is_absent(&self.$field)) {
                     map.serialize_entry(
-                        stringify!($field).trim_start_matches("r#"),
+                        const { crate::wire::document::member(stringify!($field)) },
                         &self.$field,
                     )?;
                 })*
@@ -53,16 +86,18 @@ macro_rules! document {
                         A: serde::de::MapAccess<'de>,
                     {
                         let mut document = $name::default();
-                        while let Some(key) = map.next_key::<String>()? {
-                            match key.as_str() {
-                                $(key if key == stringify!($field).trim_start_matches("r#") => {
+                        while let Some(key) = map.next_key::<crate::wire::document::Key<'de>>()? {
+                            match &*key.0 {
+                                $(key if key == const {
+                                    crate::wire::document::member(stringify!($field))
+                                } => {
                                     let value: Option<$type> = map.next_value().map_err(|error| {
                                         serde::de::Error::custom(format!("`{key}`: {error}"))
                                     })?;
                                     document.$field = value.unwrap_or_default();
                                 })*
                                 _ => {
-                                    document.unknown.insert(key, map.next_value()?);
+                                    document.unknown.insert(key.0.into_owned(), map.next_value()?);
                                 }
                             }
                         }

@@ -157,8 +157,9 @@ async fn conclude(io: &Io, task: &TaskRow, latest: &Latest, end: TaskEnd) -> Chi
 
 /// The newest run of the workflow `file`.
 async fn latest(io: &Io, file: &str) -> Option<Latest> {
-    find_all(io).await.into_iter().find_map(|Found { root, run, .. }| {
-        run.ok().filter(|run| is_of(run, file)).map(|run| Latest { run, root })
+    find_all(io).await.into_iter().find_map(|Found { root, store, .. }| {
+        let run = store.ok()?.run().clone();
+        is_of(&run, file).then_some(Latest { run, root })
     })
 }
 
