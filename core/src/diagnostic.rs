@@ -85,10 +85,10 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the sentence that older linters print for it.
+    /// Adds the sentence that older linters print for it. What it quotes is made printable.
     #[must_use]
     pub fn with_hotl_text(mut self, text: impl Into<String>) -> Self {
-        self.hotl_text = Some(text.into());
+        self.hotl_text = Some(crate::text::one_line(&text.into()));
         self
     }
 }

@@ -55,10 +55,9 @@ fn an_empty_verify_is_an_error() {
     is_refused("verify: >\n  # only\n\n  # comments");
     is_refused("verify:\n  type: shell\n  command: |\n    # only a comment");
     is_refused("verify:\n  - true\n  - type: shell\n    command: |\n      # only a comment");
-    // A scalar is taken as it is written, and no shell finds such a command.
-    fails("verify: \"\"");
-    fails("verify: []");
-    fails("verify:\n  - type: shell\n    command: \"\"");
+    is_refused("verify: \"\"");
+    is_refused("verify: []");
+    is_refused("verify:\n  - type: shell\n    command: \"\"");
 }
 
 #[test]
