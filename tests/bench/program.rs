@@ -18,6 +18,7 @@ const LINT_RATIO: f64 = 3.0;
 const STEP_START_RATIO: f64 = 1.5;
 const STEP_START_GROWTH: f64 = 2.0;
 const STEP_OVERHEAD: Duration = Duration::from_millis(2);
+const CYCLE_OVERHEAD: Duration = Duration::from_millis(3);
 const MEMORY_KIB: u64 = 20 * 1024;
 
 fn main() {
@@ -33,6 +34,7 @@ fn main() {
     let (first, last) = (per_step[0].1, per_step[per_step.len() - 1].1);
     println!("growth of the overhead from 50 to 5,000 steps: {:.2}", ratio(last, first));
     memory(500);
+    cycles(20);
     let (few, many) = (step_start(5), step_start(500));
     println!(
         "growth of `step start` from 5 to 500 steps: {:.2} (goal: at most {STEP_START_GROWTH})",
@@ -137,6 +139,42 @@ fn write_durably(folder: &Path) {
     file.sync_all().expect("the disk works");
     std::fs::rename(new, old).expect("the folder is writable");
     File::open(folder).and_then(|folder| folder.sync_all()).expect("the disk works");
+}
+
+/// What `onloop auto` adds to each cycle beyond the shell that plays the child.
+fn cycles(count: u32) {
+    const CHILD: &str = "cat > /dev/null; echo NEXT_COMMAND=rw-loop";
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in a folder"))
+            .and_then(|()| std::fs::write(path, text))
+            .expect("the folder is writable");
+    };
+    put(".ai/CONTEXT.md", "# Context\n");
+    put(".ai/PROGRESS.md", "## Task Status\n| TASK-01 | x | pending | - |\n");
+    let bound = format!("--max-cycles={count}");
+    let (mut floor, mut program) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        floor.push(time(|| {
+            for _ in 0..count {
+                let mut child = Command::new("sh");
+                child.args(["-c", CHILD]).current_dir(folder.path());
+                child.stdin(Stdio::null()).stdout(Stdio::null());
+                start(child);
+            }
+        }));
+        let auto = ["auto", "--agent-command", CHILD, &bound];
+        program.push(time(|| {
+            let ended = onloop(folder.path(), &auto).status().expect("the program is there");
+            assert!(ended.code().is_some(), "it was not killed");
+        }));
+    }
+    let beyond = median(program).saturating_sub(median(floor)) / count;
+    println!(
+        "rw-auto of {count} cycles: {beyond:?} a cycle beyond its children (goal: at most \
+         {CYCLE_OVERHEAD:?})"
+    );
 }
 
 /// The most memory that a run of this many steps had at one time.
