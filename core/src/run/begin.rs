@@ -1,5 +1,7 @@
 //! How a run begins.
 
+use std::collections::BTreeMap;
+
 use serde_json::Map;
 
 use super::event::Usage;
@@ -83,6 +85,7 @@ impl Run {
             finish: None,
             finish_intent: None,
             unknown: Map::new(),
+            unknown_inside: BTreeMap::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a run is made of.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
@@ -48,6 +50,8 @@ pub struct Run {
     pub finish_intent: Option<FinishIntent>,
     /// Fields written by other generations of this format; they survive a rewrite.
     pub unknown: Map<String, Value>,
+    /// The same of documents inside it that have no place for them here, by where they stand.
+    pub unknown_inside: BTreeMap<String, Map<String, Value>>,
 }
 
 /// Where the plan came from and where the work happens. Paths are absolute.

@@ -1,6 +1,7 @@
 //! `.hotl/state/<run-id>.json`, the record on disk. Described in `docs/state-format.md`.
 
 mod read;
+mod unknown;
 
 use super::document::document;
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
@@ -235,9 +236,11 @@ impl std::fmt::Display for ReadError {
 
 /// The record as JSON, ending with a line break.
 pub fn write(run: &Run) -> Vec<u8> {
+    let mut document = to_document(run);
+    unknown::restore(&mut document, &run.unknown_inside);
     // Two-space indentation: people read and compare these files.
     let mut bytes =
-        serde_json::to_vec_pretty(&to_document(run)).expect("the document has only string keys");
+        serde_json::to_vec_pretty(&document).expect("the document has only string keys");
     bytes.push(b'\n');
     bytes
 }
@@ -249,12 +252,13 @@ pub fn write(run: &Run) -> Vec<u8> {
 /// [`ReadError::Damaged`] with position when the bytes are no record, [`ReadError::Newer`]
 /// when a later version of onloop wrote them.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
-    let document: RunDocument =
+    let mut document: RunDocument =
         serde_json::from_slice(bytes).map_err(|error| ReadError::Damaged(error.to_string()))?;
     if !document.schema.is_empty() && document.schema != SCHEMA {
         return Err(ReadError::Newer(text::one_line(&document.schema)));
     }
-    read::from_document(document)
+    let unknown_inside = unknown::gather(&mut document);
+    Ok(Run { unknown_inside, ..read::from_document(document)? })
 }
 
 fn damaged(what: impl Into<String>) -> ReadError {

@@ -114,6 +114,33 @@ fn a_rewrite_keeps_what_it_does_not_know() {
     assert!(unknown >= 2, "some saved state has members that nobody knows");
 }
 
+/// Puts a member that nobody knows into every object, and counts them.
+fn mark(value: &mut Value) -> usize {
+    match value {
+        Value::Object(members) => {
+            let inside: usize = members.values_mut().map(mark).sum();
+            members.insert("from_afar".to_owned(), inside.into());
+            inside + 1
+        }
+        Value::Array(items) => items.iter_mut().map(mark).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+#[test]
+fn a_rewrite_keeps_what_it_does_not_know_at_any_place() {
+    for (file, ..) in TABLE {
+        if !file.starts_with("v1-") {
+            continue;
+        }
+        let mut before = saved(file);
+        let marks = mark(&mut before);
+        let run = onloop_core::wire::run::read(before.to_string().as_bytes()).unwrap();
+        let after = String::from_utf8(onloop_core::wire::run::write(&run)).unwrap();
+        assert_eq!(after.matches("\"from_afar\"").count(), marks, "{file}: {after}");
+    }
+}
+
 #[test]
 fn a_record_of_a_later_format_is_refused_by_name_and_left_alone() {
     let mut record = saved("v1-paused.json");

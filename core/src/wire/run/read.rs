@@ -1,5 +1,6 @@
 //! Reading records of every generation.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::*;
@@ -75,6 +76,7 @@ pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
         finish: read_finish(document.finish).map_err(damaged)?,
         finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
         unknown: document.unknown,
+        unknown_inside: BTreeMap::new(),
     })
 }
 
