@@ -88,3 +88,30 @@ pub const CONFIG_RULES: usize = 1000;
 pub const PATTERN_STEPS: usize = 20_000;
 /// Memory that one compiled pattern may take.
 pub const PATTERN_BYTES: usize = 256 * 1024;
+
+/// Longest name of an agent session; it is part of a file name.
+pub const SESSION_ID_BYTES: usize = 128;
+/// Largest file about a session that is read; a larger one counts as damaged.
+pub const SESSION_BYTES: u64 = 64 * 1024;
+/// Time without any change after which a session is not continued any more.
+pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
+/// Stops in a row without progress after which an agent is not sent on.
+pub const SESSION_STALLED_STOPS: u32 = 5;
+/// The same where nothing can be known about progress: no transcript, no last message.
+pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+/// Bytes at the end of a transcript that are looked at.
+pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
+/// Largest input of a hook.
+pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
+/// Longest wait of a hook for another one that works on the same session.
+pub const HOOK_LOCK_WAIT_MS: u64 = 8000;
+/// Characters of a cached plan that a continuation prompt repeats.
+pub const PLAN_EXCERPT_CHARS: usize = 500;
+/// Largest cached plan that is read.
+pub const PLAN_BYTES: u64 = 4 * 1024 * 1024;
+/// Time in which an answer given to one event of a call counts for the other one.
+pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
+/// Most answers that are remembered for one session.
+pub const ESCALATIONS_KEPT: usize = 32;
+/// Size at which a debug log begins anew; the one before is kept beside it.
+pub const HOOK_LOG_BYTES: u64 = 256 * 1024;

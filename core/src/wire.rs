@@ -14,5 +14,6 @@ pub mod permission;
 pub mod prepared;
 pub mod receipt;
 pub mod run;
+pub mod session;
 pub mod strict_json;
 pub mod summary;

@@ -43,6 +43,8 @@ pub trait Host {
 pub trait Files {
     /// [`Request::Read`].
     fn read(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure>;
+    /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
+    fn read_tail(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure>;
     /// [`Request::Write`].
     fn write(
         &mut self,
@@ -204,6 +206,10 @@ impl OsHost {
                 .files
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::ReadTail { path, limit_bytes } => self
+                .files
+                .read_tail(&path, limit_bytes)
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
             Request::Write { path, bytes, expect, durability } => {
                 self.files.write(&path, &bytes, &expect, durability).map(Outcome::Written)
             }

@@ -24,6 +24,8 @@ export interface Stat {
 export interface Files {
   /** The content of a file; longer than `limitBytes`: `too_large`. */
   read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }>;
+  /** The last `limitBytes` of a file, whatever its size. */
+  readTail(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; sizeBytes: number }>;
   /**
    * Replaces a file as a whole and creates missing folders. A reader sees the old or the new
    * content, never a part. `durable`: it survives a power cut once the promise is kept.

@@ -23,7 +23,7 @@ type Attachment = number;
 
 /** An effect that a program asks for. */
 export type Request =
-  | { do: "read"; path: string; limit_bytes: number }
+  | { do: "read" | "read_tail"; path: string; limit_bytes: number }
   | { do: "write"; path: string; bytes: Attachment; expect: Expect; durable: boolean }
   | {
       do: "append";
@@ -132,6 +132,10 @@ async function outcome(
     case "read": {
       const file = await files.read(request.path, request.limit_bytes);
       return { is: "file", bytes: answer.attach(file.bytes), version: file.version };
+    }
+    case "read_tail": {
+      const tail = await files.readTail(request.path, request.limit_bytes);
+      return { is: "tail", bytes: answer.attach(tail.bytes), size_bytes: tail.sizeBytes };
     }
     case "write": {
       const { path, expect, durable } = request;

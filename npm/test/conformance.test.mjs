@@ -71,6 +71,10 @@ async function perform(step, { files, locks, processes, clock, terminal }, versi
       const file = await files.read(path, step.limit ?? 0);
       return { is: "file", text: text(file.bytes), version: file.version };
     }
+    case "read_tail": {
+      const tail = await files.readTail(path, step.limit ?? 0);
+      return { is: "tail", text: text(tail.bytes), size: tail.sizeBytes };
+    }
     case "write": {
       const known = versions[step.expect];
       const expect = known ? { version: known } : (step.expect ?? "any");

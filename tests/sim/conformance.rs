@@ -108,6 +108,7 @@ fn request(step: &Value, versions: &Versions) -> Request {
     let number = |name: &str| step[name].as_u64().unwrap_or(0);
     match step["do"].as_str().expect("a step does something") {
         "read" => Request::Read { path: path(), limit_bytes: number("limit") },
+        "read_tail" => Request::ReadTail { path: path(), limit_bytes: number("limit") },
         "write" => Request::Write {
             path: path(),
             bytes: bytes("text"),
@@ -210,6 +211,10 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Err(failure) => plain(&snake_case(&format!("{:?}", failure.kind))),
         Ok(Outcome::Done) => plain("done"),
         Ok(Outcome::File { bytes, .. }) => ("file".to_owned(), vec![("text", lossy(bytes))]),
+        Ok(Outcome::Tail { bytes, size_bytes }) => (
+            "tail".to_owned(),
+            vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))],
+        ),
         Ok(Outcome::Written(_)) => plain("written"),
         Ok(Outcome::Names(names)) => {
             ("names".to_owned(), vec![("names", Value::from(names.clone()))])

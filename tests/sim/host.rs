@@ -316,6 +316,9 @@ impl SimHost {
             Request::Read { path, limit_bytes } => disk
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::ReadTail { path, limit_bytes } => disk
+                .read_tail(&path, limit_bytes)
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
             Request::Write { path, bytes, expect, durability } => {
                 disk.write(&path, &bytes, &expect, durability).map(Outcome::Written)
             }

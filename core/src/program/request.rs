@@ -86,6 +86,13 @@ pub enum Request {
         /// Most bytes accepted.
         limit_bytes: u64,
     },
+    /// The end of a file, whatever its size → [`Outcome::Tail`].
+    ReadTail {
+        /// The file.
+        path: String,
+        /// Most bytes read.
+        limit_bytes: u64,
+    },
     /// Replaces a file as a whole and creates missing folders → [`Outcome::Written`].
     /// A reader sees the old or the new content, never a part.
     Write {
@@ -448,6 +455,13 @@ pub enum Outcome {
         bytes: Vec<u8>,
         /// Its version.
         version: Version,
+    },
+    /// The end of a file.
+    Tail {
+        /// The last bytes.
+        bytes: Vec<u8>,
+        /// Size of the whole file.
+        size_bytes: u64,
     },
     /// Version of what was just written.
     Written(Version),

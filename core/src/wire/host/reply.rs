@@ -56,6 +56,10 @@ enum OutcomeDocument {
         bytes: Attachment,
         version: String,
     },
+    Tail {
+        bytes: Attachment,
+        size_bytes: u64,
+    },
     Written {
         version: String,
     },
@@ -184,6 +188,9 @@ fn read_outcome(
         OutcomeDocument::File { bytes, version } => {
             Outcome::File { bytes: attachments.take(bytes)?, version: Version(version) }
         }
+        OutcomeDocument::Tail { bytes, size_bytes } => {
+            Outcome::Tail { bytes: attachments.take(bytes)?, size_bytes }
+        }
         OutcomeDocument::Written { version } => Outcome::Written(Version(version)),
         OutcomeDocument::Names { names } => Outcome::Names(names),
         OutcomeDocument::Stat { kind, size_bytes, modified_ms, executable } => {
@@ -289,6 +296,10 @@ mod tests {
         assert_eq!(
             outcome(r#"{"is":"file","bytes":1,"version":"v"}"#, &[b"no", b"\xff\0"]),
             Outcome::File { bytes: b"\xff\0".to_vec(), version: Version("v".to_owned()) }
+        );
+        assert_eq!(
+            outcome(r#"{"is":"tail","bytes":0,"size_bytes":9}"#, &[b"end"]),
+            Outcome::Tail { bytes: b"end".to_vec(), size_bytes: 9 }
         );
         let process = r#"{"is":"process","status":{"signalled":9},"duration_ms":3,
             "stdout":{"head":0,"tail":1,"total_bytes":10},

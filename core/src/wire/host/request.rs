@@ -12,6 +12,7 @@ use crate::wire::run::shell_word;
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum Document {
     Read { path: String, limit_bytes: u64 },
+    ReadTail { path: String, limit_bytes: u64 },
     Write { path: String, bytes: Attachment, expect: ExpectDocument, durable: bool },
     Append { path: String, bytes: Attachment, expect_len_bytes: u64, unchanged: Unchanged },
     Patch { path: String, offset_bytes: u64, old: Attachment, new: Attachment },
@@ -89,6 +90,7 @@ pub(super) enum GitDocument {
 pub(super) fn to_document(request: Request, attachments: &mut Vec<Vec<u8>>) -> Document {
     match request {
         Request::Read { path, limit_bytes } => Document::Read { path, limit_bytes },
+        Request::ReadTail { path, limit_bytes } => Document::ReadTail { path, limit_bytes },
         Request::Write { path, bytes, expect, durability } => Document::Write {
             path,
             bytes: attach(attachments, bytes),
@@ -221,10 +223,15 @@ mod tests {
             old: b" ".to_vec(),
             new: b"x".to_vec(),
         };
-        let table: [(Request, String, &[&[u8]]); 8] = [
+        let table: [(Request, String, &[&[u8]]); 9] = [
             (
                 Request::Read { path: text("日"), limit_bytes: 5 },
                 text(r#"{"do":"read","path":"日","limit_bytes":5}"#),
+                &[],
+            ),
+            (
+                Request::ReadTail { path: text("t"), limit_bytes: 6 },
+                text(r#"{"do":"read_tail","path":"t","limit_bytes":6}"#),
                 &[],
             ),
             (

@@ -1,0 +1,21 @@
+//! Agent sessions that go on by themselves until their goal is reached.
+//!
+//! A person starts a workflow with a command ([`command`]); from then on a [`Session`] says
+//! whether the agent may stop. It is plain data with pure functions, like every record:
+//!
+//!     Session::begin(id, started, at)     a session whose workflow has just been started
+//!     session.prompted(at, prompt)        somebody typed something
+//!     session.stopped(at, stop)           the agent wants to stop: what should happen now
+//!
+//! What the agent is told is made in [`prompt`]; what can be learned from its transcript is in
+//! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by
+//! nothing else.
+
+pub mod command;
+mod continuation;
+pub mod prompt;
+mod session;
+pub mod transcript;
+
+pub use continuation::{HostCap, Stop, Verdict, Why};
+pub use session::{Ending, Prompt, Session, SessionId, State};
