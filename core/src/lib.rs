@@ -35,6 +35,7 @@ pub mod auto;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;
+pub mod handsoff;
 pub mod limits;
 pub mod permission;
 pub mod preflight;

@@ -11,6 +11,7 @@ pub mod auto;
 mod boxes;
 mod choose_agent;
 mod conduct;
+pub mod config;
 mod ending;
 mod finalize;
 mod find_workflow;

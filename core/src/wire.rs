@@ -15,4 +15,5 @@ pub mod prepared;
 pub mod receipt;
 pub mod run;
 pub mod strict_json;
+pub mod strict_yaml;
 pub mod summary;
