@@ -12,6 +12,7 @@
 //! nothing else.
 
 pub mod command;
+pub mod config;
 mod continuation;
 pub mod prompt;
 mod session;
@@ -19,3 +20,7 @@ pub mod transcript;
 
 pub use continuation::{HostCap, Stop, Verdict, Why};
 pub use session::{Ending, Prompt, Session, SessionId, State};
+
+/// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
+/// such an agent, must not ask another one: it answers from its rules alone.
+pub const DEPTH_VARIABLE: &str = "ONLOOP_HOOK_DEPTH";

@@ -78,10 +78,14 @@ pub const SHELL_COMMANDS: usize = 10_000;
 
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
-/// Largest permission configuration file.
+/// Largest configuration file.
 pub const CONFIG_BYTES: usize = 64 * 1024;
 /// Most `[` and `{` in one, those in patterns included.
 pub const CONFIG_OPEN_BRACKETS: usize = 512;
+/// Most things that are said about one configuration file; the rest are counted.
+pub const CONFIG_NOTES: usize = 20;
+/// Most workflows that a configuration may add.
+pub const CONFIG_WORKFLOWS: usize = 100;
 /// Most permission rules in all files together.
 pub const CONFIG_RULES: usize = 1000;
 /// Steps that matching one pattern may take when it uses look-around or back-references.
@@ -113,5 +117,9 @@ pub const PLAN_BYTES: u64 = 4 * 1024 * 1024;
 pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
 /// Most answers that are remembered for one session.
 pub const ESCALATIONS_KEPT: usize = 32;
+/// Largest file of git that is read to learn a branch or a remote.
+pub const GIT_FILE_BYTES: u64 = 64 * 1024;
+/// Most paths of one call whose symbolic links are resolved.
+pub const RESOLVED_PATHS: usize = 64;
 /// Size at which a debug log begins anew; the one before is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;

@@ -9,14 +9,18 @@ mod adopt;
 mod ask;
 pub mod auto;
 mod boxes;
+mod checkout;
 mod choose_agent;
 mod conduct;
+pub mod config;
 mod ending;
 mod finalize;
 mod find_workflow;
 mod finish;
 mod gate;
+mod hook;
 mod init;
+mod input;
 mod io;
 mod lint;
 mod locate;
@@ -33,6 +37,8 @@ mod rescue;
 mod resume;
 mod review;
 mod run;
+mod session;
+mod sessions;
 mod stall;
 mod status;
 mod step;
@@ -51,6 +57,7 @@ pub use finalize::{FinalizeArgs, finalize};
 pub use find_workflow::find_workflow;
 pub use finish::{DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
+pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use init::{InitArgs, init};
 pub use io::Io;
 pub use lint::{LintArgs, LintFormat, lint, mend};
@@ -62,6 +69,10 @@ pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
+pub use session::{
+    SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
+    session_show, session_stop,
+};
 pub use status::{
     NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
     summary,

@@ -16,4 +16,5 @@ pub mod receipt;
 pub mod run;
 pub mod session;
 pub mod strict_json;
+pub mod strict_yaml;
 pub mod summary;

@@ -211,10 +211,9 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Err(failure) => plain(&snake_case(&format!("{:?}", failure.kind))),
         Ok(Outcome::Done) => plain("done"),
         Ok(Outcome::File { bytes, .. }) => ("file".to_owned(), vec![("text", lossy(bytes))]),
-        Ok(Outcome::Tail { bytes, size_bytes }) => (
-            "tail".to_owned(),
-            vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))],
-        ),
+        Ok(Outcome::Tail { bytes, size_bytes }) => {
+            ("tail".to_owned(), vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))])
+        }
         Ok(Outcome::Written(_)) => plain("written"),
         Ok(Outcome::Names(names)) => {
             ("names".to_owned(), vec![("names", Value::from(names.clone()))])

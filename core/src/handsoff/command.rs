@@ -97,27 +97,28 @@ pub struct Started {
 }
 
 /// The workflow that `prompt` starts; `None`: it is an ordinary prompt. `custom` holds
-/// commands of the user's own, without `/`, and the workflow of each.
+/// commands of the user's own, with their `/`, and the workflow of each.
 pub fn detect(prompt: &str, custom: &[(&str, &str)]) -> Option<Started> {
-    let rest = prompt.strip_prefix('/')?;
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let (command, arguments) = rest.split_at(end);
+    if !prompt.starts_with('/') {
+        return None;
+    }
+    let end = prompt.find(char::is_whitespace).unwrap_or(prompt.len());
+    let (command, arguments) = prompt.split_at(end);
     if let Some((_, name)) = custom.iter().find(|(word, _)| *word == command) {
         return Some(Started { workflow: (*name).to_owned(), issue_no: None, pr_no: None });
     }
+    let command = &command[1..];
     let command =
         QUALIFIERS.iter().find_map(|plugin| command.strip_prefix(plugin)).unwrap_or(command);
     let workflow = workflow(command)?;
-    let mut started =
-        Started { workflow: workflow.name.to_owned(), issue_no: None, pr_no: None };
+    let mut started = Started { workflow: workflow.name.to_owned(), issue_no: None, pr_no: None };
     match workflow.takes {
         Takes::Nothing => {}
         Takes::Issue => started.issue_no = issue(arguments),
         Takes::IssueFlags => {
             // Refining an issue says more than where a plan came from, whichever is first.
-            started.issue_no = ["--refine", "--from-issue"]
-                .iter()
-                .find_map(|flag| number_after(arguments, flag));
+            started.issue_no =
+                ["--refine", "--from-issue"].iter().find_map(|flag| number_after(arguments, flag));
         }
         Takes::PullRequest => {
             started.pr_no = arguments.split_whitespace().next().and_then(number);
@@ -183,7 +184,7 @@ mod tests {
             ("/", None),
         ];
         for (prompt, expected) in table {
-            let found = detect(prompt, &[("mine", "my-workflow")]);
+            let found = detect(prompt, &[("/mine", "my-workflow")]);
             let found = found.as_ref().map(|s| (s.workflow.as_str(), s.issue_no, s.pr_no));
             assert_eq!(found, expected, "{prompt}");
         }

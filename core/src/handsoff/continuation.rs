@@ -221,10 +221,8 @@ mod tests {
         let working = (0..10).map(|n| claude(n, true));
         let said = verdicts(&mut session(), working);
         assert_eq!((said[0].as_str(), said[4].as_str(), said[9].as_str()), ("1/3", "5/7", "10/10"));
-        let cursor = (0..6).map(|n| Stop {
-            cap: HostCap::Total(5),
-            ..stop(&format!("part {n}"), Some(true))
-        });
+        let cursor = (0..6)
+            .map(|n| Stop { cap: HostCap::Total(5), ..stop(&format!("part {n}"), Some(true)) });
         let said = verdicts(&mut session(), cursor);
         assert_eq!(said[4..], ["5/5", "all 5 continuations are used up"]);
     }
@@ -238,11 +236,7 @@ mod tests {
         assert!(said[limit + 1].contains("showed no progress"), "{said:?}");
         let idle = (0..limit + 2).map(|n| stop(&format!("words {n}"), Some(false)));
         assert!(verdicts(&mut session(), idle)[limit + 1].contains("showed no progress"));
-        let blind = Stop {
-            configured: 100,
-            evidence: Evidence::default(),
-            ..stop("", None)
-        };
+        let blind = Stop { configured: 100, evidence: Evidence::default(), ..stop("", None) };
         let said = verdicts(&mut session(), (0..20).map(|_| blind.clone()));
         let sent_on = said.iter().filter(|said| said.contains('/')).count();
         assert!(sent_on < 10, "{said:?}");
@@ -264,7 +258,8 @@ mod tests {
     #[test]
     fn errors_of_the_service_burn_nothing() {
         let mut session = session();
-        let evidence = Evidence { api_error: Some("529 overloaded".to_owned()), ..Evidence::default() };
+        let evidence =
+            Evidence { api_error: Some("529 overloaded".to_owned()), ..Evidence::default() };
         let said = verdicts(&mut session, [Stop { evidence, ..stop("", None) }]);
         assert_eq!(said, ["the model's service failed: 529 overloaded"]);
         assert_eq!(session.continuation_count, 0);

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::command::Started;
 use crate::limits;
+use crate::run::Run;
 use crate::time::Timestamp;
 
 /// Name of a session, fit for a file name and for a shell.
@@ -48,6 +49,11 @@ pub enum Ending {
 impl Ending {
     const ALL: [Ending; 5] =
         [Ending::Done, Ending::Completed, Ending::Error, Ending::Failed, Ending::Stopped];
+
+    /// Whether somebody claims that the goal is reached.
+    pub fn is_done(self) -> bool {
+        matches!(self, Ending::Done | Ending::Completed)
+    }
 
     /// The word in the file.
     pub fn word(self) -> &'static str {
@@ -193,6 +199,43 @@ impl Session {
             self.updated_at = Some(at);
         }
         changed
+    }
+
+    /// Whether its agent works on `run`: it did before and nobody has asked for something
+    /// else, or the run has moved since the session was touched last.
+    pub fn works_on(&self, run: &Run) -> bool {
+        let bound = self.run_id.as_deref() == Some(run.id.as_str());
+        let stopped = matches!(self.state, State::Ended(ending) if !ending.is_done());
+        !stopped && ((bound && !self.paused) || self.moved(run))
+    }
+
+    fn moved(&self, run: &Run) -> bool {
+        self.updated_at.is_some_and(|touched| run.last_update > touched)
+    }
+
+    /// It works on `run` now. What moved the run after the session was paused was a request to
+    /// work on it.
+    pub fn drive(&mut self, run: &Run, at: Timestamp) {
+        let moved = self.moved(run);
+        if self.run_id.as_deref() != Some(run.id.as_str()) {
+            self.run_id = Some(run.id.clone());
+            self.run_revision = None;
+        }
+        if self.paused && moved {
+            self.paused = false;
+            self.stalled = 0;
+            self.in_a_row = 0;
+        }
+        // Only the record says that a run is done.
+        if matches!(self.state, State::Ended(ending) if ending.is_done()) {
+            self.state = State::Open("initial".to_owned());
+            self.updated_at = Some(at);
+        }
+    }
+
+    /// The agent is sent on with this prompt.
+    pub fn sent_on(&mut self, prompt: &str) {
+        self.last_prompt = Some(digest(prompt));
     }
 
     /// Ends it. Whether that changed anything.

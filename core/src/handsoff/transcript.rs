@@ -138,8 +138,10 @@ mod tests {
 
     const USER: &str = r#"{"type":"user","message":{"role":"user","content":"go on"}}"#;
     const TOOL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{}}]}}"#;
-    const ANSWER: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]}}"#;
-    const SAYS: &str = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#;
+    const ANSWER: &str =
+        r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]}}"#;
+    const SAYS: &str =
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#;
     const FAILS: &str = r#"{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"Credit balance is too low"}]}}"#;
     const META: &str = r#"{"type":"system","subtype":"turn_duration"}"#;
 

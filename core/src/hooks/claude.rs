@@ -73,9 +73,7 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
                 "permissionDecisionReason": reason(why),
             }
         })),
-        (Kind::PermissionRequest, Answer::Decided(decision, why)) => {
-            permission(*decision, why)
-        }
+        (Kind::PermissionRequest, Answer::Decided(decision, why)) => permission(*decision, why),
         (Kind::Stop, Answer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }

@@ -23,12 +23,13 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
         }
         "beforeMCPExecution" => {
             let tool = filled(document, "tool_name").ok_or("`tool_name` is missing")?;
-            let tool = if tool.starts_with("mcp__") { tool } else { format!("mcp__cursor__{tool}") };
+            let tool =
+                if tool.starts_with("mcp__") { tool } else { format!("mcp__cursor__{tool}") };
             Event::ToolCall(Call { tool, input: embedded(&document["tool_input"])? })
         }
         "preToolUse" => {
             let tool = filled(document, "tool_name").ok_or("`tool_name` is missing")?;
-            Event::ToolCall(Call { tool: tool, input: embedded(&document["tool_input"])? })
+            Event::ToolCall(Call { tool, input: embedded(&document["tool_input"])? })
         }
         "afterShellExecution" => {
             let command = text(document, "command").unwrap_or_default();

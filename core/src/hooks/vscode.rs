@@ -36,7 +36,8 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
 }
 
 pub(super) fn read(document: &Value) -> Result<Input, String> {
-    let either = |camel: &str, snake: &str| filled(document, camel).or_else(|| filled(document, snake));
+    let either =
+        |camel: &str, snake: &str| filled(document, camel).or_else(|| filled(document, snake));
     let event = match either("hookEventName", "hook_event_name").as_deref() {
         None => return Err("`hookEventName` is missing".to_owned()),
         Some("UserPromptSubmit") => {
@@ -66,9 +67,7 @@ fn call(document: &Value) -> Result<Call, String> {
     };
     let tool = either("tool_name", "toolName");
     match tool.as_str().filter(|tool| !tool.trim().is_empty()) {
-        Some(tool) => {
-            Ok(Call { tool: tool.to_owned(), input: either("tool_input", "toolInput") })
-        }
+        Some(tool) => Ok(Call { tool: tool.to_owned(), input: either("tool_input", "toolInput") }),
         None => Err("`tool_name` is missing".to_owned()),
     }
 }

@@ -131,11 +131,7 @@ impl Io {
     }
 
     /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
-    pub async fn read_tail(
-        &self,
-        path: &str,
-        limit_bytes: u64,
-    ) -> Result<(Vec<u8>, u64), Failure> {
+    pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
         let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
         expect_outcome!(self.request(request).await,
             Outcome::Tail { bytes, size_bytes } => (bytes, size_bytes))
