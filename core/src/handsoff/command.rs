@@ -104,15 +104,20 @@ pub fn detect(prompt: &str, custom: &[(&str, &str)]) -> Option<Started> {
     }
     let end = prompt.find(char::is_whitespace).unwrap_or(prompt.len());
     let (command, arguments) = prompt.split_at(end);
-    if let Some((_, name)) = custom.iter().find(|(word, _)| *word == command) {
-        return Some(Started { workflow: (*name).to_owned(), issue_no: None, pr_no: None });
-    }
-    let command = &command[1..];
-    let command =
-        QUALIFIERS.iter().find_map(|plugin| command.strip_prefix(plugin)).unwrap_or(command);
-    let workflow = workflow(command)?;
-    let mut started = Started { workflow: workflow.name.to_owned(), issue_no: None, pr_no: None };
-    match workflow.takes {
+    let name = match custom.iter().find(|(word, _)| *word == command) {
+        Some((_, name)) => name,
+        None => {
+            let word = &command[1..];
+            QUALIFIERS.iter().find_map(|plugin| word.strip_prefix(plugin)).unwrap_or(word)
+        }
+    };
+    let takes = match workflow(name) {
+        Some(workflow) => workflow.takes,
+        None if custom.iter().any(|(word, _)| *word == command) => Takes::Nothing,
+        None => return None,
+    };
+    let mut started = Started { workflow: name.to_owned(), issue_no: None, pr_no: None };
+    match takes {
         Takes::Nothing => {}
         Takes::Issue => started.issue_no = issue(arguments),
         Takes::IssueFlags => {

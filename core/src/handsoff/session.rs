@@ -210,7 +210,17 @@ impl Session {
     }
 
     fn moved(&self, run: &Run) -> bool {
-        self.updated_at.is_some_and(|touched| run.last_update > touched)
+        match self.run_revision {
+            Some(seen) if self.run_id.as_deref() == Some(run.id.as_str()) => run.revision > seen,
+            // Records tell whole seconds.
+            Some(_) | None => self.updated_at.is_some_and(|touched| run.last_update >= touched),
+        }
+    }
+
+    /// The record of `run` as it is now has been seen.
+    pub fn saw(&mut self, run: &Run) {
+        self.run_id = Some(run.id.clone());
+        self.run_revision = Some(run.revision);
     }
 
     /// It works on `run` now. What moved the run after the session was paused was a request to

@@ -55,12 +55,18 @@ async fn other_request(
 ) -> Result<(), Problem> {
     let sessions = scene.sessions(id).await;
     let at = scene.io.now();
-    if sessions.load(id).await?.is_none() {
-        if stop::active_run(scene, None).await.is_none() {
-            return Ok(());
-        }
+    let before = sessions.load(id).await?;
+    let bound = before.as_ref().and_then(|session| session.run_id.as_deref());
+    let run = match &before {
+        // A session without a run rests whatever happens to runs.
+        Some(session) if session.run_id.is_none() => None,
+        Some(_) | None => stop::active_run(scene, bound).await,
+    };
+    if before.is_none() {
+        let Some(run) = run else { return Ok(()) };
         let mut session = Session::of_run(id.clone(), at);
         session.paused = true;
+        session.saw(&run);
         return sessions.begin(&session).await;
     }
     let paused = sessions
@@ -68,6 +74,9 @@ async fn other_request(
             Some(mut session) => {
                 let changed = session.prompted(at, prompt);
                 let paused = changed && session.paused;
+                if let Some(run) = run.as_ref().filter(|_| changed) {
+                    session.saw(run);
+                }
                 (Change::when(changed, session), paused)
             }
             None => (Change::Keep, false),
