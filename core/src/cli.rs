@@ -5,10 +5,10 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::permit;
 use crate::program::{
-    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs,
-    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs,
-    StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize,
-    prepare, receipt, report, resume, run, status, step, summary,
+    ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs,
+    NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
+    StatusArgs, StepArgs, SummaryArgs, approve, finalize, finish, gate, init, lint, locate, new,
+    next, normalize, prepare, receipt, report, resume, run, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -103,6 +103,12 @@ enum Verb {
         #[command(subcommand)]
         verb: PermitVerb,
     },
+    /// List calls that wait for a person, or answer one
+    #[command(after_help = "Examples:
+  onloop approve                              what waits
+  onloop approve 1f2e3d4c                     let it run, once
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+    Approve(ApproveArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -169,6 +175,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
+        Verb::Approve(args) => approve(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

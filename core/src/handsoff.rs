@@ -1,5 +1,6 @@
 //! Sessions of an agent that go on without a person at its side.
 
+pub mod approval;
 pub mod config;
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
