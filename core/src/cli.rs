@@ -5,12 +5,12 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::permit;
 use crate::program::{
-    Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, Io, LintArgs, LocateArgs,
-    NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
-    SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
-    called_as_hook, finalize, finish, gate, hook, init, lint, locate, new, next, normalize,
-    prepare, receipt, report, resume, run, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary,
+    ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, Io, LintArgs,
+    LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs,
+    RunArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
+    approve, called_as_hook, finalize, finish, gate, hook, init, lint, locate, new, next,
+    normalize, prepare, receipt, report, resume, run, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -117,6 +117,12 @@ Hosts: claude, codex, cursor, vscode, opencode.")]
         #[command(subcommand)]
         verb: SessionVerb,
     },
+    /// List calls that wait for a person, or answer one
+    #[command(after_help = "Examples:
+  onloop approve                              what waits
+  onloop approve 1f2e3d4c                     let it run, once
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+    Approve(ApproveArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -202,6 +208,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
         Verb::Hook(args) => hook(&io, &args).await,
         Verb::Session { verb } => session(&io, &verb).await,
+        Verb::Approve(args) => approve(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

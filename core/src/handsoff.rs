@@ -11,6 +11,7 @@
 //! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by
 //! nothing else.
 
+pub mod approval;
 pub mod command;
 pub mod config;
 mod continuation;

@@ -123,3 +123,41 @@ pub const GIT_FILE_BYTES: u64 = 64 * 1024;
 pub const RESOLVED_PATHS: usize = 64;
 /// Size at which a debug log begins anew; the one before is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
+/// Most messages that one question in a chat is made of; a longer call can only be denied.
+pub const APPROVAL_MESSAGES: usize = 5;
+/// Most updates of a chat that are taken at once.
+pub const APPROVAL_UPDATES: usize = 20;
+/// Largest answer of Telegram that is read.
+pub const APPROVAL_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
+/// Longest time that one question for updates stays open.
+pub const APPROVAL_POLL_MS: u64 = 25_000;
+/// Longest time that one call of Telegram's interface may take, besides waiting for updates.
+pub const APPROVAL_HTTP_MS: u64 = 10_000;
+/// Failed questions for updates, one after the other, after which nobody waits any more.
+pub const APPROVAL_FAILURES: u32 = 5;
+/// Time left to the host's own limit when the waiting for an answer ends.
+pub const APPROVAL_MARGIN_MS: u64 = 5_000;
+/// Questions and answers of processes that are gone are swept away after this time.
+pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
+/// Largest document of a question, an answer or a pending call.
+pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
+
+/// Time that a language model may take to judge a call.
+pub const JUDGE_TIMEOUT_MS: u64 = 30_000;
+/// Largest call that a language model is asked about.
+pub const JUDGE_TARGET_BYTES: usize = 16 * 1024;
+/// Bytes of a conversation's end that a language model sees.
+pub const JUDGE_CONTEXT_BYTES: usize = 4 * 1024;
+
+/// Time that a supervisor may take to write a prompt.
+pub const SUPERVISOR_TIMEOUT_MS: u64 = 5 * 60 * 1000;
+/// Bytes of a conversation's end that a supervisor sees.
+pub const SUPERVISOR_CONTEXT_BYTES: usize = 64 * 1024;
+/// Longest prompt that is taken from a supervisor.
+pub const SUPERVISOR_PROMPT_BYTES: usize = 16 * 1024;
+
+/// Time after which a deferred call that nobody answered, or an answer that nobody fetched, is
+/// forgotten.
+pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// Most deferred calls that are listed.
+pub const PENDING_CALLS: usize = 1000;

@@ -6,6 +6,8 @@
 
 mod act;
 mod adopt;
+pub mod approval;
+mod approve;
 mod ask;
 pub mod auto;
 mod boxes;
@@ -19,6 +21,7 @@ mod find_workflow;
 mod finish;
 mod gate;
 mod hook;
+mod http;
 mod init;
 mod input;
 mod io;
@@ -43,6 +46,7 @@ mod stall;
 mod status;
 mod step;
 pub mod store;
+pub mod supervisor;
 mod usage;
 mod verify;
 
@@ -52,12 +56,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+pub use approve::{ApproveArgs, approve};
 pub use choose_agent::AgentArgs;
 pub use finalize::{FinalizeArgs, finalize};
 pub use find_workflow::find_workflow;
 pub use finish::{DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
+pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use init::{InitArgs, init};
 pub use io::Io;
 pub use lint::{LintArgs, LintFormat, lint, mend};

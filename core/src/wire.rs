@@ -3,6 +3,7 @@
 //! Readers are tolerant (missing fields have defaults, unknown fields survive a rewrite);
 //! writers always produce the present form.
 
+pub mod approval;
 pub mod auto;
 mod document;
 pub mod event;

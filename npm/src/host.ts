@@ -150,6 +150,29 @@ export interface Git {
   stash(cwd: string, message: string, paths: string[]): Promise<void>;
 }
 
+/** A question to a server. */
+export interface HttpSpec {
+  method: "GET" | "POST";
+  url: string;
+  headers: [name: string, value: string][];
+  body?: Uint8Array;
+  /** Longest time until the answer is there as a whole; after it: `closed`. */
+  timeoutMs: number;
+  /** Largest body that is accepted; a larger one: `too_large`. */
+  limitBytes: number;
+}
+
+export interface HttpAnswer {
+  /** Redirections are not followed. */
+  status: number;
+  body: Uint8Array;
+}
+
+export interface Servers {
+  /** Asks a server. Failures never name the address: it may contain a token. */
+  http(spec: HttpSpec): Promise<HttpAnswer>;
+}
+
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number;
@@ -173,6 +196,8 @@ export interface Host {
   locks: Locks;
   processes: Processes;
   git: Git;
+  /** Hosts without a network leave it out. */
+  servers?: Servers;
   clock: Clock;
   terminal: Terminal;
 }

@@ -37,6 +37,15 @@ export type Request =
   | { do: "lock"; path: string; wait_ms: number }
   | ({ do: "process" } & ProcessDocument)
   | ({ do: "git" } & GitRequest)
+  | {
+      do: "http";
+      method: "GET" | "POST";
+      url: string;
+      headers: [name: string, value: string][];
+      body: Attachment | null;
+      timeout_ms: number;
+      limit_bytes: number;
+    }
   | { do: "ask"; question: string }
   | { do: "read_input"; limit_bytes: number }
   | { do: "sleep"; duration_ms: number }
@@ -182,6 +191,21 @@ async function outcome(
     }
     case "git":
       return gitOutcome(host, request);
+    case "http": {
+      if (host.servers === undefined) {
+        throw new Failure("unsupported", "this host has no network");
+      }
+      const { method, url, headers, body } = request;
+      const { status, body: answered } = await host.servers.http({
+        method,
+        url,
+        headers,
+        timeoutMs: request.timeout_ms,
+        limitBytes: request.limit_bytes,
+        ...(body !== null && { body: bytes(body) }),
+      });
+      return { is: "http", status, body: answer.attach(answered) };
+    }
     case "ask":
       return { is: "answer", answer: await terminal.ask(request.question) };
     case "read_input": {

@@ -9,6 +9,7 @@ use std::task::Poll;
 
 use super::Slot;
 use super::request::*;
+use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 
@@ -268,6 +269,11 @@ impl Io {
     /// Any [`GitRequest`] that changes something.
     pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
         self.done(Request::Git(request)).await
+    }
+
+    /// [`Request::Http`].
+    pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
+        expect_outcome!(self.request(Request::Http(spec)).await, Outcome::Http(answer) => answer)
     }
 
     /// [`Request::Ask`].

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 use crate::workflow::Shell;
@@ -174,6 +175,9 @@ pub enum Request {
     },
     /// Asks or changes a git repository.
     Git(GitRequest),
+    /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
+    /// time: `Closed`.
+    Http(HttpSpec),
     /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
     /// `Closed`.
     Ask {
@@ -481,6 +485,8 @@ pub enum Outcome {
     Worktrees(Vec<WorktreeEntry>),
     /// A commit id; `None` before the first commit and outside a repository.
     Commit(Option<String>),
+    /// What a server answered.
+    Http(HttpAnswer),
     /// A person's answer, without its line break.
     Answer(String),
     /// Lines of standard input; empty at its end.

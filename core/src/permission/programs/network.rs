@@ -233,6 +233,7 @@ pub(super) const TABLE: &[Program] = &[
                     "new",
                     "permit",
                     "hook",
+                    "approve",
                     "install",
                     "uninstall",
                     "prepare",

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::{Attachment, Malformed, Message};
 use crate::preflight::{GitSurvey, Repository, WorktreeEntry};
 use crate::program::{
-    Capture, Failure, FailureKind, FileKind, Outcome, ProcessEnd, ProcessStatus, Reply, Stat,
-    Version,
+    Capture, Failure, FailureKind, FileKind, HttpAnswer, Outcome, ProcessEnd, ProcessStatus, Reply,
+    Stat, Version,
 };
 use crate::time::Timestamp;
 
@@ -97,6 +97,10 @@ enum OutcomeDocument {
         bytes: Attachment,
     },
     Running,
+    Http {
+        status: u16,
+        body: Attachment,
+    },
 }
 
 #[derive(Deserialize)]
@@ -231,6 +235,9 @@ fn read_outcome(
         OutcomeDocument::Answer { answer } => Outcome::Answer(answer),
         OutcomeDocument::Input { bytes } => Outcome::Input(attachments.take(bytes)?),
         OutcomeDocument::Running => Outcome::Running,
+        OutcomeDocument::Http { status, body } => {
+            Outcome::Http(HttpAnswer { status, body: attachments.take(body)? })
+        }
     })
 }
 
@@ -315,6 +322,8 @@ mod tests {
         );
         let survey = r#"{"is":"survey","repository":null}"#;
         assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
+        let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec() });
+        assert_eq!(outcome(r#"{"is":"http","status":404,"body":0}"#, &[b"no"]), http);
         assert_eq!(outcome(r#"{"is":"commit","commit":null}"#, &[]), Outcome::Commit(None));
     }
 
