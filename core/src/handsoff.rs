@@ -20,6 +20,7 @@ mod session;
 pub mod transcript;
 
 pub use continuation::{HostCap, Stop, Verdict, Why};
+pub(crate) use session::digest;
 pub use session::{Ending, Prompt, Session, SessionId, State};
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by

@@ -78,6 +78,18 @@ impl Host {
 
     /// The bytes that say `answer` to an event of `kind`; empty: no opinion.
     pub fn write(self, kind: &Kind, answer: &Answer) -> String {
+        let asked = match answer {
+            // No other host can put a call off.
+            Answer::Deferred(why) if self != Host::Claude => {
+                Some(Answer::Decided(Decision::Ask, why.clone()))
+            }
+            Answer::Deferred(_)
+            | Answer::Nothing
+            | Answer::Decided(..)
+            | Answer::Continue(_)
+            | Answer::Tell(_) => None,
+        };
+        let answer = asked.as_ref().unwrap_or(answer);
         let document = match self {
             Host::Claude => claude::write(kind, answer),
             Host::Codex => codex::write(kind, answer),
@@ -102,6 +114,15 @@ impl Host {
         self.write(&Kind::ToolCall, &answer)
     }
 
+    /// How long the host waits for a hook unless its entry says otherwise.
+    pub fn patience_ms(self) -> u64 {
+        match self {
+            Host::Claude | Host::Codex | Host::OpenCode => 600_000,
+            Host::Cursor => 60_000,
+            Host::VsCode => 30_000,
+        }
+    }
+
     /// The command with which a person opens session `id` again.
     pub fn resume_command(self, id: &str) -> String {
         match self {
@@ -120,6 +141,8 @@ pub struct Input {
     pub session: Option<String>,
     /// Absolute folder in which the agent works, where the host says so.
     pub cwd: Option<String>,
+    /// File with the conversation, where the host says so.
+    pub transcript: Option<String>,
     /// What happened.
     pub event: Event,
 }
@@ -156,8 +179,6 @@ pub enum Event {
 /// What a host says when its agent wants to stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopInput {
-    /// The transcript of the session.
-    pub transcript: Option<String>,
     /// What the agent said last.
     pub message: Option<String>,
     /// The agent was interrupted, or failed: it must not be sent on.
@@ -199,6 +220,8 @@ pub enum Answer {
     Nothing,
     /// About a tool call, with the reason.
     Decided(Decision, String),
+    /// The tool call waits for a person, and the host ends meanwhile; why.
+    Deferred(String),
     /// The agent goes on with this prompt.
     Continue(String),
     /// The person should know this.

@@ -1,5 +1,6 @@
 //! Hooks of agent hosts and the sessions that they keep, with the real program.
 
+mod escalation;
 mod hosts;
 mod permission;
 mod properties;
@@ -20,10 +21,28 @@ use crate::workspace::{Run, Workspace, program};
 pub(crate) fn send(project: &Workspace, host: &str, input: impl AsRef<[u8]>) -> Run {
     let mut command = project.command_at(".", program());
     command.args(["hook", host]).stdin(Stdio::piped());
+    // Whoever runs the tests may have the real one.
+    command.env("HANDSOFF_AUTO_PERMISSION", if asks_a_model(project) { "1" } else { "0" });
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A hook that is not interested may have closed its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     child.wait_with_output().unwrap().into()
+}
+
+/// Whether the project brings a model of its own.
+fn asks_a_model(project: &Workspace) -> bool {
+    project.path("../bin/claude").exists()
+}
+
+/// A stand-in for the client of a model: it keeps what it is asked and answers `answer`.
+pub(crate) fn with_model(project: Workspace, answer: &str) -> Workspace {
+    use std::os::unix::fs::PermissionsExt;
+
+    let script = format!("#!/bin/sh\necho \"$@\" >> \"$HOME/calls\"\ncat >> \"$HOME/asked\"\necho '{answer}'\n");
+    project.write("../bin/claude", script);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();
+    project
 }
 
 /// What a hook says, which always ends with 0; `Null`: nothing.

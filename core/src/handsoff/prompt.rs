@@ -38,6 +38,12 @@ pub fn continuation(session: &Session, facts: Facts<'_>, template: Option<&str>)
     framed(session, facts, &format!("`/{}`", text::one_line(&session.workflow)), &body)
 }
 
+/// What a supervisor says to the session.
+pub fn supervised(session: &Session, facts: Facts<'_>, words: &str) -> String {
+    let of = format!("`/{}`", text::one_line(&session.workflow));
+    framed(session, facts, &of, &text::printable(words))
+}
+
 /// A text that somebody else wrote, with our first line and our last paragraph.
 pub fn framed(session: &Session, facts: Facts<'_>, of: &str, body: &str) -> String {
     let Facts { number, maximum, .. } = facts;

@@ -78,6 +78,28 @@ pub fn read(tail: &[u8], whole: bool) -> Evidence {
     evidence
 }
 
+/// The conversation in the last bytes of a transcript, as `role: text` lines.
+pub fn conversation(tail: &[u8], whole: bool) -> String {
+    let tail = String::from_utf8_lossy(tail);
+    let mut out = String::new();
+    for line in tail.lines().skip(usize::from(!whole)) {
+        let Ok(entry) = serde_json::from_str::<Value>(line) else { continue };
+        let payload = &entry["payload"];
+        let (role, content) = match entry["type"].as_str() {
+            Some(role @ ("assistant" | "user")) => (role, &entry["message"]["content"]),
+            Some("response_item") => match payload["role"].as_str() {
+                Some(role @ ("assistant" | "user")) => (role, &payload["content"]),
+                Some(_) | None => continue,
+            },
+            Some(_) | None => continue,
+        };
+        if let Some(text) = said(content) {
+            out += &format!("{role}: {}\n", crate::text::printable(&text));
+        }
+    }
+    out
+}
+
 fn classify(entry: &Value) -> Entry {
     if entry["isApiErrorMessage"].as_bool() == Some(true) {
         let message = said(&entry["message"]["content"]).or_else(|| text_of(&entry["error"]));
@@ -181,6 +203,12 @@ mod tests {
         assert_eq!(shown(&lines), (Some("Done."), Some(true), None));
         let error = r#"{"type":"event_msg","payload":{"type":"error","message":"Credit balance is too low"}}"#;
         assert_eq!(shown(&[error]).2, Some("Credit balance is too low"));
+    }
+
+    #[test]
+    fn a_conversation_is_what_was_said() {
+        let lines = ["half of a line", USER, TOOL, ANSWER, META, SAYS].join("\n");
+        assert_eq!(conversation(lines.as_bytes(), false), "user: go on\nassistant: Done.\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
     if is_vscode(document) {
         // VS Code reads the hooks of Claude Code and calls them for every tool of its own.
         // Its own approvals hold; we have a hook of its own form.
-        return Ok(Input { session: None, cwd: None, event: Event::Other });
+        return Ok(Input { session: None, cwd: None, transcript: None, event: Event::Other });
     }
     let event = match filled(document, "hook_event_name").as_deref() {
         None => return Err("`hook_event_name` is missing".to_owned()),
@@ -30,7 +30,8 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
         Some(_) => Event::Other,
     };
     let session = filled(document, "session_id");
-    Ok(Input { session, cwd: filled(document, "cwd"), event })
+    let transcript = filled(document, "transcript_path");
+    Ok(Input { session, cwd: filled(document, "cwd"), transcript, event })
 }
 
 /// What VS Code sends is named in another way.
@@ -57,11 +58,7 @@ fn expansion(document: &Value) -> Event {
 }
 
 pub(super) fn stop(document: &Value) -> StopInput {
-    StopInput {
-        transcript: filled(document, "transcript_path"),
-        message: filled(document, "last_assistant_message"),
-        broken_off: false,
-    }
+    StopInput { message: filled(document, "last_assistant_message"), broken_off: false }
 }
 
 pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
@@ -73,6 +70,13 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
                 "permissionDecisionReason": reason(why),
             }
         })),
+        (Kind::ToolCall, Answer::Deferred(why)) => Some(json!({
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "defer",
+                "permissionDecisionReason": reason(why),
+            }
+        })),
         (Kind::PermissionRequest, Answer::Decided(decision, why)) => permission(*decision, why),
         (Kind::Stop, Answer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
@@ -80,7 +84,14 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
         (Kind::Stop | Kind::Prompt | Kind::Other, Answer::Tell(message)) => {
             Some(json!({ "systemMessage": message }))
         }
-        (_, Answer::Nothing | Answer::Tell(_) | Answer::Continue(_) | Answer::Decided(..)) => None,
+        (
+            _,
+            Answer::Nothing
+            | Answer::Tell(_)
+            | Answer::Continue(_)
+            | Answer::Decided(..)
+            | Answer::Deferred(_),
+        ) => None,
     }
 }
 

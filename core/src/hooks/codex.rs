@@ -21,14 +21,14 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
             Event::ToolDone { call: call(document)?, output: output(&document["tool_response"]) }
         }
         Some("Stop") => Event::Stop(StopInput {
-            transcript: filled(document, "transcript_path"),
             message: filled(document, "last_assistant_message"),
             broken_off: false,
         }),
         Some(_) => Event::Other,
     };
     let session = filled(document, "session_id");
-    Ok(Input { session, cwd: filled(document, "cwd"), event })
+    let transcript = filled(document, "transcript_path");
+    Ok(Input { session, cwd: filled(document, "cwd"), transcript, event })
 }
 
 pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
@@ -56,6 +56,13 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
         (Kind::Stop | Kind::Prompt, Answer::Tell(message)) => {
             Some(json!({ "systemMessage": message }))
         }
-        (_, Answer::Nothing | Answer::Tell(_) | Answer::Continue(_) | Answer::Decided(..)) => None,
+        (
+            _,
+            Answer::Nothing
+            | Answer::Tell(_)
+            | Answer::Continue(_)
+            | Answer::Decided(..)
+            | Answer::Deferred(_),
+        ) => None,
     }
 }

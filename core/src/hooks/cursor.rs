@@ -38,7 +38,6 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
             Event::ToolDone { call, output: output(&document["output"]) }
         }
         "stop" => Event::Stop(StopInput {
-            transcript: filled(document, "transcript_path"),
             message: None,
             broken_off: matches!(document["status"].as_str(), Some("aborted" | "error")),
         }),
@@ -47,7 +46,8 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
     let ids = ["conversation_id", "generation_id", "session_id"];
     let session = ids.iter().find_map(|key| filled(document, key));
     let folder = document["workspace_roots"][0].as_str().map(str::to_owned);
-    Ok(Input { session, cwd: filled(document, "cwd").or(folder), event })
+    let transcript = filled(document, "transcript_path");
+    Ok(Input { session, cwd: filled(document, "cwd").or(folder), transcript, event })
 }
 
 /// The event; versions that do not name it send what only one event has.
@@ -95,6 +95,13 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
         }
         (Kind::Prompt, _) => Some(json!({ "continue": true })),
         (Kind::Stop, Answer::Continue(prompt)) => Some(json!({ "followup_message": prompt })),
-        (_, Answer::Nothing | Answer::Tell(_) | Answer::Continue(_) | Answer::Decided(..)) => None,
+        (
+            _,
+            Answer::Nothing
+            | Answer::Tell(_)
+            | Answer::Continue(_)
+            | Answer::Decided(..)
+            | Answer::Deferred(_),
+        ) => None,
     }
 }

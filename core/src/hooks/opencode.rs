@@ -19,15 +19,14 @@ pub(super) fn read(document: &Value) -> Result<Input, String> {
         Some("tool.execute.after") => {
             Event::ToolDone { call: call(document)?, output: output(&document["output"]) }
         }
-        Some("session.idle") => Event::Stop(StopInput {
-            transcript: filled(document, "transcript_path"),
-            message: filled(document, "last_message"),
-            broken_off: false,
-        }),
+        Some("session.idle") => {
+            Event::Stop(StopInput { message: filled(document, "last_message"), broken_off: false })
+        }
         Some(_) => Event::Other,
     };
     let session = filled(document, "session_id");
-    Ok(Input { session, cwd: filled(document, "cwd"), event })
+    let transcript = filled(document, "transcript_path");
+    Ok(Input { session, cwd: filled(document, "cwd"), transcript, event })
 }
 
 /// The permission engine knows these tools by their own names.
@@ -44,6 +43,13 @@ pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
         (Kind::Stop, Answer::Continue(prompt)) => {
             Some(json!({ "continue": true, "prompt": prompt }))
         }
-        (_, Answer::Nothing | Answer::Tell(_) | Answer::Continue(_) | Answer::Decided(..)) => None,
+        (
+            _,
+            Answer::Nothing
+            | Answer::Tell(_)
+            | Answer::Continue(_)
+            | Answer::Decided(..)
+            | Answer::Deferred(_),
+        ) => None,
     }
 }

@@ -25,12 +25,9 @@ use crate::text;
 pub struct HookArgs {
     /// claude, codex, cursor, vscode or opencode
     pub host: String,
-    /// Hosts may add words of their own; they mean nothing here
-    #[cfg_attr(
-        feature = "cli",
-        arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)
-    )]
-    pub rest: Vec<String>,
+    /// How long the host waits, as its entry for this hook says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
+    pub timeout: Option<u64>,
 }
 
 /// The arguments of a command line that is a hook's. Hooks run before every tool call, and
@@ -39,7 +36,9 @@ pub struct HookArgs {
 pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
     match argv {
         [_, verb, host, rest @ ..] if verb == "hook" && !host.starts_with('-') => {
-            Some(HookArgs { host: host.clone(), rest: rest.to_vec() })
+            let timeout = rest.windows(2).find(|pair| pair[0] == "--timeout");
+            let timeout = timeout.and_then(|pair| pair[1].parse().ok());
+            Some(HookArgs { host: host.clone(), timeout })
         }
         _ => None,
     }
@@ -65,7 +64,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
     let said = match read {
         Ok(input) => {
             let kind = input.event.kind();
-            host.write(&kind, &respond(io, host, input).await)
+            let patience_ms = args.timeout.map_or(host.patience_ms(), |s| s.saturating_mul(1000));
+            host.write(&kind, &respond(io, host, input, patience_ms).await)
         }
         Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
     };
@@ -97,6 +97,10 @@ struct Scene {
     session: Option<SessionId>,
     /// Where the agent works, absolute.
     cwd: String,
+    /// File with the conversation.
+    transcript: Option<String>,
+    /// How long the host waits for us, from the start.
+    patience_ms: u64,
     /// The checkout around the project.
     checkout: Option<Checkout>,
     /// The top folder of the project.
@@ -104,12 +108,12 @@ struct Scene {
     loaded: Loaded,
 }
 
-async fn respond(io: &Io, host: Host, input: Input) -> Answer {
-    let event = match input.event {
-        Event::Other => return Answer::Nothing,
-        event => event,
-    };
-    let scene = Scene::new(io, host, input.session.as_deref(), input.cwd).await;
+async fn respond(io: &Io, host: Host, input: Input, patience_ms: u64) -> Answer {
+    if input.event == Event::Other {
+        return Answer::Nothing;
+    }
+    let event = input.event.clone();
+    let scene = Scene::new(io, host, input, patience_ms).await;
     if !scene.loaded.config.enabled {
         return Answer::Nothing;
     }
@@ -130,9 +134,9 @@ async fn respond(io: &Io, host: Host, input: Input) -> Answer {
 }
 
 impl Scene {
-    async fn new(io: &Io, host: Host, session: Option<&str>, cwd: Option<String>) -> Scene {
+    async fn new(io: &Io, host: Host, input: Input, patience_ms: u64) -> Scene {
         let start = io.start().cwd.as_str();
-        let cwd = cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
+        let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
         // Where the agent is now may be anywhere; what counts is where it was started.
         let project = match host {
             Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
@@ -146,7 +150,9 @@ impl Scene {
         Scene {
             io: io.clone(),
             host,
-            session: session.and_then(SessionId::new),
+            session: input.session.as_deref().and_then(SessionId::new),
+            transcript: input.transcript,
+            patience_ms,
             project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
             cwd,
             checkout,
@@ -154,9 +160,33 @@ impl Scene {
         }
     }
 
+    /// The agent was started by a hook of ours that wanted an opinion.
+    fn is_asked_by_us(&self) -> bool {
+        self.io.env(DEPTH_VARIABLE).is_some()
+    }
+
     /// The agent was started by a run, or by a hook that asked it for an opinion.
     fn is_inner(&self) -> bool {
-        self.io.env(DEPTH_VARIABLE).is_some() || self.io.env("ONLOOP_RUN_ID").is_some()
+        self.is_asked_by_us() || self.io.env("ONLOOP_RUN_ID").is_some()
+    }
+
+    /// Time until the host stops waiting for us.
+    fn time_left_ms(&self) -> u64 {
+        let spent_ms = self.io.now().millis_since(self.io.start().now);
+        self.patience_ms.saturating_sub(spent_ms)
+    }
+
+    /// The end of the conversation, and whether that is all of it. A transcript that is not
+    /// there yet, or not any more, is an empty one.
+    async fn transcript(&self) -> (Vec<u8>, bool) {
+        let Some(path) = &self.transcript else { return (Vec::new(), true) };
+        match self.io.read_tail(path, limits::TRANSCRIPT_TAIL_BYTES).await {
+            Ok((bytes, size_bytes)) => {
+                let whole = bytes.len() as u64 == size_bytes;
+                (bytes, whole)
+            }
+            Err(_) => (Vec::new(), true),
+        }
     }
 
     /// The files of the session.

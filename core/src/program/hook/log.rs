@@ -1,6 +1,7 @@
 //! What hooks did, for people who look for the reason. Only where `handsoff.debug` is on.
 
 use super::Scene;
+use super::judge::target;
 use crate::handsoff::Session;
 use crate::handsoff::command::workflow;
 use crate::limits;
@@ -57,13 +58,6 @@ async fn label(scene: &Scene) -> &'static str {
         Ok(Some(session)) => workflow(&session.workflow).map_or("unknown", |known| known.label),
         Ok(None) | Err(_) => "unknown",
     }
-}
-
-/// What a call is about: its command, its path, or all of its input.
-fn target(call: &Call) -> String {
-    let keys = ["command", "file_path", "notebook_path", "path", "filePath", "url", "pattern"];
-    let found = keys.iter().find_map(|key| call.input[*key].as_str());
-    found.map_or_else(|| call.input.to_string(), str::to_owned)
 }
 
 /// One line in which nothing is lost: a forged entry would begin on a line of its own.

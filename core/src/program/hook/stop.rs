@@ -1,6 +1,7 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::{Scene, log};
+use crate::handsoff::config::Provider;
 use crate::handsoff::prompt::{self, Facts, RunAdvice};
 use crate::handsoff::transcript::{self, Evidence};
 use crate::handsoff::{Ending, HostCap, Session, SessionId, State, Stop, Verdict};
@@ -10,6 +11,7 @@ use crate::program::locate::ids;
 use crate::program::sessions::{Change, Problem, Sessions};
 use crate::program::status::instruction;
 use crate::program::store::{Paths, Store};
+use crate::program::supervisor::{self, Supervision};
 use crate::run::Run;
 use crate::text;
 
@@ -167,7 +169,7 @@ async fn by_workflow(
         None => None,
     };
     let at = scene.io.now();
-    let said = sessions
+    let mut said = sessions
         .change(id, |session| {
             let Some(mut session) = session else { return (Change::Keep, Said::Nothing) };
             let verdict = session.stopped(at, &facts);
@@ -177,13 +179,61 @@ async fn by_workflow(
             })
         })
         .await?;
+    if let (Some(session), Said::GoOn { prompt, number, maximum }) = (before, &mut said)
+        && let Some(words) = supervised(scene, &session, (*number, *maximum), prompt).await
+    {
+        let resume = scene.host.resume_command(id.as_str());
+        let file = sessions.file(id);
+        let (number, maximum) = (*number, *maximum);
+        let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
+        *prompt = prompt::supervised(&session, facts, &words);
+        sent_on(sessions, id, prompt).await?;
+    }
     Ok(tell(scene, said).await)
+}
+
+/// Remembers what the agent is told in the end.
+async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), Problem> {
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.sent_on(prompt);
+                (Change::Write(Box::new(session)), ())
+            }
+            None => (Change::Keep, ()),
+        })
+        .await
+}
+
+/// What the supervisor would say, if there is one. The count is on disk by now, so that
+/// nothing waits for it.
+async fn supervised(
+    scene: &Scene,
+    session: &Session,
+    (number, most): (u32, u32),
+    own_prompt: &str,
+) -> Option<String> {
+    if scene.loaded.config.supervisor.provider == Provider::None {
+        return None;
+    }
+    let (tail, whole) = scene.transcript().await;
+    let conversation = transcript::conversation(&tail, whole);
+    let about = Supervision {
+        cwd: &scene.cwd,
+        workflow: &session.workflow,
+        number,
+        most,
+        own_prompt,
+        conversation: &conversation,
+        time_left_ms: scene.time_left_ms(),
+    };
+    supervisor::prompt(&scene.io, &scene.loaded.config, &about).await
 }
 
 /// What came of a stop.
 enum Said {
     Nothing,
-    GoOn { prompt: String, count: String },
+    GoOn { prompt: String, number: u32, maximum: u32 },
     Over(String),
 }
 
@@ -207,8 +257,7 @@ fn settle(
             let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
             let prompt = render(&session, facts);
             session.sent_on(&prompt);
-            let count = format!("sent on {number}/{maximum}");
-            (Change::Write(Box::new(session)), Said::GoOn { prompt, count })
+            (Change::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
         }
     }
 }
@@ -216,8 +265,8 @@ fn settle(
 async fn tell(scene: &Scene, said: Said) -> Answer {
     match said {
         Said::Nothing => Answer::Nothing,
-        Said::GoOn { prompt, count } => {
-            log::debug(scene, &count).await;
+        Said::GoOn { prompt, number, maximum } => {
+            log::debug(scene, &format!("sent on {number}/{maximum}")).await;
             Answer::Continue(prompt)
         }
         Said::Over(mut message) => {
@@ -232,14 +281,8 @@ async fn tell(scene: &Scene, said: Said) -> Answer {
 
 /// What is known about the agent's turn, and what host and configuration allow.
 async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
-    let tail = match &stop.transcript {
-        Some(path) => scene.io.read_tail(path, limits::TRANSCRIPT_TAIL_BYTES).await.ok(),
-        None => None,
-    };
-    // A transcript that is not there yet, or not any more, is no reason to stop.
-    let evidence = tail.map_or_else(Evidence::default, |(bytes, size_bytes)| {
-        transcript::read(&bytes, bytes.len() as u64 == size_bytes)
-    });
+    let (tail, whole) = scene.transcript().await;
+    let evidence = transcript::read(&tail, whole);
     let message = stop.message.clone().or_else(|| evidence.message.clone());
     let cap = match scene.host {
         Host::Claude => {
