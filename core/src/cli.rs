@@ -5,10 +5,12 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::permit;
 use crate::program::{
-    Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs, NewArgs,
-    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, StatusArgs,
-    StepArgs, SummaryArgs, finalize, finish, gate, init, lint, locate, new, next, normalize,
-    prepare, receipt, report, resume, run, status, step, summary,
+    ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, Io, LintArgs,
+    LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs,
+    RunArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
+    approve, called_as_hook, finalize, finish, gate, hook, init, lint, locate, new, next,
+    normalize, prepare, receipt, report, resume, run, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -103,6 +105,24 @@ enum Verb {
         #[command(subcommand)]
         verb: PermitVerb,
     },
+    /// Answer one event of an agent host, from standard input
+    #[command(after_help = "Hosts call this, people do not: one event as JSON in, the host's
+answer out, nothing where there is no opinion. It always ends with 0.
+
+Hosts: claude, codex, cursor, vscode, opencode.")]
+    Hook(HookArgs),
+    /// Look at and end agent sessions that go on by themselves
+    Session {
+        /// What to do
+        #[command(subcommand)]
+        verb: SessionVerb,
+    },
+    /// List calls that wait for a person, or answer one
+    #[command(after_help = "Examples:
+  onloop approve                              what waits
+  onloop approve 1f2e3d4c                     let it run, once
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+    Approve(ApproveArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -117,6 +137,20 @@ enum PermitVerb {
     Batch(permit::BatchArgs),
     /// Let the project's own file allow things, as it is now
     Trust(permit::TrustArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum SessionVerb {
+    /// Show all sessions that are kept here
+    List(SessionListArgs),
+    /// Show one session
+    Show(SessionShowArgs),
+    /// Say that a session has reached its goal
+    Done(SessionIdArgs),
+    /// Stop sending an agent on
+    Stop(SessionIdArgs),
+    /// Forget a session
+    Clear(SessionIdArgs),
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +174,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the verb named by the command line.
 pub async fn main(io: Io) -> Exit {
+    if let Some(args) = called_as_hook(&io.start().argv) {
+        return hook(&io, &args).await;
+    }
     let cli = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
         Ok(cli) => cli,
         Err(error) => return explain(&io, &error).await,
@@ -169,8 +206,21 @@ pub async fn main(io: Io) -> Exit {
         Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
+        Verb::Hook(args) => hook(&io, &args).await,
+        Verb::Session { verb } => session(&io, &verb).await,
+        Verb::Approve(args) => approve(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
+    }
+}
+
+async fn session(io: &Io, verb: &SessionVerb) -> Exit {
+    match verb {
+        SessionVerb::List(args) => session_list(io, args).await,
+        SessionVerb::Show(args) => session_show(io, args).await,
+        SessionVerb::Done(args) => session_done(io, args).await,
+        SessionVerb::Stop(args) => session_stop(io, args).await,
+        SessionVerb::Clear(args) => session_clear(io, args).await,
     }
 }
 

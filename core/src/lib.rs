@@ -35,6 +35,8 @@ pub mod auto;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;
+pub mod handsoff;
+pub mod hooks;
 pub mod limits;
 pub mod permission;
 pub mod preflight;

@@ -78,13 +78,86 @@ pub const SHELL_COMMANDS: usize = 10_000;
 
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
-/// Largest permission configuration file.
+/// Largest configuration file.
 pub const CONFIG_BYTES: usize = 64 * 1024;
 /// Most `[` and `{` in one, those in patterns included.
 pub const CONFIG_OPEN_BRACKETS: usize = 512;
+/// Most things that are said about one configuration file; the rest are counted.
+pub const CONFIG_NOTES: usize = 20;
+/// Most workflows that a configuration may add.
+pub const CONFIG_WORKFLOWS: usize = 100;
 /// Most permission rules in all files together.
 pub const CONFIG_RULES: usize = 1000;
 /// Steps that matching one pattern may take when it uses look-around or back-references.
 pub const PATTERN_STEPS: usize = 20_000;
 /// Memory that one compiled pattern may take.
 pub const PATTERN_BYTES: usize = 256 * 1024;
+
+/// Longest name of an agent session; it is part of a file name.
+pub const SESSION_ID_BYTES: usize = 128;
+/// Largest file about a session that is read; a larger one counts as damaged.
+pub const SESSION_BYTES: u64 = 64 * 1024;
+/// Time without any change after which a session is not continued any more.
+pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
+/// Stops in a row without progress after which an agent is not sent on.
+pub const SESSION_STALLED_STOPS: u32 = 5;
+/// The same where nothing can be known about progress: no transcript, no last message.
+pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+/// Bytes at the end of a transcript that are looked at.
+pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
+/// Largest input of a hook.
+pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
+/// Longest wait of a hook for another one that works on the same session.
+pub const HOOK_LOCK_WAIT_MS: u64 = 8000;
+/// Characters of a cached plan that a continuation prompt repeats.
+pub const PLAN_EXCERPT_CHARS: usize = 500;
+/// Largest cached plan that is read.
+pub const PLAN_BYTES: u64 = 4 * 1024 * 1024;
+/// Time in which an answer given to one event of a call counts for the other one.
+pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
+/// Most answers that are remembered for one session.
+pub const ESCALATIONS_KEPT: usize = 32;
+/// Largest file of git that is read to learn a branch or a remote.
+pub const GIT_FILE_BYTES: u64 = 64 * 1024;
+/// Most paths of one call whose symbolic links are resolved.
+pub const RESOLVED_PATHS: usize = 64;
+/// Size at which a debug log begins anew; the one before is kept beside it.
+pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
+/// Most messages that one question in a chat is made of; a longer call can only be denied.
+pub const APPROVAL_MESSAGES: usize = 5;
+/// Most updates of a chat that are taken at once.
+pub const APPROVAL_UPDATES: usize = 20;
+/// Largest answer of Telegram that is read.
+pub const APPROVAL_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
+/// Longest time that one question for updates stays open.
+pub const APPROVAL_POLL_MS: u64 = 25_000;
+/// Longest time that one call of Telegram's interface may take, besides waiting for updates.
+pub const APPROVAL_HTTP_MS: u64 = 10_000;
+/// Failed questions for updates, one after the other, after which nobody waits any more.
+pub const APPROVAL_FAILURES: u32 = 5;
+/// Time left to the host's own limit when the waiting for an answer ends.
+pub const APPROVAL_MARGIN_MS: u64 = 5_000;
+/// Questions and answers of processes that are gone are swept away after this time.
+pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
+/// Largest document of a question, an answer or a pending call.
+pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
+
+/// Time that a language model may take to judge a call.
+pub const JUDGE_TIMEOUT_MS: u64 = 30_000;
+/// Largest call that a language model is asked about.
+pub const JUDGE_TARGET_BYTES: usize = 16 * 1024;
+/// Bytes of a conversation's end that a language model sees.
+pub const JUDGE_CONTEXT_BYTES: usize = 4 * 1024;
+
+/// Time that a supervisor may take to write a prompt.
+pub const SUPERVISOR_TIMEOUT_MS: u64 = 5 * 60 * 1000;
+/// Bytes of a conversation's end that a supervisor sees.
+pub const SUPERVISOR_CONTEXT_BYTES: usize = 64 * 1024;
+/// Longest prompt that is taken from a supervisor.
+pub const SUPERVISOR_PROMPT_BYTES: usize = 16 * 1024;
+
+/// Time after which a deferred call that nobody answered, or an answer that nobody fetched, is
+/// forgotten.
+pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// Most deferred calls that are listed.
+pub const PENDING_CALLS: usize = 1000;

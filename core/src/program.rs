@@ -6,17 +6,24 @@
 
 mod act;
 mod adopt;
+pub mod approval;
+mod approve;
 mod ask;
 pub mod auto;
 mod boxes;
+mod checkout;
 mod choose_agent;
 mod conduct;
+pub mod config;
 mod ending;
 mod finalize;
 mod find_workflow;
 mod finish;
 mod gate;
+mod hook;
+mod http;
 mod init;
+mod input;
 mod io;
 mod lint;
 mod locate;
@@ -33,10 +40,13 @@ mod rescue;
 mod resume;
 mod review;
 mod run;
+mod session;
+mod sessions;
 mod stall;
 mod status;
 mod step;
 pub mod store;
+pub mod supervisor;
 mod usage;
 mod verify;
 
@@ -46,11 +56,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+pub use approve::{ApproveArgs, approve};
 pub use choose_agent::AgentArgs;
 pub use finalize::{FinalizeArgs, finalize};
 pub use find_workflow::find_workflow;
 pub use finish::{DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
+pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
+pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use init::{InitArgs, init};
 pub use io::Io;
 pub use lint::{LintArgs, LintFormat, lint, mend};
@@ -62,6 +75,10 @@ pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
+pub use session::{
+    SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
+    session_show, session_stop,
+};
 pub use status::{
     NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
     summary,

@@ -3,6 +3,7 @@
 //! Readers are tolerant (missing fields have defaults, unknown fields survive a rewrite);
 //! writers always produce the present form.
 
+pub mod approval;
 pub mod auto;
 mod document;
 pub mod event;
@@ -14,5 +15,7 @@ pub mod permission;
 pub mod prepared;
 pub mod receipt;
 pub mod run;
+pub mod session;
 pub mod strict_json;
+pub mod strict_yaml;
 pub mod summary;

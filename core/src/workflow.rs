@@ -16,7 +16,7 @@ mod parse;
 mod rule;
 mod security;
 mod step;
-mod suggest;
+pub(crate) mod suggest;
 mod template;
 #[cfg(test)]
 mod tests;

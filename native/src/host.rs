@@ -8,6 +8,7 @@ mod clock;
 mod failure;
 mod files;
 pub mod git;
+mod http;
 mod interrupts;
 mod locks;
 mod paths;
@@ -16,6 +17,7 @@ mod terminal;
 
 pub use clock::OsClock;
 pub use files::OsFiles;
+pub use http::OsHttp;
 pub use interrupts::Interrupts;
 pub use locks::{HeldLocks, OsLocks};
 pub use paths::Root;
@@ -28,8 +30,8 @@ pub(crate) use locks::identity;
 use std::time::Duration;
 
 use onloop_core::program::{
-    Durability, Expect, Failure, GitRequest, Outcome, ProcessEnd, ProcessSpec, Reply, Request, Say,
-    Start, Stat, Version,
+    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
+    ProcessSpec, Reply, Request, Say, Start, Stat, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -43,6 +45,8 @@ pub trait Host {
 pub trait Files {
     /// [`Request::Read`].
     fn read(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure>;
+    /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
+    fn read_tail(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure>;
     /// [`Request::Write`].
     fn write(
         &mut self,
@@ -127,6 +131,12 @@ pub trait Git {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure>;
 }
 
+/// Servers.
+pub trait Http {
+    /// [`Request::Http`].
+    fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure>;
+}
+
 /// Time.
 pub trait Clock {
     /// The time now.
@@ -174,6 +184,8 @@ pub struct OsHost {
     pub locks: Box<dyn Locks>,
     /// Git repositories.
     pub git: Box<dyn Git>,
+    /// Servers.
+    pub http: Box<dyn Http>,
     /// Time.
     pub clock: Box<dyn Clock>,
     /// The person or program that called.
@@ -192,6 +204,7 @@ impl OsHost {
             processes: Box::new(OsProcesses::new(root.clone(), interrupts, Orphans::Leave)),
             locks: Box::new(OsLocks::new(root, &start.process, interrupts)),
             git: Box::new(git::OsGit::new()),
+            http: Box::new(OsHttp::new(interrupts)),
             clock: Box::new(OsClock::new(None, interrupts)),
             terminal: Box::new(OsTerminal::new(start, interrupts)),
         }
@@ -204,6 +217,10 @@ impl OsHost {
                 .files
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::ReadTail { path, limit_bytes } => self
+                .files
+                .read_tail(&path, limit_bytes)
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
             Request::Write { path, bytes, expect, durability } => {
                 self.files.write(&path, &bytes, &expect, durability).map(Outcome::Written)
             }
@@ -225,6 +242,7 @@ impl OsHost {
             Request::Process(spec) => self.process(&spec),
             Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
             Request::Git(request) => self.git.git(&request),
+            Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
             Request::ReadInput { limit_bytes } => {
                 self.terminal.read_input(limit_bytes).map(Outcome::Input)

@@ -1,6 +1,7 @@
 //! The native host: performs what core asks for, with the operating system's own means.
 
 mod drive;
+mod hook;
 pub mod host;
 mod start;
 
@@ -57,14 +58,23 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
     let exit = drive(&mut host, begin(start));
     match lost.failure() {
         // Whoever reads the result must not take a part of it for the whole.
-        Some(failure) if exit == Exit::Done => refuse(&failure.message, Exit::Refused),
+        Some(failure) if exit == Exit::Done => {
+            complain(&failure.message);
+            // An agent host takes a part of an answer for none, and 2 for "no".
+            if hook::is_one() { Exit::Usage } else { Exit::Refused }
+        }
         Some(_) | None => exit,
     }
 }
 
+/// The end of a process that never got to its program.
 fn refuse(message: &str, exit: Exit) -> Exit {
+    complain(message);
+    if hook::answer() { Exit::Done } else { exit }
+}
+
+fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "error: {message}");
-    exit
 }
 
 /// Says how to report a bug and ends the process at once: after a panic nothing that we hold
@@ -81,5 +91,6 @@ fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
         version = env!("CARGO_PKG_VERSION"),
         repository = env!("CARGO_PKG_REPOSITORY"),
     );
-    std::process::exit(i32::from(Exit::Bug.code()));
+    let exit = if hook::answer() { Exit::Done } else { Exit::Bug };
+    std::process::exit(i32::from(exit.code()));
 }

@@ -24,6 +24,8 @@ export interface Stat {
 export interface Files {
   /** The content of a file; longer than `limitBytes`: `too_large`. */
   read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }>;
+  /** The last `limitBytes` of a file, whatever its size. */
+  readTail(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; sizeBytes: number }>;
   /**
    * Replaces a file as a whole and creates missing folders. A reader sees the old or the new
    * content, never a part. `durable`: it survives a power cut once the promise is kept.
@@ -148,6 +150,29 @@ export interface Git {
   stash(cwd: string, message: string, paths: string[]): Promise<void>;
 }
 
+/** A question to a server. */
+export interface HttpSpec {
+  method: "GET" | "POST";
+  url: string;
+  headers: [name: string, value: string][];
+  body?: Uint8Array;
+  /** Longest time until the answer is there as a whole; after it: `closed`. */
+  timeoutMs: number;
+  /** Largest body that is accepted; a larger one: `too_large`. */
+  limitBytes: number;
+}
+
+export interface HttpAnswer {
+  /** Redirections are not followed. */
+  status: number;
+  body: Uint8Array;
+}
+
+export interface Servers {
+  /** Asks a server. Failures never name the address: it may contain a token. */
+  http(spec: HttpSpec): Promise<HttpAnswer>;
+}
+
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number;
@@ -171,6 +196,8 @@ export interface Host {
   locks: Locks;
   processes: Processes;
   git: Git;
+  /** Hosts without a network leave it out. */
+  servers?: Servers;
   clock: Clock;
   terminal: Terminal;
 }

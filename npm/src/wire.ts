@@ -23,7 +23,7 @@ type Attachment = number;
 
 /** An effect that a program asks for. */
 export type Request =
-  | { do: "read"; path: string; limit_bytes: number }
+  | { do: "read" | "read_tail"; path: string; limit_bytes: number }
   | { do: "write"; path: string; bytes: Attachment; expect: Expect; durable: boolean }
   | {
       do: "append";
@@ -37,6 +37,15 @@ export type Request =
   | { do: "lock"; path: string; wait_ms: number }
   | ({ do: "process" } & ProcessDocument)
   | ({ do: "git" } & GitRequest)
+  | {
+      do: "http";
+      method: "GET" | "POST";
+      url: string;
+      headers: [name: string, value: string][];
+      body: Attachment | null;
+      timeout_ms: number;
+      limit_bytes: number;
+    }
   | { do: "ask"; question: string }
   | { do: "read_input"; limit_bytes: number }
   | { do: "sleep"; duration_ms: number }
@@ -133,6 +142,10 @@ async function outcome(
       const file = await files.read(request.path, request.limit_bytes);
       return { is: "file", bytes: answer.attach(file.bytes), version: file.version };
     }
+    case "read_tail": {
+      const tail = await files.readTail(request.path, request.limit_bytes);
+      return { is: "tail", bytes: answer.attach(tail.bytes), size_bytes: tail.sizeBytes };
+    }
     case "write": {
       const { path, expect, durable } = request;
       const version = await files.write(path, bytes(request.bytes), expect, durable);
@@ -178,6 +191,21 @@ async function outcome(
     }
     case "git":
       return gitOutcome(host, request);
+    case "http": {
+      if (host.servers === undefined) {
+        throw new Failure("unsupported", "this host has no network");
+      }
+      const { method, url, headers, body } = request;
+      const { status, body: answered } = await host.servers.http({
+        method,
+        url,
+        headers,
+        timeoutMs: request.timeout_ms,
+        limitBytes: request.limit_bytes,
+        ...(body !== null && { body: bytes(body) }),
+      });
+      return { is: "http", status, body: answer.attach(answered) };
+    }
     case "ask":
       return { is: "answer", answer: await terminal.ask(request.question) };
     case "read_input": {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -18,7 +19,8 @@ for (const line of lines) {
     t.after(() => host.locks.releaseAll());
     const versions = {};
     for (const step of steps) {
-      if (step.setup) await setUp(t, step, cwd);
+      if (step.setup === "serve") versions.server = await serve(t, step);
+      else if (step.setup) await setUp(t, step, cwd);
       else await check(step, host, versions);
     }
   });
@@ -40,6 +42,27 @@ async function setUp(t, { setup, path, target }, cwd) {
     default:
       throw new Error(`unknown setup ${setup}`);
   }
+}
+
+/** A server that does what the step says; see `tests/sim/loopback.rs`. */
+async function serve(t, { silent, status = 200, echo, text: body = "" }) {
+  const server = createWebServer((request, response) => {
+    const chunks = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      if (silent) return;
+      const header = request.headers["x-case"] ?? "-";
+      const asked = `${request.method} ${request.url} ${header} ${Buffer.concat(chunks)}`;
+      response.writeHead(status, { location: "/elsewhere", connection: "close" });
+      response.end(echo ? asked : body);
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${server.address().port}`;
 }
 
 async function check(step, host, versions) {
@@ -64,12 +87,16 @@ async function check(step, host, versions) {
 const bytes = (text = "") => new TextEncoder().encode(text);
 const text = (bytes) => new TextDecoder().decode(bytes);
 
-async function perform(step, { files, locks, processes, clock, terminal }, versions) {
+async function perform(step, { files, locks, processes, servers, clock, terminal }, versions) {
   const { path } = step;
   switch (step.do) {
     case "read": {
       const file = await files.read(path, step.limit ?? 0);
       return { is: "file", text: text(file.bytes), version: file.version };
+    }
+    case "read_tail": {
+      const tail = await files.readTail(path, step.limit ?? 0);
+      return { is: "tail", text: text(tail.bytes), size: tail.sizeBytes };
     }
     case "write": {
       const known = versions[step.expect];
@@ -105,6 +132,17 @@ async function perform(step, { files, locks, processes, clock, terminal }, versi
     case "sh":
     case "argv":
       return ended(await processes.run(spec(step)));
+    case "http": {
+      const { status, body } = await servers.http({
+        method: step.method === "post" ? "POST" : "GET",
+        url: step.url ?? `${versions.server}${step.path}`,
+        headers: Object.entries(step.headers ?? {}),
+        timeoutMs: step.timeout_ms ?? 20_000,
+        limitBytes: step.limit ?? 1000,
+        ...(step.body !== undefined && { body: bytes(step.body) }),
+      });
+      return { is: "http", status, text: text(body) };
+    }
     case "ask":
       return { is: "answer", answer: await terminal.ask(step.question) };
     case "sleep":

@@ -1,9 +1,15 @@
 //! What holds for any bytes. Panics when it does not; shared by the fuzz targets and by the
 //! tests that mutate saved files.
 
+use onloop_core::hooks::{Host, Kind};
+use onloop_core::program::{
+    Failure, FailureKind, Outcome, Program, Reply, Request, Say, Start, Turn, Version,
+};
 use onloop_core::run::{Platform, render_report, render_summary};
+use onloop_core::time::Timestamp;
 use onloop_core::wire;
 use onloop_core::workflow;
+use serde_json::Value;
 
 /// A parser never fails, points into the file, and accepts exactly what has no error.
 pub(crate) fn workflow(bytes: &[u8]) {
@@ -54,4 +60,133 @@ pub(crate) fn journal(bytes: &[u8]) {
         assert!(wire::event::write_line(&mut written, *revision, *at, event));
     }
     assert_eq!(wire::event::read_lines(&written), (events, written.len()));
+}
+
+/// Any input of a hook gets the answer of its host: none, or one whole document of a known
+/// form, and a permission only for a call that was understood.
+pub(crate) fn hook(bytes: &[u8]) {
+    let (&choice, input) = bytes.split_first().unwrap_or((&0, &[]));
+    let host = Host::ALL[usize::from(choice) % Host::ALL.len()];
+    let said = answer_of_hook(host, input);
+    let read = host.read(input);
+    let kind = read.as_ref().ok().map(|input| input.event.kind());
+    if said.is_empty() {
+        let silent = match (host, kind) {
+            // Nothing understood is never silence.
+            (_, None) => false,
+            // Here silence is the answer for everything but a refusal.
+            (Host::Codex, Some(_)) => true,
+            (Host::Cursor, Some(kind)) => !matches!(kind, Kind::ToolCall | Kind::Prompt),
+            (_, Some(kind)) => kind != Kind::ToolCall,
+        };
+        assert!(silent, "{host:?} heard nothing about {read:?}");
+        return;
+    }
+    let document = said.strip_suffix('\n').expect("a line");
+    let document: Value = serde_json::from_str(document).expect("one whole document");
+    let shape = shape(host, &document).unwrap_or_else(|| panic!("{host:?} knows no {document}"));
+    if kind.is_none() {
+        assert_ne!(shape, "allow", "{host:?} {document}");
+        assert!(matches!(shape, "deny" | "ask"), "{host:?} {document}");
+    }
+    assert!(host != Host::Codex || shape != "ask", "{document}");
+}
+
+/// Runs the whole program against a machine with nothing on it.
+fn answer_of_hook(host: Host, input: &[u8]) -> String {
+    let mut program = Program::from_command_line(Start::example(["onloop", "hook", host.word()]));
+    let (mut reply, mut input, mut said) = (None, Some(input.to_vec()), String::new());
+    loop {
+        let request = match program.resume(reply.take()) {
+            Turn::Exit(exit) => {
+                assert_eq!(exit.code(), 0);
+                return said;
+            }
+            Turn::Request(request) => request,
+        };
+        let missing = || Err(Failure::new(FailureKind::NotFound, "nothing is there"));
+        let outcome = match request {
+            Request::ReadInput { .. } => Ok(Outcome::Input(input.take().unwrap_or_default())),
+            Request::Say(Say::Result(text)) => {
+                assert!(said.is_empty(), "a hook speaks once");
+                said = text;
+                Ok(Outcome::Done)
+            }
+            Request::Write { .. } => Ok(Outcome::Written(Version("1".to_owned()))),
+            Request::Lock { .. } | Request::Unlock { .. } | Request::Say(Say::Note(_)) => {
+                Ok(Outcome::Done)
+            }
+            Request::Canonical { path } if path == "/demo" => Ok(Outcome::Path(path)),
+            Request::Read { .. }
+            | Request::ReadTail { .. }
+            | Request::Stat { .. }
+            | Request::List { .. }
+            | Request::Canonical { .. }
+            // No model is installed there.
+            | Request::Process(_) => missing(),
+            other => panic!("a hook has no need of {other:?}"),
+        };
+        reply = Some(Reply { at: Timestamp::EPOCH, outcome });
+    }
+}
+
+/// What a document says to its host; `None`: the host would not understand it.
+fn shape(host: Host, document: &Value) -> Option<&'static str> {
+    let members = |value: &Value, allowed: &[&str]| {
+        let members = value.as_object()?;
+        members.keys().all(|key| allowed.contains(&key.as_str())).then_some(())
+    };
+    let word = |value: &Value| {
+        ["allow", "ask", "deny", "block"].into_iter().find(|word| value.as_str() == Some(word))
+    };
+    match host {
+        Host::Claude | Host::Codex | Host::VsCode => {
+            if document["systemMessage"].is_string() {
+                return members(document, &["systemMessage"]).map(|()| "tell");
+            }
+            if document["decision"] == "block" && host != Host::VsCode {
+                let reasoned = document["reason"].as_str().is_some_and(|text| !text.is_empty());
+                return members(document, &["decision", "reason"])
+                    .filter(|()| reasoned)
+                    .map(|()| "block");
+            }
+            members(document, &["hookSpecificOutput"])?;
+            let said = &document["hookSpecificOutput"];
+            match said["hookEventName"].as_str()? {
+                "PreToolUse" => {
+                    let known = ["hookEventName", "permissionDecision", "permissionDecisionReason"];
+                    members(said, &known)?;
+                    said["permissionDecisionReason"].as_str().filter(|text| !text.is_empty())?;
+                    word(&said["permissionDecision"])
+                }
+                "PermissionRequest" => {
+                    members(said, &["hookEventName", "decision"])?;
+                    members(&said["decision"], &["behavior", "message"])?;
+                    word(&said["decision"]["behavior"]).filter(|word| *word != "ask")
+                }
+                "Stop" if host == Host::VsCode => {
+                    members(said, &["hookEventName", "decision", "reason"])?;
+                    word(&said["decision"])
+                }
+                _ => None,
+            }
+        }
+        Host::Cursor => {
+            if document["continue"] == true {
+                return members(document, &["continue"]).map(|()| "continue");
+            }
+            if document["followup_message"].is_string() {
+                return members(document, &["followup_message"]).map(|()| "block");
+            }
+            members(document, &["permission", "user_message", "agent_message"])?;
+            word(&document["permission"])
+        }
+        Host::OpenCode => {
+            if document["continue"] == true {
+                return members(document, &["continue", "prompt"]).map(|()| "block");
+            }
+            members(document, &["decision", "reason"])?;
+            word(&document["decision"])
+        }
+    }
 }

@@ -9,6 +9,8 @@ mod examples;
 mod finish;
 mod guide;
 #[cfg(unix)]
+mod hook;
+#[cfg(unix)]
 mod host;
 mod mutations;
 mod permission;

@@ -46,6 +46,10 @@ const PIECES: &[&str] = &[
     "1e999",
     "18446744073709551616",
     "\\ud800",
+    "\"hook_event_name\":\"PreToolUse\"",
+    "\"tool_name\":\"Bash\"",
+    "PermissionRequest",
+    "command",
     "until ",
     "loop: false\n",
     "<<EOF",
@@ -117,4 +121,9 @@ fn records_of_any_bytes() {
 #[test]
 fn journals_of_any_bytes() {
     holds("journal", &seeds("fuzz/seeds/journal"), claims::journal);
+}
+
+#[test]
+fn hooks_of_any_bytes() {
+    holds("hook", &seeds("fuzz/seeds/hook"), claims::hook);
 }

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 
 use onloop::host::Host;
 use onloop_core::program::{
-    Command, Durability, Expect, Failure, Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Request,
-    Version,
+    Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
 };
 use onloop_core::workflow::Shell;
 use serde_json::Value;
 
+use crate::loopback::{Asked, LoopbackServer, answer};
 use crate::{SimHost, SimProcess};
 
 /// A host under test, with what no request can do.
@@ -28,6 +29,10 @@ pub trait Bench {
     fn device(&mut self, path: &str);
     /// Makes an empty file that may be run.
     fn executable(&mut self, path: &str);
+    /// Starts a server on this machine that does what the step says; returns its origin.
+    fn serve(&mut self, behaviour: &Value) -> String {
+        LoopbackServer::start(behaviour)
+    }
     /// What the next program does, where programs are not real.
     fn script(&mut self, _behaviour: &Value) {}
 }
@@ -47,6 +52,27 @@ impl Bench for SimHost {
 
     fn executable(&mut self, path: &str) {
         self.disk.put_executable(path, "");
+    }
+
+    fn serve(&mut self, behaviour: &Value) -> String {
+        let behaviour = behaviour.clone();
+        self.on_http(move |_, spec| {
+            if !spec.url.starts_with("http://simulated/") {
+                return Err(Failure::new(FailureKind::Closed, "nobody listens there"));
+            }
+            let path = spec.url.trim_start_matches("http://simulated");
+            let headers = spec.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+            let asked = Asked {
+                line: format!("{} {path}", spec.method.as_str()),
+                headers: headers.collect(),
+                body: String::from_utf8_lossy(spec.body.as_deref().unwrap_or_default()).into(),
+            };
+            match answer(&behaviour, &asked) {
+                Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes() }),
+                None => Err(Failure::new(FailureKind::Closed, "no answer")),
+            }
+        });
+        "http://simulated".to_owned()
     }
 
     fn script(&mut self, behaviour: &Value) {
@@ -80,17 +106,19 @@ pub fn cases() -> Vec<Value> {
 pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
     let mut versions = BTreeMap::new();
     let mut wrong = Vec::new();
+    let mut server = String::new();
     for step in array(&case["steps"]) {
         match step["setup"].as_str() {
             Some("link") => bench.link(&text(step, "path"), &text(step, "target")),
             Some("device") => bench.device(&text(step, "path")),
             Some("executable") => bench.executable(&text(step, "path")),
+            Some("serve") => server = bench.serve(step),
             Some(other) => panic!("unknown setup `{other}`"),
             None => {
                 if let Some(behaviour) = step.get("sim") {
                     bench.script(behaviour);
                 }
-                let reply = bench.host().perform(request(step, &versions));
+                let reply = bench.host().perform(request(step, &versions, &server));
                 if let Err(difference) = compare(step, reply.outcome, &mut versions) {
                     wrong.push(format!("{}: {difference}\n  in {step}", case["case"]));
                 }
@@ -102,12 +130,13 @@ pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
 
 type Versions = BTreeMap<String, Version>;
 
-fn request(step: &Value, versions: &Versions) -> Request {
+fn request(step: &Value, versions: &Versions, server: &str) -> Request {
     let path = || text(step, "path");
     let bytes = |name: &str| text(step, name).into_bytes();
     let number = |name: &str| step[name].as_u64().unwrap_or(0);
     match step["do"].as_str().expect("a step does something") {
         "read" => Request::Read { path: path(), limit_bytes: number("limit") },
+        "read_tail" => Request::ReadTail { path: path(), limit_bytes: number("limit") },
         "write" => Request::Write {
             path: path(),
             bytes: bytes("text"),
@@ -142,10 +171,30 @@ fn request(step: &Value, versions: &Versions) -> Request {
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
         "wait" => Request::Wait { wake_after_ms: step["wake_after_ms"].as_u64() },
+        "http" => http(step, server),
         "ask" => Request::Ask { question: text(step, "question") },
         "sleep" => Request::Sleep { duration_ms: number("ms") },
         other => panic!("unknown request `{other}`"),
     }
+}
+
+/// `path` is below the server of the case; `url` is a whole address.
+fn http(step: &Value, server: &str) -> Request {
+    let url = match step["url"].as_str() {
+        Some(url) => url.to_owned(),
+        None => format!("{server}{}", text(step, "path")),
+    };
+    let headers = step["headers"].as_object().into_iter().flatten();
+    let headers =
+        headers.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()));
+    Request::Http(HttpSpec {
+        method: if step["method"] == "post" { HttpMethod::Post } else { HttpMethod::Get },
+        url,
+        headers: headers.collect(),
+        body: step["body"].as_str().map(|body| body.as_bytes().to_vec()),
+        timeout_ms: step["timeout_ms"].as_u64().unwrap_or(20_000),
+        limit_bytes: step["limit"].as_u64().unwrap_or(1000),
+    })
 }
 
 fn process(step: &Value, command: Command) -> Request {
@@ -210,6 +259,9 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Err(failure) => plain(&snake_case(&format!("{:?}", failure.kind))),
         Ok(Outcome::Done) => plain("done"),
         Ok(Outcome::File { bytes, .. }) => ("file".to_owned(), vec![("text", lossy(bytes))]),
+        Ok(Outcome::Tail { bytes, size_bytes }) => {
+            ("tail".to_owned(), vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))])
+        }
         Ok(Outcome::Written(_)) => plain("written"),
         Ok(Outcome::Names(names)) => {
             ("names".to_owned(), vec![("names", Value::from(names.clone()))])
@@ -231,6 +283,10 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Commit(_)) => plain("commit"),
         Ok(Outcome::Answer(_)) => plain("answer"),
         Ok(Outcome::Input(_)) => plain("input"),
+        Ok(Outcome::Http(answer)) => {
+            let parts = vec![("status", Value::from(answer.status)), ("text", lossy(&answer.body))];
+            ("http".to_owned(), parts)
+        }
     }
 }
 

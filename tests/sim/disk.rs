@@ -187,6 +187,12 @@ impl Disk {
         Ok((file.bytes.clone(), version(file)))
     }
 
+    pub(crate) fn read_tail(&self, path: &str, limit_bytes: u64) -> Done<(Vec<u8>, u64)> {
+        let bytes = &self.file(path, Follow::All)?.bytes;
+        let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+        Ok((bytes[bytes.len().saturating_sub(limit)..].to_vec(), bytes.len() as u64))
+    }
+
     pub(crate) fn write(
         &mut self,
         path: &str,

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use onloop::host::Host;
 use onloop_core::preflight::GitSurvey;
 use onloop_core::program::{
-    Durability, Exit, Expect, Failure, FailureKind, GitRequest, Outcome, ProcessEnd, ProcessSpec,
-    ProcessStatus, Program, Reply, Request, Say, Start, Terminal, Turn,
+    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome,
+    ProcessEnd, ProcessSpec, ProcessStatus, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -42,6 +42,7 @@ pub struct SimHost {
     scripts: Scripts,
     left: Option<LeftRunning>,
     git: GitScript,
+    http: HttpScript,
     refusals: Vec<Refusal>,
     interrupt_at: Option<usize>,
     interrupted: bool,
@@ -49,6 +50,7 @@ pub struct SimHost {
 }
 
 type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure>>;
+type HttpScript = Box<dyn FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure>>;
 type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
 
 /// A process that was left running.
@@ -129,6 +131,7 @@ impl SimHost {
             scripts: Scripts::default(),
             left: None,
             git: Box::new(no_repository),
+            http: Box::new(no_network),
             refusals: Vec::new(),
             interrupt_at: None,
             interrupted: false,
@@ -152,6 +155,15 @@ impl SimHost {
         git: impl FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure> + 'static,
     ) {
         self.git = Box::new(git);
+    }
+
+    /// Scripts every server. An answer takes no time; one that comes too late is a failure of
+    /// kind `Closed`, and then the whole timeout goes by.
+    pub fn on_http(
+        &mut self,
+        http: impl FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure> + 'static,
+    ) {
+        self.http = Box::new(http);
     }
 
     /// A person sits down at the terminal and gives these answers, then leaves.
@@ -316,6 +328,9 @@ impl SimHost {
             Request::Read { path, limit_bytes } => disk
                 .read(&path, limit_bytes)
                 .map(|(bytes, version)| Outcome::File { bytes, version }),
+            Request::ReadTail { path, limit_bytes } => disk
+                .read_tail(&path, limit_bytes)
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
             Request::Write { path, bytes, expect, durability } => {
                 disk.write(&path, &bytes, &expect, durability).map(Outcome::Written)
             }
@@ -334,6 +349,7 @@ impl SimHost {
             Request::Process(spec) => self.process(number, &spec),
             Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
             Request::Git(request) => (self.git)(disk, &request),
+            Request::Http(spec) => self.http(&spec),
             Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
             Request::Ask { .. } => self.ask().map(Outcome::Answer),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
@@ -452,6 +468,22 @@ impl SimHost {
         Outcome::Process(process.end)
     }
 
+    fn http(&mut self, spec: &HttpSpec) -> Result<Outcome, Failure> {
+        self.take_interrupt()?;
+        if spec.origin().is_none() {
+            return Err(Failure::new(FailureKind::Invalid, "this is no address of a server"));
+        }
+        let answer = (self.http)(&mut self.disk, spec);
+        if answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Closed) {
+            self.now = self.after(spec.timeout_ms);
+        }
+        let answer = answer?;
+        if answer.body.len() as u64 > spec.limit_bytes {
+            return Err(Failure::new(FailureKind::TooLarge, "the answer is too large"));
+        }
+        Ok(Outcome::Http(answer))
+    }
+
     fn ask(&mut self) -> Result<String, Failure> {
         let nobody = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
         if !self.terminal.stdin {
@@ -487,6 +519,11 @@ impl Host for SimHost {
     fn perform(&mut self, request: Request) -> Reply {
         self.turn(request).expect("power cuts need `SimHost::run`")
     }
+}
+
+/// Servers where there is no network.
+fn no_network(_disk: &mut Disk, _spec: &HttpSpec) -> Result<HttpAnswer, Failure> {
+    Err(Failure::new(FailureKind::Closed, "there is no network"))
 }
 
 /// Git where there is no repository.

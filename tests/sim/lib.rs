@@ -4,6 +4,7 @@
 pub mod conformance;
 pub mod disk;
 pub mod host;
+pub mod loopback;
 pub mod model;
 pub mod process;
 pub mod random;

@@ -13,6 +13,7 @@ use super::paths::TemporaryPolicy;
 use super::verdict::{Decision, Finding};
 use crate::limits;
 use crate::text;
+use crate::wire::strict_yaml;
 
 /// The file that a rule stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,15 +70,7 @@ impl Rules {
     }
 
     fn read_file(&mut self, source: Source, yaml: &str) -> Result<(), String> {
-        let yaml = yaml.strip_prefix('\u{feff}').unwrap_or(yaml);
-        let brackets = yaml.bytes().filter(|b| matches!(b, b'[' | b'{')).count();
-        // Brackets in patterns count too, so this is wider than for frontmatter; the YAML
-        // reader is quadratic in nesting, which this bounds.
-        if yaml.len() > limits::CONFIG_BYTES || brackets > limits::CONFIG_OPEN_BRACKETS {
-            return Err("is too large to be read".to_owned());
-        }
-        let value: serde_yaml::Value =
-            serde_yaml::from_str(yaml).map_err(|error| format!("is not YAML: {error}"))?;
+        let value = strict_yaml::parse(yaml, strict_yaml::CONFIGURATION)?;
         let top = match &value {
             serde_yaml::Value::Null => return Ok(()),
             serde_yaml::Value::Mapping(top) => top,
@@ -181,6 +174,12 @@ impl Rules {
             }
         };
         self.rules.push(Rule { name, decision, tool: tool.to_owned(), pattern });
+    }
+
+    /// Notes that a file is there and cannot be read: nothing is allowed any more.
+    pub fn add_unreadable(&mut self, reason: &str) {
+        self.faults
+            .push(format!("a configuration file cannot be read ({})", text::one_line(reason)));
     }
 
     /// Whether there is nothing to match.

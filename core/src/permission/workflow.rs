@@ -64,3 +64,19 @@ pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         judge.classified(Class::Administers, parsed);
     }
 }
+
+/// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
+/// person has begun, and runs the checks that the record holds.
+pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
+    let number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    let drives = match words.as_deref() {
+        Some([step, verb]) => {
+            number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
+        }
+        Some(_) | None => false,
+    };
+    if !drives {
+        judge.classified(Class::Administers, parsed);
+    }
+}

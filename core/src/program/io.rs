@@ -9,6 +9,7 @@ use std::task::Poll;
 
 use super::Slot;
 use super::request::*;
+use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 
@@ -128,6 +129,13 @@ impl Io {
         let request = Request::Read { path: path.to_owned(), limit_bytes };
         expect_outcome!(self.request(request).await,
             Outcome::File { bytes, version } => (bytes, version))
+    }
+
+    /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
+    pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
+        let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
+        expect_outcome!(self.request(request).await,
+            Outcome::Tail { bytes, size_bytes } => (bytes, size_bytes))
     }
 
     /// [`Request::Write`].
@@ -261,6 +269,11 @@ impl Io {
     /// Any [`GitRequest`] that changes something.
     pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
         self.done(Request::Git(request)).await
+    }
+
+    /// [`Request::Http`].
+    pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
+        expect_outcome!(self.request(Request::Http(spec)).await, Outcome::Http(answer) => answer)
     }
 
     /// [`Request::Ask`].

@@ -1,15 +1,11 @@
 //! `onloop permit`: what the permission engine says, and why.
 
 use crate::limits;
-use crate::permission::rules::Source;
 use crate::permission::{Call, Context, Decision, Session, decide, explain};
+use crate::program::config::{self, PROJECT_FILE, find_upwards, trust_path};
 use crate::program::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use crate::wire::permission::{self as wire, BatchLine, TrustList};
 use crate::wire::strict_json;
-
-/// The file of a project's rules, and of the developer's own.
-const PROJECT_FILE: &str = ".agentize.yaml";
-const LOCAL_FILE: &str = ".agentize.local.yaml";
 
 /// `onloop permit explain`.
 #[derive(Clone, Debug)]
@@ -53,8 +49,8 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let mut context = match configured(io).await {
-        Ok(context) => context,
+    let (mut context, mut notes) = match configured(io).await {
+        Ok(configured) => configured,
         Err(failure) => {
             io.note(failure.message).await;
             return Exit::Refused;
@@ -66,12 +62,12 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
         context = context.with_session(Some(session));
     }
     let ruling = explain(&call, &context);
-    let notes = context.rules.notes();
+    notes.splice(0..0, context.rules.notes().iter().cloned());
     if args.json {
-        io.result(format!("{}\n", wire::explanation(&ruling, notes))).await;
+        io.result(format!("{}\n", wire::explanation(&ruling, &notes))).await;
     } else {
         let columns = usize::from(io.start().terminal.columns).clamp(40, 80);
-        io.result(crate::permission::render::text(&ruling, notes, columns)).await;
+        io.result(crate::permission::render::text(&ruling, &notes, columns)).await;
     }
     match ruling.decision {
         Decision::Allow => Exit::Done,
@@ -168,7 +164,7 @@ pub async fn trust(io: &Io, args: &TrustArgs) -> Exit {
 }
 
 async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
-    let Some((path, bytes)) = find_upwards(io, PROJECT_FILE).await? else {
+    let Some((path, bytes)) = find_upwards(io, &io.start().cwd, PROJECT_FILE).await? else {
         let message = format!("there is no `{PROJECT_FILE}` in this folder or above it");
         return Err(Failure::new(FailureKind::NotFound, message));
     };
@@ -191,73 +187,17 @@ async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
     Ok(message)
 }
 
-fn trust_path(io: &Io) -> Result<String, Failure> {
-    if let Some(folder) = io.env("XDG_CONFIG_HOME") {
-        return Ok(format!("{folder}/onloop/trusted"));
-    }
-    match io.env("HOME").or_else(|| io.env("USERPROFILE")) {
-        Some(home) => Ok(format!("{home}/.config/onloop/trusted")),
-        None => {
-            Err(Failure::new(FailureKind::Invalid, "neither `HOME` nor `XDG_CONFIG_HOME` is set"))
-        }
-    }
-}
-
-/// The context of the current folder: its rules, what is trusted of them, and the places.
+/// The context of the current folder.
 ///
 /// # Errors
 ///
 /// When a file is there and cannot be read.
-pub async fn configured(io: &Io) -> Result<Context, Failure> {
-    let cwd = io.start().cwd.clone();
-    let mut context = Context::new(&cwd);
-    context.places.user_home = io.env("HOME").map(str::to_owned);
-    if let Some(home) = io.env("AGENTIZE_HOME") {
-        context.places.state_homes.insert(0, home.to_owned());
-    }
-    if let Some((_, bytes)) = find_upwards(io, PROJECT_FILE).await? {
-        let trusted = match trust_path(io) {
-            Ok(path) => match io.read(&path, limits::CONFIG_BYTES as u64).await {
-                Ok((list, _)) => TrustList::read(&list).contains(&bytes),
-                Err(failure) if failure.kind == FailureKind::NotFound => false,
-                Err(failure) => return Err(failure),
-            },
-            Err(_) => false,
-        };
-        let yaml = String::from_utf8_lossy(&bytes);
-        context = context.with_rules(Source::Project { trusted }, &yaml);
-    }
-    let mut local = find_upwards(io, LOCAL_FILE).await?;
-    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
-        if local.is_none() {
-            local = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
-        }
-    }
-    if let Some((_, bytes)) = local {
-        context = context.with_rules(Source::Local, &String::from_utf8_lossy(&bytes));
-    }
-    Ok(context)
-}
-
-async fn find_upwards(io: &Io, name: &str) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    let mut folder = io.start().cwd.as_str();
-    loop {
-        let path = format!("{}/{name}", folder.trim_end_matches('/'));
-        if let Some(found) = read_if_there(io, path).await? {
-            return Ok(Some(found));
-        }
-        match folder.trim_end_matches('/').rfind('/') {
-            Some(at) => folder = &folder[..at.max(1)],
-            None => return Ok(None),
-        }
-    }
-}
-
-async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    match io.read(&path, limits::CONFIG_BYTES as u64).await {
-        Ok((bytes, _)) => Ok(Some((path, bytes))),
-        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
-        Err(failure) => Err(failure),
+async fn configured(io: &Io) -> Result<(Context, Vec<String>), Failure> {
+    let loaded = config::load(io, &io.start().cwd).await;
+    let context = loaded.context();
+    match loaded.failure {
+        Some(failure) => Err(failure),
+        None => Ok((context, loaded.config.notes)),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 use crate::workflow::Shell;
@@ -86,6 +87,13 @@ pub enum Request {
         /// Most bytes accepted.
         limit_bytes: u64,
     },
+    /// The end of a file, whatever its size → [`Outcome::Tail`].
+    ReadTail {
+        /// The file.
+        path: String,
+        /// Most bytes read.
+        limit_bytes: u64,
+    },
     /// Replaces a file as a whole and creates missing folders → [`Outcome::Written`].
     /// A reader sees the old or the new content, never a part.
     Write {
@@ -167,6 +175,9 @@ pub enum Request {
     },
     /// Asks or changes a git repository.
     Git(GitRequest),
+    /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
+    /// time: `Closed`.
+    Http(HttpSpec),
     /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
     /// `Closed`.
     Ask {
@@ -449,6 +460,13 @@ pub enum Outcome {
         /// Its version.
         version: Version,
     },
+    /// The end of a file.
+    Tail {
+        /// The last bytes.
+        bytes: Vec<u8>,
+        /// Size of the whole file.
+        size_bytes: u64,
+    },
     /// Version of what was just written.
     Written(Version),
     /// Names in a folder, sorted.
@@ -467,6 +485,8 @@ pub enum Outcome {
     Worktrees(Vec<WorktreeEntry>),
     /// A commit id; `None` before the first commit and outside a repository.
     Commit(Option<String>),
+    /// What a server answered.
+    Http(HttpAnswer),
     /// A person's answer, without its line break.
     Answer(String),
     /// Lines of standard input; empty at its end.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::Span;
 use crate::limits;
 use crate::text;
+use crate::wire::strict_yaml;
 
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
@@ -232,8 +233,7 @@ impl<'c> Reader<'c, '_> {
 
     /// The value as text for people: a list becomes one line an item.
     fn prose(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
-        let open = |byte: &u8| matches!(byte, b'[' | b'{');
-        if value.text.bytes().filter(open).count() > limits::FRONTMATTER_OPEN_BRACKETS {
+        if strict_yaml::open_brackets(&value.text) > limits::FRONTMATTER_OPEN_BRACKETS {
             self.findings.push(finding::frontmatter::too_nested(value.span));
             return None;
         }

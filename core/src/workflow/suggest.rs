@@ -4,7 +4,7 @@
 const COMPARED_BYTES: usize = 40;
 
 /// The known word nearest to `word`, if it is near enough to be meant.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = |word: &str| {
         let kept = word.chars().filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
         kept.map(|c| c.to_ascii_lowercase()).collect::<String>()

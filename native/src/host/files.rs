@@ -53,6 +53,20 @@ impl Files for OsFiles {
         Ok((bytes, version))
     }
 
+    fn read_tail(&mut self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "read", path);
+        let mut file = open_to_read(&self.root.resolve(path)?).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        regular(&metadata, "read", path)?;
+        let size_bytes = metadata.len();
+        let start = size_bytes.saturating_sub(limit_bytes);
+        file.seek(SeekFrom::Start(start)).map_err(fail)?;
+        let mut bytes = Vec::new();
+        // What is added meanwhile belongs to a later reading.
+        (&mut file).take(size_bytes - start).read_to_end(&mut bytes).map_err(fail)?;
+        Ok((bytes, size_bytes))
+    }
+
     fn write(
         &mut self,
         path: &str,

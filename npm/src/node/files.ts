@@ -51,6 +51,31 @@ export class NodeFiles implements Files {
     );
   }
 
+  async readTail(
+    path: string,
+    limitBytes: number,
+  ): Promise<{ bytes: Uint8Array; sizeBytes: number }> {
+    const target = this.#root.resolve(path);
+    return onPath("read", path, () =>
+      using(open(target, O_RDONLY | CAREFUL), async (file) => {
+        const stats = await file.stat({ bigint: true });
+        regular(stats, "read", path);
+        const sizeBytes = Number(stats.size);
+        const start = Math.max(0, sizeBytes - limitBytes);
+        // What is added meanwhile belongs to a later reading.
+        const bytes = Buffer.alloc(sizeBytes - start);
+        let have = 0;
+        while (have < bytes.length) {
+          const left = bytes.length - have;
+          const { bytesRead } = await file.read(bytes, have, left, start + have);
+          if (bytesRead === 0) break;
+          have += bytesRead;
+        }
+        return { bytes: bytes.subarray(0, have), sizeBytes };
+      }),
+    );
+  }
+
   async write(
     path: string,
     bytes: Uint8Array,

@@ -10,12 +10,14 @@ import type {
   Locks,
   ProcessEnd,
   Processes,
+  Servers,
   Terminal,
 } from "../host.js";
 import type { Start } from "../wire.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { identity } from "./holder.js";
+import { NodeServers } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { NodeLocks } from "./locks.js";
 import { NodeProcesses } from "./processes.js";
@@ -38,6 +40,7 @@ export class NodeHost implements Host {
   readonly locks: Locks;
   readonly processes: Processes;
   readonly git: Git;
+  readonly servers: Servers;
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly #interrupts = new Interrupts();
@@ -62,6 +65,7 @@ export class NodeHost implements Host {
     this.files = new NodeFiles(root);
     this.locks = this.#locks;
     this.git = new NodeGit(root);
+    this.servers = new NodeServers(interrupts);
     this.terminal = terminal;
     const { frozenMs } = options;
     this.clock = {

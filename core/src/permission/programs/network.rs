@@ -1,6 +1,6 @@
 //! Programs that talk to other machines or to services.
 
-use super::Class::{Administers, Connects, Publishes, Reads, Reveals, Runs};
+use super::Class::{Administers, Builds, Connects, Publishes, Reads, Reveals, Runs};
 use super::Role::{AtFile, Data, Read, Shell, Write};
 use super::{Program, makes, makes_with, plain, program, takes};
 use crate::permission::{workflow, wrappers};
@@ -215,19 +215,25 @@ pub(super) const TABLE: &[Program] = &[
             .options(&[plain(&["--json", "--all"]), takes(&["--run-id", "--platform"], Data)])
             .only_these_options(),
             program(&["session"], Administers, "controls sessions").check(workflow::own_session),
+            program(&["step"], Builds, "records and verifies a step")
+                .options(&[takes(&["--run-id", "--reason"], Data)])
+                .only_these_options()
+                .check(workflow::drives_run),
+            program(&["finalize"], Builds, "repeats the checks of a run")
+                .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
+                .only_these_options(),
             program(
                 &[
                     "run",
                     "resume",
-                    "step",
                     "gate",
                     "init",
-                    "finalize",
                     "finish",
                     "auto",
                     "new",
                     "permit",
                     "hook",
+                    "approve",
                     "install",
                     "uninstall",
                     "prepare",

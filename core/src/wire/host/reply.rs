@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::{Attachment, Malformed, Message};
 use crate::preflight::{GitSurvey, Repository, WorktreeEntry};
 use crate::program::{
-    Capture, Failure, FailureKind, FileKind, Outcome, ProcessEnd, ProcessStatus, Reply, Stat,
-    Version,
+    Capture, Failure, FailureKind, FileKind, HttpAnswer, Outcome, ProcessEnd, ProcessStatus, Reply,
+    Stat, Version,
 };
 use crate::time::Timestamp;
 
@@ -56,6 +56,10 @@ enum OutcomeDocument {
         bytes: Attachment,
         version: String,
     },
+    Tail {
+        bytes: Attachment,
+        size_bytes: u64,
+    },
     Written {
         version: String,
     },
@@ -93,6 +97,10 @@ enum OutcomeDocument {
         bytes: Attachment,
     },
     Running,
+    Http {
+        status: u16,
+        body: Attachment,
+    },
 }
 
 #[derive(Deserialize)]
@@ -184,6 +192,9 @@ fn read_outcome(
         OutcomeDocument::File { bytes, version } => {
             Outcome::File { bytes: attachments.take(bytes)?, version: Version(version) }
         }
+        OutcomeDocument::Tail { bytes, size_bytes } => {
+            Outcome::Tail { bytes: attachments.take(bytes)?, size_bytes }
+        }
         OutcomeDocument::Written { version } => Outcome::Written(Version(version)),
         OutcomeDocument::Names { names } => Outcome::Names(names),
         OutcomeDocument::Stat { kind, size_bytes, modified_ms, executable } => {
@@ -224,6 +235,9 @@ fn read_outcome(
         OutcomeDocument::Answer { answer } => Outcome::Answer(answer),
         OutcomeDocument::Input { bytes } => Outcome::Input(attachments.take(bytes)?),
         OutcomeDocument::Running => Outcome::Running,
+        OutcomeDocument::Http { status, body } => {
+            Outcome::Http(HttpAnswer { status, body: attachments.take(body)? })
+        }
     })
 }
 
@@ -290,6 +304,10 @@ mod tests {
             outcome(r#"{"is":"file","bytes":1,"version":"v"}"#, &[b"no", b"\xff\0"]),
             Outcome::File { bytes: b"\xff\0".to_vec(), version: Version("v".to_owned()) }
         );
+        assert_eq!(
+            outcome(r#"{"is":"tail","bytes":0,"size_bytes":9}"#, &[b"end"]),
+            Outcome::Tail { bytes: b"end".to_vec(), size_bytes: 9 }
+        );
         let process = r#"{"is":"process","status":{"signalled":9},"duration_ms":3,
             "stdout":{"head":0,"tail":1,"total_bytes":10},
             "stderr":{"head":2,"tail":3,"total_bytes":0}}"#;
@@ -304,6 +322,8 @@ mod tests {
         );
         let survey = r#"{"is":"survey","repository":null}"#;
         assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
+        let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec() });
+        assert_eq!(outcome(r#"{"is":"http","status":404,"body":0}"#, &[b"no"]), http);
         assert_eq!(outcome(r#"{"is":"commit","commit":null}"#, &[]), Outcome::Commit(None));
     }
 

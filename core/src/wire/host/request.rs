@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Attachment, attach};
-use crate::program::{Command, Durability, Expect, GitRequest, ProcessSpec, Request, Say, Version};
+use crate::program::{
+    Command, Durability, Expect, GitRequest, HttpSpec, ProcessSpec, Request, Say, Version,
+};
 use crate::wire::run::shell_word;
 
 #[derive(Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum Document {
     Read { path: String, limit_bytes: u64 },
+    ReadTail { path: String, limit_bytes: u64 },
     Write { path: String, bytes: Attachment, expect: ExpectDocument, durable: bool },
     Append { path: String, bytes: Attachment, expect_len_bytes: u64, unchanged: Unchanged },
     Patch { path: String, offset_bytes: u64, old: Attachment, new: Attachment },
@@ -24,6 +27,7 @@ pub(super) enum Document {
     Process(ProcessDocument),
     Wait { wake_after_ms: Option<u64> },
     Git(GitDocument),
+    Http(HttpDocument),
     ReadInput { limit_bytes: u64 },
     Ask { question: String },
     Sleep { duration_ms: u64 },
@@ -70,6 +74,16 @@ enum CommandDocument {
 }
 
 #[derive(Serialize)]
+pub(super) struct HttpDocument {
+    method: &'static str,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Option<Attachment>,
+    timeout_ms: u64,
+    limit_bytes: u64,
+}
+
+#[derive(Serialize)]
 #[serde(tag = "git", rename_all = "snake_case")]
 pub(super) enum GitDocument {
     Survey { cwd: String, branch: String },
@@ -89,6 +103,7 @@ pub(super) enum GitDocument {
 pub(super) fn to_document(request: Request, attachments: &mut Vec<Vec<u8>>) -> Document {
     match request {
         Request::Read { path, limit_bytes } => Document::Read { path, limit_bytes },
+        Request::ReadTail { path, limit_bytes } => Document::ReadTail { path, limit_bytes },
         Request::Write { path, bytes, expect, durability } => Document::Write {
             path,
             bytes: attach(attachments, bytes),
@@ -125,6 +140,7 @@ pub(super) fn to_document(request: Request, attachments: &mut Vec<Vec<u8>>) -> D
         Request::Process(spec) => Document::Process(process(spec, attachments)),
         Request::Wait { wake_after_ms } => Document::Wait { wake_after_ms },
         Request::Git(request) => Document::Git(git(request)),
+        Request::Http(spec) => Document::Http(http(spec, attachments)),
         Request::ReadInput { limit_bytes } => Document::ReadInput { limit_bytes },
         Request::Ask { question } => Document::Ask { question },
         Request::Sleep { duration_ms } => Document::Sleep { duration_ms },
@@ -151,6 +167,18 @@ fn process(spec: ProcessSpec, attachments: &mut Vec<Vec<u8>>) -> ProcessDocument
         label: spec.label,
         interactive: spec.interactive,
         wake_after_ms: spec.wake_after_ms,
+    }
+}
+
+fn http(spec: HttpSpec, attachments: &mut Vec<Vec<u8>>) -> HttpDocument {
+    let HttpSpec { method, url, headers, body, timeout_ms, limit_bytes } = spec;
+    HttpDocument {
+        method: method.as_str(),
+        url,
+        headers,
+        body: body.map(|bytes| attach(attachments, bytes)),
+        timeout_ms,
+        limit_bytes,
     }
 }
 
@@ -182,7 +210,7 @@ fn git(request: GitRequest) -> GitDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Turn;
+    use crate::program::{HttpMethod, Turn};
     use crate::wire::host::{Message, write_turn};
     use crate::workflow::Shell;
 
@@ -221,10 +249,30 @@ mod tests {
             old: b" ".to_vec(),
             new: b"x".to_vec(),
         };
-        let table: [(Request, String, &[&[u8]]); 8] = [
+        let http = HttpSpec {
+            method: HttpMethod::Post,
+            url: text("https://h/p"),
+            headers: vec![(text("a"), text("b"))],
+            body: Some(b"q".to_vec()),
+            timeout_ms: 9,
+            limit_bytes: 8,
+        };
+        let table: [(Request, String, &[&[u8]]); 10] = [
+            (
+                Request::Http(http),
+                text(
+                    r#"{"do":"http","method":"POST","url":"https://h/p","headers":[["a","b"]],"body":0,"timeout_ms":9,"limit_bytes":8}"#,
+                ),
+                &[b"q"],
+            ),
             (
                 Request::Read { path: text("日"), limit_bytes: 5 },
                 text(r#"{"do":"read","path":"日","limit_bytes":5}"#),
+                &[],
+            ),
+            (
+                Request::ReadTail { path: text("t"), limit_bytes: 6 },
+                text(r#"{"do":"read_tail","path":"t","limit_bytes":6}"#),
                 &[],
             ),
             (

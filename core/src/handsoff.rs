@@ -1,0 +1,28 @@
+//! Agent sessions that go on by themselves until their goal is reached.
+//!
+//! A person starts a workflow with a command ([`command`]); from then on a [`Session`] says
+//! whether the agent may stop. It is plain data with pure functions, like every record:
+//!
+//!     Session::begin(id, started, at)     a session whose workflow has just been started
+//!     session.prompted(at, prompt)        somebody typed something
+//!     session.stopped(at, stop)           the agent wants to stop: what should happen now
+//!
+//! What the agent is told is made in [`prompt`]; what can be learned from its transcript is in
+//! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by
+//! nothing else.
+
+pub mod approval;
+pub mod command;
+pub mod config;
+mod continuation;
+pub mod prompt;
+mod session;
+pub mod transcript;
+
+pub use continuation::{HostCap, Stop, Verdict, Why};
+pub(crate) use session::digest;
+pub use session::{Ending, Prompt, Session, SessionId, State};
+
+/// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
+/// such an agent, must not ask another one: it answers from its rules alone.
+pub const DEPTH_VARIABLE: &str = "ONLOOP_HOOK_DEPTH";

@@ -1,0 +1,153 @@
+//! What is sent to a chat.
+
+use serde_json::{Value, json};
+
+use super::Choice;
+use crate::limits;
+use crate::text;
+
+/// What a person has to know to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Name of the tool.
+    pub tool: String,
+    /// What it would do, whole: the command, the file.
+    pub target: String,
+    /// The session; only its beginning is shown.
+    pub session_id: String,
+    /// Why nothing else decided.
+    pub reason: String,
+}
+
+/// The messages of one question, in the order in which they are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// Parts of a long target, which come before the question.
+    pub parts: Vec<String>,
+    /// The question, which gets the buttons.
+    pub question: String,
+    /// Whether all of the target is in them.
+    pub complete: bool,
+}
+
+/// Characters of a target in one message. A message may have 4096 after its markup is taken
+/// out, counted in UTF-16; the rest is for the head.
+const PART_UNITS: usize = 3000;
+
+/// The messages about `subject`, as HTML of Telegram's kind.
+pub fn messages(subject: &Subject) -> Messages {
+    let shown = visible(&subject.target);
+    let mut chunks = chunks(&shown);
+    let complete = chunks.len() <= limits::APPROVAL_MESSAGES;
+    chunks.truncate(limits::APPROVAL_MESSAGES);
+    let count = chunks.len();
+    let last = chunks.pop().unwrap_or_default();
+    let parts = chunks.iter().enumerate().map(|(index, chunk)| {
+        format!("Part {} of {count}\n<pre>{}</pre>", index + 1, escaped(chunk))
+    });
+    let parts: Vec<String> = parts.collect();
+    let mut question = String::from("🔐 <b>May this run?</b>\n\n");
+    question.push_str(&line("Tool", &subject.tool, 100));
+    question.push_str(&line("Session", text::prefix(&subject.session_id, 8), 8));
+    question.push_str(&line("Why", &subject.reason, 300));
+    if count > 1 {
+        question.push_str(&format!("\nPart {count} of {count}"));
+    }
+    question.push_str(&format!("\n<pre>{}</pre>", escaped(last)));
+    if !complete {
+        question.push_str("\n⚠️ There is more than fits here, so this can only be denied.");
+    }
+    Messages { parts, question, complete }
+}
+
+/// The question with what came of it.
+pub fn closed(question: &str, outcome: &str) -> String {
+    format!("{question}\n\n<b>{}</b>", escaped(outcome))
+}
+
+/// Outcome of a question that nobody answered.
+pub const TIMED_OUT: &str = "⏰ Timed Out";
+/// Outcome of a question whose asker was interrupted or could not read answers any more.
+pub const GIVEN_UP: &str = "⚠️ No longer asked here";
+
+fn line(name: &str, value: &str, limit_bytes: usize) -> String {
+    let value = text::ellipsis(&text::one_line(value), limit_bytes);
+    format!("{name}: <code>{}</code>\n", escaped(&value))
+}
+
+/// The target with everything in sight that could hide: control characters and characters
+/// that change how their neighbours look are spelled out, not dropped.
+fn visible(target: &str) -> String {
+    let mut out = String::with_capacity(target.len());
+    for c in target.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if c.is_control() || text::is_invisible(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    // A message must not be empty, and its end must not be trimmed away unseen.
+    if out.trim().is_empty() { "(nothing)".to_owned() } else { out }
+}
+
+fn chunks(text: &str) -> Vec<&str> {
+    let (mut chunks, mut start, mut units) = (Vec::new(), 0, 0);
+    for (at, c) in text.char_indices() {
+        if units + c.len_utf16() > PART_UNITS {
+            chunks.push(&text[start..at]);
+            (start, units) = (at, 0);
+        }
+        units += c.len_utf16();
+    }
+    chunks.push(&text[start..]);
+    chunks
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Payload of `sendMessage` for one part.
+pub fn send_part(chat_id: i64, html: &str) -> Value {
+    json!({ "chat_id": chat_id, "text": html, "parse_mode": "HTML" })
+}
+
+/// Payload of `sendMessage` for the question.
+pub fn send_question(chat_id: i64, messages: &Messages, nonce: &str) -> Value {
+    let button = |label: &str, choice: Choice| json!({ "text": label, "callback_data": format!("{}:{nonce}", choice.as_str()) });
+    let mut row = vec![button("❌ Deny", Choice::Deny)];
+    if messages.complete {
+        row.insert(0, button("✅ Allow", Choice::Allow));
+    }
+    json!({
+        "chat_id": chat_id,
+        "text": messages.question,
+        "parse_mode": "HTML",
+        "reply_markup": { "inline_keyboard": [row] },
+    })
+}
+
+/// Payload of `editMessageText`; without buttons, so that they vanish.
+pub fn edit(chat_id: i64, message_id: i64, html: &str) -> Value {
+    json!({ "chat_id": chat_id, "message_id": message_id, "text": html, "parse_mode": "HTML" })
+}
+
+/// Payload of `answerCallbackQuery`.
+pub fn acknowledge(callback_id: &str, text: &str) -> Value {
+    json!({ "callback_query_id": callback_id, "text": text })
+}
+
+/// Payload of `sendMessage` for the answer to a text.
+pub fn confirm(chat_id: i64, reply_to: i64, text: &str) -> Value {
+    json!({ "chat_id": chat_id, "text": text, "reply_to_message_id": reply_to })
+}
+
+/// Payload of `getUpdates`.
+pub fn updates(offset: i64, limit: usize, wait_sec: u64) -> Value {
+    json!({
+        "offset": offset,
+        "limit": limit,
+        "timeout": wait_sec,
+        "allowed_updates": ["message", "callback_query"],
+    })
+}

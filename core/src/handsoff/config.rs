@@ -1,0 +1,196 @@
+//! What `.agentize.local.yaml` says about sessions, approval and supervision.
+//!
+//! Reading never fails: what cannot be used is a note, and in its place holds the value that
+//! spends no money, sends nothing and allows nothing. A file that cannot be read as a whole
+//! therefore leaves the judging of calls on and everything else off.
+//!
+//! ```
+//! use onloop_core::handsoff::config::Config;
+//!
+//! let yaml = "handsoff:\n  max_continuations: 3\n  auto_permission: no\n";
+//! let config = Config::read(yaml, "/home/me");
+//! assert_eq!(config.max_continuations, 3);
+//! assert!(!config.auto_permission);
+//! assert!(config.notes[0].starts_with("line 3, column 20: `handsoff.auto_permission` is `no`"));
+//! ```
+
+mod environment;
+pub mod keys;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+/// Everything that holds for a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Whether our hooks have an opinion at all.
+    pub enabled: bool,
+    /// How often a session is continued.
+    pub max_continuations: u32,
+    /// Whether a language model is asked about calls that no rule decides.
+    pub auto_permission: bool,
+    /// Whether decisions are logged.
+    pub debug: bool,
+    /// Who writes the prompts of continuations.
+    pub supervisor: Supervisor,
+    /// Where calls that nothing else decides are sent.
+    pub telegram: Option<Telegram>,
+    /// Workflows that the user added; what is wrong with one leaves that one out.
+    pub workflows: Vec<CustomWorkflow>,
+    /// What is odd in the configuration, one line each, fit for a terminal.
+    pub notes: Vec<String>,
+}
+
+/// Who writes the prompts of continuations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supervisor {
+    /// The agent.
+    pub provider: Provider,
+    /// Its model; never begins with `-`.
+    pub model: Option<String>,
+    /// Further arguments, each as it is passed on.
+    pub flags: Vec<String>,
+}
+
+/// An agent that can write prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// Nobody: the prompt is our own.
+    None,
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Cursor's command line.
+    Cursor,
+    /// opencode.
+    Opencode,
+}
+
+/// A chat in which people answer. It exists only when everything that it needs is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Telegram {
+    /// The bot's token.
+    pub token: Token,
+    /// The chat: negative for a group.
+    pub chat_id: i64,
+    /// How long an answer is waited for.
+    pub timeout_ms: u64,
+    /// Longest time that one question for answers stays open.
+    pub poll_interval_ms: u64,
+    /// Who may answer; never empty.
+    pub allowed_user_ids: Vec<i64>,
+}
+
+/// A bot's token. It shows itself only to whoever asks for it by name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// A workflow that the user added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomWorkflow {
+    /// What a prompt begins with; `/` and a word.
+    pub command: String,
+    /// Its name in session files: letters, digits, `-` and `_`.
+    pub name: String,
+    /// Absolute path of the file with the prompt of its continuations.
+    pub prompt_file: String,
+}
+
+impl Default for Config {
+    /// What holds without any file.
+    fn default() -> Config {
+        Config { max_continuations: 10, auto_permission: true, ..Config::safe() }
+    }
+}
+
+impl Default for Supervisor {
+    fn default() -> Supervisor {
+        Supervisor { provider: Provider::None, model: None, flags: Vec::new() }
+    }
+}
+
+impl Config {
+    /// Calls are judged; nothing costs money, sends anything or goes on by itself.
+    pub fn safe() -> Config {
+        Config {
+            enabled: true,
+            max_continuations: 0,
+            auto_permission: false,
+            debug: false,
+            supervisor: Supervisor::default(),
+            telegram: None,
+            workflows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What a file says whose content is `yaml` and which lies in `folder`.
+    pub fn read(yaml: &str, folder: &str) -> Config {
+        read::config(yaml, folder)
+    }
+
+    /// [`Config::safe`], because the file `is` something else than a configuration.
+    pub fn unusable(is: &str) -> Config {
+        let note = format!(
+            "the local configuration {}; until it is mended nothing is continued, asked or sent",
+            crate::text::one_line(is)
+        );
+        Config { notes: vec![note], ..Config::safe() }
+    }
+
+    /// The configuration after the environment has had its say. `variable` gives the value
+    /// of a variable that is set and not empty.
+    pub fn with_environment<'v>(self, variable: impl Fn(&str) -> Option<&'v str>) -> Config {
+        environment::overridden(self, variable)
+    }
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Provider; 5] =
+        [Provider::None, Provider::Claude, Provider::Codex, Provider::Cursor, Provider::Opencode];
+
+    /// As it is written in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Provider::None => "none",
+            Provider::Claude => "claude",
+            Provider::Codex => "codex",
+            Provider::Cursor => "cursor",
+            Provider::Opencode => "opencode",
+        }
+    }
+
+    fn named(word: &str) -> Option<Provider> {
+        Provider::ALL.into_iter().find(|provider| provider.as_str() == word)
+    }
+}
+
+impl Token {
+    /// A token of the form that Telegram gives out: digits, `:`, then letters, digits, `-`
+    /// and `_`. It becomes a part of an address, so nothing else is let in.
+    pub fn new(text: &str) -> Option<Token> {
+        let (bot, secret) = text.split_once(':')?;
+        let is_secret = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let fits = !bot.is_empty()
+            && bot.bytes().all(|byte| byte.is_ascii_digit())
+            && !secret.is_empty()
+            && secret.bytes().all(is_secret)
+            && text.len() <= 256;
+        fits.then(|| Token(text.to_owned()))
+    }
+
+    /// The token itself, for the address of a request and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}

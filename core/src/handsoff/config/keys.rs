@@ -1,0 +1,238 @@
+//! Every key of the configuration, in one table: what is read, documented and put into the
+//! schema all come from here.
+
+/// What a key may be set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`, or one of their other names.
+    Flag,
+    /// A whole number; what is outside is brought to the nearer end.
+    Number {
+        /// Smallest.
+        min: i64,
+        /// Largest.
+        max: i64,
+    },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Text on one line.
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// A whole number that names a chat.
+    Id,
+    /// Whole numbers that name people: one, a list, or text with commas.
+    Ids,
+    /// Arguments: text that is split at white space, or a list.
+    Arguments,
+    /// A list of workflows, each a mapping.
+    Workflows,
+    /// Rules, which the permission engine reads.
+    Rules,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The names on the way to it, with dots between them.
+    pub path: &'static str,
+    /// What it may be set to.
+    pub kind: Kind,
+    /// What holds without it, as it would be written; empty: nothing.
+    pub default: &'static str,
+    /// The environment variable that overrides it.
+    pub variable: Option<&'static str>,
+    /// What it does, in one line of Markdown.
+    pub about: &'static str,
+}
+
+/// Names of [`super::Provider`], as they are written.
+pub(super) const PROVIDERS: &[&str] = &["none", "claude", "codex", "cursor", "opencode"];
+
+/// Most continuations that can be asked for.
+pub(super) const MOST_CONTINUATIONS: i64 = 1000;
+/// Longest wait for an answer from a phone, in seconds.
+pub(super) const MOST_TIMEOUT_SEC: i64 = 7200;
+/// Longest time between two looks at the answers, in seconds.
+pub(super) const MOST_POLL_SEC: i64 = 300;
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    default: &'static str,
+    variable: Option<&'static str>,
+    about: &'static str,
+) -> Key {
+    Key { path, kind, default, variable, about }
+}
+
+/// All keys, in the order in which the documentation shows them.
+pub const KEYS: &[Key] = &[
+    key(
+        "handsoff.enabled",
+        Kind::Flag,
+        "true",
+        Some("HANDSOFF_MODE"),
+        "Whether onloop's hooks have an opinion at all. `false`: sessions are not continued, calls are not judged",
+    ),
+    key(
+        "handsoff.max_continuations",
+        Kind::Number { min: 0, max: MOST_CONTINUATIONS },
+        "10",
+        Some("HANDSOFF_MAX_CONTINUATIONS"),
+        "How often one session is continued; `0`: never",
+    ),
+    key(
+        "handsoff.auto_permission",
+        Kind::Flag,
+        "true",
+        Some("HANDSOFF_AUTO_PERMISSION"),
+        "Whether a language model is asked about calls that no rule decides",
+    ),
+    key(
+        "handsoff.debug",
+        Kind::Flag,
+        "false",
+        Some("HANDSOFF_DEBUG"),
+        "Whether decisions and changes of sessions are logged below `.tmp`",
+    ),
+    key(
+        "handsoff.supervisor.provider",
+        Kind::Word(PROVIDERS),
+        "none",
+        Some("HANDSOFF_SUPERVISOR"),
+        "The agent that writes the prompt of a continuation; `none`: onloop's own prompt",
+    ),
+    key(
+        "handsoff.supervisor.model",
+        Kind::Text,
+        "",
+        Some("HANDSOFF_SUPERVISOR_MODEL"),
+        "Its model. Default: `opus` for Claude, `gpt-5.2-codex` for Codex, `gpt-5.2-codex-xhigh` for Cursor, `openai/gpt-5.2-codex` for opencode",
+    ),
+    key(
+        "handsoff.supervisor.flags",
+        Kind::Arguments,
+        "\"\"",
+        None,
+        "Further arguments for it. They never pass through a shell; text is split at white space, a list is taken as it is",
+    ),
+    key(
+        "handsoff.workflows",
+        Kind::Workflows,
+        "[]",
+        None,
+        "Workflows of your own, see [below](#workflows-of-your-own)",
+    ),
+    key(
+        "telegram.enabled",
+        Kind::Flag,
+        "false",
+        None,
+        "Whether calls that nothing else decides are sent to a Telegram chat",
+    ),
+    key(
+        "telegram.token",
+        Kind::Secret,
+        "",
+        None,
+        "The bot's token, as @BotFather gives it. Keep the file to yourself",
+    ),
+    key(
+        "telegram.chat_id",
+        Kind::Id,
+        "",
+        None,
+        "The chat: your own id, or a group's, which is negative",
+    ),
+    key(
+        "telegram.timeout_sec",
+        Kind::Number { min: 1, max: MOST_TIMEOUT_SEC },
+        "60",
+        None,
+        "How long an answer is waited for; never longer than the host's own limit for a hook",
+    ),
+    key(
+        "telegram.poll_interval_sec",
+        Kind::Number { min: 1, max: MOST_POLL_SEC },
+        "5",
+        None,
+        "How long one question for answers may stay open at Telegram, and the pause after an error",
+    ),
+    key(
+        "telegram.allowed_user_ids",
+        Kind::Ids,
+        "",
+        None,
+        "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you",
+    ),
+    key(
+        "permissions",
+        Kind::Rules,
+        "",
+        None,
+        "Rules for tool calls, see [permissions](permission.md)",
+    ),
+];
+
+/// Keys of one workflow in `handsoff.workflows`, and what they mean.
+pub const WORKFLOW_KEYS: &[(&str, &str)] = &[
+    ("command", "What the prompt begins with, such as `/my-flow`; required"),
+    ("name", "Its name in session files. Default: the command without `/`"),
+    (
+        "prompt_file",
+        "File with the prompt of its continuations; relative to the configuration file. Required",
+    ),
+];
+
+/// Keys at the top of the file that belong to other tools which read the same file.
+pub(super) const FOREIGN: &[&str] = &[
+    "agentize",
+    "git",
+    "impl",
+    "metadata",
+    "planner",
+    "project",
+    "server",
+    "workflows",
+    "worktree",
+];
+
+/// The mappings that keys stand in, by their path; the file itself is `""`.
+pub(super) const SECTIONS: &[&str] = &["", "handsoff", "handsoff.supervisor", "telegram"];
+
+/// Names that may stand in a section.
+pub(super) fn names_in(section: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for key in KEYS {
+        let rest = match section {
+            "" => Some(key.path),
+            _ => key.path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')),
+        };
+        let name = rest.and_then(|rest| rest.split('.').next());
+        if let Some(name) = name.filter(|name| names.last() != Some(name)) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_know_their_names() {
+        assert_eq!(names_in(""), ["handsoff", "telegram", "permissions"]);
+        assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
+        assert!(names_in("telegram").contains(&"chat_id"));
+    }
+
+    #[test]
+    fn every_key_stands_in_a_section() {
+        for key in KEYS {
+            let section = key.path.rsplit_once('.').map_or("", |(section, _)| section);
+            assert!(SECTIONS.contains(&section), "{}", key.path);
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! From YAML to a [`Config`], with a note for everything that cannot be used.
+
+use serde_yaml::{Mapping, Value};
+
+use super::keys::{self, Kind, WORKFLOW_KEYS};
+use super::{Config, CustomWorkflow, Provider, Supervisor, Telegram, Token};
+use crate::limits;
+use crate::text;
+use crate::wire::strict_yaml::{self, Part, described};
+use crate::workflow::suggest;
+
+/// What is found where a key should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Field<T> {
+    /// Nothing, or `null`.
+    Absent,
+    /// Something that can be used.
+    Set(T),
+    /// Something that cannot, which was said.
+    Faulty,
+}
+
+impl<T> Field<T> {
+    /// The value, `default` where there is none, `safe` where it cannot be used.
+    pub(super) fn or(self, default: T, safe: T) -> T {
+        match self {
+            Field::Absent => default,
+            Field::Set(value) => value,
+            Field::Faulty => safe,
+        }
+    }
+}
+
+pub(super) fn config(yaml: &str, folder: &str) -> Config {
+    let value = match strict_yaml::parse(yaml, strict_yaml::CONFIGURATION) {
+        Ok(value) => value,
+        Err(is) => return Config::unusable(&is),
+    };
+    let empty = Mapping::new();
+    let top = match &value {
+        Value::Null => &empty,
+        Value::Mapping(top) => top,
+        other => {
+            return Config::unusable(&format!("is {} and not a mapping", described(other)));
+        }
+    };
+    let mut reader = Reader { yaml, top, notes: Vec::new(), unsaid: 0 };
+    reader.name_unknown_keys();
+    let mut config = reader.handsoff();
+    config.telegram = reader.telegram();
+    config.workflows = reader.workflows(folder);
+    // Somebody who mistyped the switch has not said what should go on by itself.
+    if reader.flag("handsoff.enabled") == Field::Faulty {
+        config = Config { workflows: config.workflows, ..Config::safe() };
+    }
+    config.notes = reader.notes();
+    config
+}
+
+struct Reader<'y> {
+    yaml: &'y str,
+    top: &'y Mapping,
+    notes: Vec<String>,
+    unsaid: usize,
+}
+
+impl<'y> Reader<'y> {
+    fn handsoff(&mut self) -> Config {
+        let default = Config::default();
+        let flags = self.arguments("handsoff.supervisor.flags");
+        let model = self.text("handsoff.supervisor.model", is_model, "the name of a model");
+        let provider = self.provider();
+        let faulty = flags == Field::Faulty || model == Field::Faulty;
+        let supervisor = match provider.or(Provider::None, Provider::None) {
+            Provider::None => Supervisor::default(),
+            _ if faulty => Supervisor::default(),
+            provider => Supervisor {
+                provider,
+                model: model_or_none(model),
+                flags: flags.or(Vec::new(), Vec::new()),
+            },
+        };
+        let most = self.number("handsoff.max_continuations");
+        Config {
+            enabled: self.flag("handsoff.enabled").or(true, true),
+            max_continuations: u32::try_from(most.or(i64::from(default.max_continuations), 0))
+                .unwrap_or(0),
+            auto_permission: self.flag("handsoff.auto_permission").or(true, false),
+            debug: self.flag("handsoff.debug").or(false, false),
+            supervisor,
+            ..Config::safe()
+        }
+    }
+
+    fn provider(&mut self) -> Field<Provider> {
+        let path = "handsoff.supervisor.provider";
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let named = value.as_str().and_then(|word| Provider::named(&word.trim().to_lowercase()));
+        match named {
+            Some(provider) => Field::Set(provider),
+            None => self.wrong(path, &described(value), &one_of(keys::PROVIDERS)),
+        }
+    }
+
+    /// A chat only when all of it can be used: half a chat would answer to strangers.
+    fn telegram(&mut self) -> Option<Telegram> {
+        let enabled = self.flag("telegram.enabled");
+        let token = self.token();
+        let chat_id = self.id("telegram.chat_id");
+        let users = self.ids("telegram.allowed_user_ids");
+        let timeout = self.number("telegram.timeout_sec");
+        let poll = self.number("telegram.poll_interval_sec");
+        if enabled != Field::Set(true) {
+            return None;
+        }
+        let faulty = token == Field::Faulty
+            || chat_id == Field::Faulty
+            || users == Field::Faulty
+            || timeout == Field::Faulty
+            || poll == Field::Faulty;
+        if faulty {
+            self.note("`telegram` is off until what is said about it above is mended".to_owned());
+            return None;
+        }
+        let (Field::Set(token), Field::Set(chat_id)) = (token, chat_id) else {
+            self.note("`telegram` is off: it needs `token` and `chat_id`".to_owned());
+            return None;
+        };
+        let allowed_user_ids = match users.or(Vec::new(), Vec::new()) {
+            users if !users.is_empty() => users,
+            // The id of a private chat is the id of the person.
+            _ if chat_id > 0 => vec![chat_id],
+            _ => {
+                let why =
+                    "in a group everybody could answer, so `telegram.allowed_user_ids` is needed";
+                self.note(format!("`telegram` is off: {why}"));
+                return None;
+            }
+        };
+        let milliseconds = |seconds: Field<i64>, default: i64| {
+            u64::try_from(seconds.or(default, default)).unwrap_or(1) * 1000
+        };
+        Some(Telegram {
+            token,
+            chat_id,
+            timeout_ms: milliseconds(timeout, 60),
+            poll_interval_ms: milliseconds(poll, 5),
+            allowed_user_ids,
+        })
+    }
+
+    fn workflows(&mut self, folder: &str) -> Vec<CustomWorkflow> {
+        let path = "handsoff.workflows";
+        let items = match self.find(path) {
+            None => return Vec::new(),
+            Some(Value::Sequence(items)) => items,
+            Some(other) => {
+                let _: Field<()> = self.wrong(path, &described(other), "a list");
+                return Vec::new();
+            }
+        };
+        if items.len() > limits::CONFIG_WORKFLOWS {
+            let most = limits::CONFIG_WORKFLOWS;
+            self.note(format!("`{path}` has {} entries; {most} are read", items.len()));
+        }
+        let items = items.iter().take(limits::CONFIG_WORKFLOWS).enumerate();
+        items.filter_map(|(index, item)| self.workflow(index, item, folder)).collect()
+    }
+
+    fn workflow(&mut self, index: usize, item: &Value, folder: &str) -> Option<CustomWorkflow> {
+        let path = format!("handsoff.workflows.{index}");
+        let Value::Mapping(fields) = item else {
+            let expected = "a mapping with `command` and `prompt_file`";
+            let _: Field<()> = self.wrong(&path, &described(item), expected);
+            return None;
+        };
+        let names: Vec<&str> = WORKFLOW_KEYS.iter().map(|(name, _)| *name).collect();
+        for (key, _) in fields {
+            self.name_unknown_key(&path, key, &names);
+        }
+        let command = self.entry(&path, fields, "command", is_command, "`/` and a word")?;
+        let default = command.trim_start_matches('/');
+        let name = match fields.get("name") {
+            None | Some(Value::Null) => default.rsplit(':').next().unwrap_or(default).to_owned(),
+            Some(_) => {
+                self.entry(&path, fields, "name", is_name, "letters, digits, `-` and `_`")?
+            }
+        };
+        let file = self.entry(&path, fields, "prompt_file", is_path, "the path of a file")?;
+        let prompt_file = match file.starts_with('/') {
+            true => file,
+            false => format!("{}/{file}", folder.trim_end_matches('/')),
+        };
+        Some(CustomWorkflow { command, name, prompt_file })
+    }
+
+    /// A required text of one workflow.
+    fn entry(
+        &mut self,
+        path: &str,
+        fields: &Mapping,
+        name: &str,
+        fits: fn(&str) -> bool,
+        expected: &str,
+    ) -> Option<String> {
+        match fields.get(name) {
+            Some(Value::String(text)) if fits(text) => Some(text.clone()),
+            None => {
+                let _: Field<()> =
+                    self.wrong(path, "a workflow", &format!("one with `{name}`, {expected}"));
+                None
+            }
+            Some(other) => {
+                let path = format!("{path}.{name}");
+                let _: Field<()> = self.wrong(&path, &described(other), expected);
+                None
+            }
+        }
+    }
+
+    fn flag(&mut self, path: &str) -> Field<bool> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let flag = match value {
+            Value::Bool(flag) => Some(*flag),
+            Value::Number(number) => number.as_f64().map(|number| number != 0.0),
+            Value::String(word) => flag_word(word),
+            Value::Null | Value::Sequence(_) | Value::Mapping(_) | Value::Tagged(_) => None,
+        };
+        match flag {
+            Some(flag) => Field::Set(flag),
+            None => self.wrong(path, &described(value), "`true` or `false`"),
+        }
+    }
+
+    /// A whole number, brought into its bounds.
+    fn number(&mut self, path: &str) -> Field<i64> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let Some(number) = whole(value) else {
+            return self.wrong(path, &described(value), "a whole number");
+        };
+        let bounds = keys::KEYS.iter().find(|key| key.path == path).map(|key| key.kind);
+        let Some(Kind::Number { min, max }) = bounds else {
+            return Field::Set(number);
+        };
+        let clamped = number.clamp(min, max);
+        if clamped != number {
+            let at = self.place(path, Part::Value);
+            self.note(format!("{at}`{path}` is {number}; {clamped} is used"));
+        }
+        Field::Set(clamped)
+    }
+
+    fn id(&mut self, path: &str) -> Field<i64> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        match whole(value).filter(|id| *id != 0) {
+            Some(id) => Field::Set(id),
+            None => self.wrong(path, &described(value), "the number of a chat"),
+        }
+    }
+
+    fn ids(&mut self, path: &str) -> Field<Vec<i64>> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let ids: Option<Vec<i64>> = match value {
+            Value::String(list) => {
+                let parts = list.split(',').map(str::trim).filter(|part| !part.is_empty());
+                parts.map(|part| part.parse().ok()).collect()
+            }
+            Value::Sequence(items) => items.iter().map(whole).collect(),
+            other => whole(other).map(|id| vec![id]),
+        };
+        match ids.filter(|ids| ids.iter().all(|id| *id > 0)) {
+            Some(ids) => Field::Set(ids),
+            None => self.wrong(path, &described(value), "the numbers of people, as `123, 456`"),
+        }
+    }
+
+    fn arguments(&mut self, path: &str) -> Field<Vec<String>> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let words: Option<Vec<String>> = match value {
+            Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+            Value::Sequence(items) => {
+                items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+            }
+            _ => None,
+        };
+        match words.filter(|words| words.iter().all(|word| !word.contains('\0'))) {
+            Some(words) => Field::Set(words),
+            None => self.wrong(path, &described(value), "text, or a list of texts"),
+        }
+    }
+
+    fn text(&mut self, path: &str, fits: fn(&str) -> bool, expected: &str) -> Field<String> {
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        match value.as_str().map(str::trim) {
+            Some("") => Field::Absent,
+            Some(text) if fits(text) => Field::Set(text.to_owned()),
+            Some(_) | None => self.wrong(path, &described(value), expected),
+        }
+    }
+
+    /// What is found instead of a token is not repeated: it may be most of one.
+    fn token(&mut self) -> Field<Token> {
+        let path = "telegram.token";
+        let Some(value) = self.find(path) else {
+            return self.absent(path);
+        };
+        let is = match value {
+            Value::String(text) => match Token::new(text.trim()) {
+                Some(token) => return Field::Set(token),
+                None => "text of another form".to_owned(),
+            },
+            Value::Sequence(_) | Value::Mapping(_) => described(value),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {
+                "no text".to_owned()
+            }
+        };
+        self.wrong(path, &is, "a bot's token, as `123456:ABC-DEF`")
+    }
+
+    /// The value at a path; `None`: there is none, or nothing that has names.
+    fn find(&self, path: &str) -> Option<&'y Value> {
+        let mut names = path.split('.');
+        let mut value = self.top.get(names.next()?)?;
+        for name in names {
+            value = value.as_mapping()?.get(name)?;
+        }
+        (!value.is_null()).then_some(value)
+    }
+
+    /// A key below something that is not a mapping is as faulty as that.
+    fn absent<T>(&self, path: &str) -> Field<T> {
+        let sections = keys::SECTIONS.iter().filter(|section| {
+            path.strip_prefix(**section).is_some_and(|rest| rest.starts_with('.'))
+        });
+        for section in sections {
+            if self.find(section).is_some_and(|value| !value.is_mapping()) {
+                return Field::Faulty;
+            }
+        }
+        Field::Absent
+    }
+
+    fn name_unknown_keys(&mut self) {
+        for section in keys::SECTIONS {
+            let fields = match (*section, self.find(section)) {
+                ("", _) => self.top,
+                (_, None) => continue,
+                (_, Some(Value::Mapping(fields))) => fields,
+                (_, Some(other)) => {
+                    let _: Field<()> = self.wrong(section, &described(other), "a mapping");
+                    continue;
+                }
+            };
+            for (key, _) in fields {
+                let is_foreign = key.as_str().is_some_and(|key| keys::FOREIGN.contains(&key));
+                if !(section.is_empty() && is_foreign) {
+                    self.name_unknown_key(section, key, &keys::names_in(section));
+                }
+            }
+        }
+    }
+
+    fn name_unknown_key(&mut self, section: &str, key: &Value, known: &[&str]) {
+        let Some(name) = key.as_str() else {
+            self.note(format!("a key of `{section}` is {}, which is no name", described(key)));
+            return;
+        };
+        if known.contains(&name) {
+            return;
+        }
+        let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+        // A name with a dot in it has no path.
+        let at = if name.contains('.') { String::new() } else { self.place(&path, Part::Key) };
+        let shown = text::ellipsis(&text::one_line(&path), 100);
+        let note = match suggest::nearest(name, known) {
+            Some(meant) => format!("{at}`{shown}` is not known; did you mean `{meant}`?"),
+            None => format!("{at}`{shown}` is not known and has no effect"),
+        };
+        self.note(note);
+    }
+
+    /// Says that something else was found than expected.
+    fn wrong<T>(&mut self, path: &str, found: &str, expected: &str) -> Field<T> {
+        let at = self.place(path, Part::Value);
+        self.note(format!("{at}`{path}` is {found}; expected {expected}"));
+        Field::Faulty
+    }
+
+    /// `line 2, column 4: `.
+    fn place(&self, path: &str, part: Part) -> String {
+        let names: Vec<&str> = path.split('.').collect();
+        match strict_yaml::locate(self.yaml, &names, part) {
+            Some(place) => format!("line {}, column {}: ", place.line, place.column),
+            None => String::new(),
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        match self.notes.len() < limits::CONFIG_NOTES {
+            _ if self.notes.contains(&note) => {}
+            true => self.notes.push(note),
+            false => self.unsaid += 1,
+        }
+    }
+
+    fn notes(self) -> Vec<String> {
+        let mut notes = self.notes;
+        if self.unsaid > 0 {
+            notes.push(format!(
+                "{} about the configuration",
+                text::counted(self.unsaid as u64, "more note")
+            ));
+        }
+        notes
+    }
+}
+
+/// The words that stand for `true` and `false`; any other says neither.
+pub(super) fn flag_word(word: &str) -> Option<bool> {
+    match word.trim().to_lowercase().as_str() {
+        "true" | "1" | "on" | "enable" => Some(true),
+        "false" | "0" | "off" | "disable" => Some(false),
+        _ => None,
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn model_or_none(model: Field<String>) -> Option<String> {
+    match model {
+        Field::Set(model) => Some(model),
+        Field::Absent | Field::Faulty => None,
+    }
+}
+
+/// A model is the value of an option, so it must not look like one.
+pub(super) fn is_model(text: &str) -> bool {
+    text.len() <= 200 && !text.starts_with('-') && !text.chars().any(char::is_control)
+}
+
+fn is_word(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=64).contains(&text.len()) && text.chars().all(fits)
+}
+
+fn is_name(text: &str) -> bool {
+    is_word(text)
+}
+
+fn is_command(text: &str) -> bool {
+    text.strip_prefix('/').is_some_and(|rest| rest.split(':').all(is_word))
+}
+
+fn is_path(text: &str) -> bool {
+    !text.trim().is_empty() && !text.chars().any(char::is_control)
+}
+
+/// `a`, `b` or `c`.
+pub(super) fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}

@@ -1,0 +1,283 @@
+//! The agent wants to stop. Should it?
+
+use super::session::{Session, State, digest};
+use super::transcript::Evidence;
+use crate::limits;
+use crate::text;
+use crate::time::Timestamp;
+
+/// What is known when an agent wants to stop.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Most continuations, from the configuration.
+    pub configured: u32,
+    /// What the host itself allows.
+    pub cap: HostCap,
+    /// What the transcript shows.
+    pub evidence: Evidence,
+    /// Revision of the run's record, when the session drives one.
+    pub run_revision: Option<u64>,
+}
+
+/// How often a host lets an agent be sent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostCap {
+    /// As often as it is asked to.
+    None,
+    /// So often without a tool call in between; then it ends the turn without telling anybody.
+    InARow(u32),
+    /// So often altogether.
+    Total(u32),
+}
+
+/// What should happen now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Send the agent on, for the `number`th time of at most `maximum`.
+    Continue {
+        /// Counted from 1.
+        number: u32,
+        /// As far as can be told now; see [`HostCap`].
+        maximum: u32,
+    },
+    /// Let it stop, and say why.
+    End(Why),
+    /// Let it stop; nothing has to be said.
+    Rest,
+}
+
+/// Why an agent is not sent on although its session is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Nobody has touched the session for a long time.
+    Stale,
+    /// The host's last words are an error of the model's service.
+    ApiError(String),
+    /// Every continuation is used up.
+    Exhausted {
+        /// How many there were.
+        maximum: u32,
+    },
+    /// The host would end the turn by itself now.
+    HostCap {
+        /// How many in a row it allows.
+        cap: u32,
+    },
+    /// Nothing has changed.
+    Stalled {
+        /// For how many stops in a row.
+        stops: u32,
+    },
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Why::Stale => f.write_str("nothing has happened in this session for more than a day"),
+            Why::ApiError(message) => {
+                write!(f, "the model's service failed: {}", text::ellipsis(message, 200))
+            }
+            Why::Exhausted { maximum } => {
+                write!(f, "all {} are used up", text::counted(u64::from(*maximum), "continuation"))
+            }
+            Why::HostCap { cap } => write!(
+                f,
+                "the host lets an agent be sent on only {cap} times in a row without a tool call"
+            ),
+            Why::Stalled { stops } => write!(
+                f,
+                "the last {} showed no progress: no tool was used, or the agent said the same again",
+                text::counted(u64::from(*stops), "stop")
+            ),
+        }
+    }
+}
+
+impl Session {
+    /// The agent wants to stop. Everything but [`Verdict::Rest`] changes the session.
+    pub fn stopped(&mut self, at: Timestamp, stop: &Stop) -> Verdict {
+        if matches!(self.state, State::Ended(_)) || self.paused {
+            return Verdict::Rest;
+        }
+        if self.updated_at.is_some_and(|then| at.millis_since(then) > limits::SESSION_STALE_MS) {
+            self.paused = true;
+            return self.rest(at, Why::Stale);
+        }
+        self.measure(stop);
+        if let Some(message) = &stop.evidence.api_error {
+            return self.rest(at, Why::ApiError(text::one_line(message)));
+        }
+        let number = self.continuation_count.saturating_add(1);
+        if self.continuation_count >= stop.configured {
+            return self.rest(at, Why::Exhausted { maximum: stop.configured });
+        }
+        let maximum = match stop.cap {
+            HostCap::None => stop.configured,
+            HostCap::Total(cap) if self.continuation_count >= cap => {
+                return self.rest(at, Why::Exhausted { maximum: cap });
+            }
+            HostCap::Total(cap) => stop.configured.min(cap),
+            HostCap::InARow(cap) if self.in_a_row >= cap => {
+                return self.rest(at, Why::HostCap { cap });
+            }
+            HostCap::InARow(cap) => {
+                let left = cap - self.in_a_row;
+                stop.configured.min(self.continuation_count.saturating_add(left))
+            }
+        };
+        let allowed = if stop.evidence.is_nothing() {
+            limits::SESSION_UNKNOWN_STOPS
+        } else {
+            limits::SESSION_STALLED_STOPS
+        };
+        if self.stalled >= allowed {
+            return self.rest(at, Why::Stalled { stops: self.stalled });
+        }
+        self.continuation_count = number;
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.reason = None;
+        self.updated_at = Some(at);
+        Verdict::Continue { number, maximum }
+    }
+
+    /// Counts this stop towards those that show no progress.
+    fn measure(&mut self, stop: &Stop) {
+        let Evidence { message, tools, api_error: _ } = &stop.evidence;
+        let message = message.as_deref().map(digest);
+        let same = message.is_some() && message == self.last_message;
+        let moved = stop.run_revision.is_some() && stop.run_revision != self.run_revision;
+        let progress = moved || !(same || *tools == Some(false) || stop.evidence.is_nothing());
+        self.stalled = if progress { 0 } else { self.stalled.saturating_add(1) };
+        if *tools == Some(true) || moved {
+            self.in_a_row = 0;
+        }
+        self.last_message = message.or_else(|| self.last_message.take());
+        self.run_revision = stop.run_revision.or(self.run_revision);
+    }
+
+    fn rest(&mut self, at: Timestamp, why: Why) -> Verdict {
+        self.reason = Some(why.to_string());
+        if why != Why::Stale {
+            self.updated_at = Some(at);
+        }
+        Verdict::End(why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handsoff::SessionId;
+    use crate::handsoff::command::detect;
+
+    fn session() -> Session {
+        let started = detect("/issue-to-impl 42", &[]).unwrap();
+        Session::begin(SessionId::new("s1").unwrap(), started, Timestamp::EPOCH)
+    }
+
+    fn stop(message: &str, tools: Option<bool>) -> Stop {
+        Stop {
+            configured: 10,
+            cap: HostCap::None,
+            evidence: Evidence { message: Some(message.to_owned()), tools, api_error: None },
+            run_revision: None,
+        }
+    }
+
+    /// The verdicts of stops in a row, shortened.
+    fn verdicts(session: &mut Session, stops: impl IntoIterator<Item = Stop>) -> Vec<String> {
+        let short = |verdict| match verdict {
+            Verdict::Continue { number, maximum } => format!("{number}/{maximum}"),
+            Verdict::End(why) => why.to_string(),
+            Verdict::Rest => "rest".to_owned(),
+        };
+        stops.into_iter().map(|stop| short(session.stopped(Timestamp::EPOCH, &stop))).collect()
+    }
+
+    #[test]
+    fn exactly_as_many_continuations_as_configured() {
+        let working = (0..12).map(|n| stop(&format!("part {n}"), Some(true)));
+        let said = verdicts(&mut session(), working);
+        assert_eq!(said[0], "1/10");
+        assert_eq!(said[9], "10/10");
+        assert_eq!(said[10..], ["all 10 continuations are used up"; 2]);
+        let none = Stop { configured: 0, ..stop("a", Some(true)) };
+        assert_eq!(verdicts(&mut session(), [none]), ["all 0 continuations are used up"]);
+    }
+
+    #[test]
+    fn the_hosts_own_cap_is_part_of_the_maximum() {
+        let claude = |n: u32, tools| Stop {
+            cap: HostCap::InARow(3),
+            ..stop(&format!("part {n}"), Some(tools))
+        };
+        let idle = (0..4).map(|n| claude(n, false));
+        let said = verdicts(&mut session(), idle);
+        assert_eq!(said[..3], ["1/3", "2/3", "3/3"]);
+        assert_eq!(
+            said[3],
+            "the host lets an agent be sent on only 3 times in a row without a tool call"
+        );
+        let working = (0..10).map(|n| claude(n, true));
+        let said = verdicts(&mut session(), working);
+        assert_eq!((said[0].as_str(), said[4].as_str(), said[9].as_str()), ("1/3", "5/7", "10/10"));
+        let cursor = (0..6)
+            .map(|n| Stop { cap: HostCap::Total(5), ..stop(&format!("part {n}"), Some(true)) });
+        let said = verdicts(&mut session(), cursor);
+        assert_eq!(said[4..], ["5/5", "all 5 continuations are used up"]);
+    }
+
+    #[test]
+    fn no_progress_ends_and_says_so() {
+        let limit = limits::SESSION_STALLED_STOPS as usize;
+        let same = (0..limit + 2).map(|_| stop("I am done.", Some(true)));
+        let said = verdicts(&mut session(), same);
+        assert_eq!(said[limit - 1], format!("{limit}/10"), "{said:?}");
+        assert!(said[limit + 1].contains("showed no progress"), "{said:?}");
+        let idle = (0..limit + 2).map(|n| stop(&format!("words {n}"), Some(false)));
+        assert!(verdicts(&mut session(), idle)[limit + 1].contains("showed no progress"));
+        let blind = Stop { configured: 100, evidence: Evidence::default(), ..stop("", None) };
+        let said = verdicts(&mut session(), (0..20).map(|_| blind.clone()));
+        let sent_on = said.iter().filter(|said| said.contains('/')).count();
+        assert!(sent_on < 10, "{said:?}");
+    }
+
+    #[test]
+    fn progress_in_between_begins_anew() {
+        let limit = limits::SESSION_STALLED_STOPS as usize;
+        let mut session = session();
+        let same = || stop("same", Some(true));
+        verdicts(&mut session, (0..limit).map(|_| same()));
+        assert_eq!(verdicts(&mut session, [stop("new", Some(true))]).len(), 1);
+        assert_eq!(session.stalled, 0);
+        let moved = Stop { run_revision: Some(7), ..stop("new", Some(false)) };
+        verdicts(&mut session, [moved]);
+        assert_eq!(session.stalled, 0);
+    }
+
+    #[test]
+    fn errors_of_the_service_burn_nothing() {
+        let mut session = session();
+        let evidence =
+            Evidence { api_error: Some("529 overloaded".to_owned()), ..Evidence::default() };
+        let said = verdicts(&mut session, [Stop { evidence, ..stop("", None) }]);
+        assert_eq!(said, ["the model's service failed: 529 overloaded"]);
+        assert_eq!(session.continuation_count, 0);
+        assert_eq!(verdicts(&mut session, [stop("back", Some(true))]), ["1/10"]);
+    }
+
+    #[test]
+    fn ended_paused_and_forgotten_sessions_rest() {
+        let mut ended = session();
+        ended.state = State::from_word("failed");
+        let mut paused = session();
+        paused.paused = true;
+        for session in [&mut ended, &mut paused] {
+            assert_eq!(verdicts(session, [stop("a", None)]), ["rest"]);
+        }
+        let mut old = session();
+        let late = Timestamp::from_millis(limits::SESSION_STALE_MS.cast_signed() + 1);
+        assert_eq!(old.stopped(late, &stop("a", None)), Verdict::End(Why::Stale));
+        assert_eq!(old.stopped(late, &stop("a", None)), Verdict::Rest);
+    }
+}

@@ -1,0 +1,172 @@
+use super::*;
+use serde_json::json;
+
+fn read(host: Host, document: Value) -> Input {
+    host.read(document.to_string().as_bytes()).unwrap()
+}
+
+/// What each host gets for a decision about a tool call.
+fn decided(host: Host, decision: Decision) -> Value {
+    let answer = Answer::Decided(decision, "`rm` destroys".to_owned());
+    let text = host.write(&Kind::ToolCall, &answer);
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
+}
+
+#[test]
+fn each_host_gets_a_decision_in_its_own_form() {
+    let claude = |word: &str| {
+        json!({ "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": word,
+            "permissionDecisionReason": "`rm` destroys",
+        } })
+    };
+    let cursor = |word: &str| {
+        json!({
+            "permission": word, "user_message": "`rm` destroys", "agent_message": "`rm` destroys",
+        })
+    };
+    let opencode = |word: &str| json!({ "decision": word, "reason": "`rm` destroys" });
+    let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
+    let table = [
+        (Host::Claude, claude("allow"), claude("ask"), claude("deny")),
+        (Host::Codex, Value::Null, Value::Null, claude("deny")),
+        (Host::Cursor, json!({ "permission": "allow" }), cursor("ask"), cursor("deny")),
+        (Host::VsCode, claude("allow"), claude("ask"), claude("deny")),
+        (Host::OpenCode, opencode("allow"), opencode("ask"), opencode("deny")),
+    ];
+    for (host, allowed, asked, denied) in table {
+        assert_eq!(decided(host, allow), allowed, "{host:?}");
+        assert_eq!(decided(host, ask), asked, "{host:?}");
+        assert_eq!(decided(host, deny), denied, "{host:?}");
+    }
+}
+
+#[test]
+fn each_host_is_sent_on_in_its_own_form() {
+    let go_on = Answer::Continue("on".to_owned());
+    let table = [
+        (Host::Claude, json!({ "decision": "block", "reason": "on" })),
+        (Host::Codex, json!({ "decision": "block", "reason": "on" })),
+        (Host::Cursor, json!({ "followup_message": "on" })),
+        (
+            Host::VsCode,
+            json!({ "hookSpecificOutput": {
+                "hookEventName": "Stop", "decision": "block", "reason": "on",
+            } }),
+        ),
+        (Host::OpenCode, json!({ "continue": true, "prompt": "on" })),
+    ];
+    for (host, expected) in table {
+        let text = host.write(&Kind::Stop, &go_on);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected, "{host:?}");
+        assert_eq!(host.write(&Kind::Stop, &Answer::Nothing), "");
+        assert_eq!(host.write(&Kind::Other, &go_on), "", "{host:?}");
+    }
+    let message = Answer::Tell("x".to_owned());
+    assert_eq!(Host::Claude.write(&Kind::Stop, &message), "{\"systemMessage\":\"x\"}\n");
+    assert_eq!(Host::Cursor.write(&Kind::Prompt, &Answer::Nothing), "{\"continue\":true}\n");
+}
+
+#[test]
+fn d20_a_permission_request_is_never_answered_with_ask() {
+    for host in [Host::Claude, Host::Codex] {
+        let say = |decision| {
+            host.write(&Kind::PermissionRequest, &Answer::Decided(decision, "no".to_owned()))
+        };
+        assert_eq!(say(Decision::Ask), "");
+        let deny: Value = serde_json::from_str(&say(Decision::Deny)).unwrap();
+        let expected = json!({ "behavior": "deny", "message": "no" });
+        assert_eq!(deny["hookSpecificOutput"]["decision"], expected);
+        let allow: Value = serde_json::from_str(&say(Decision::Allow)).unwrap();
+        let expected = json!({ "behavior": "allow" });
+        assert_eq!(allow["hookSpecificOutput"]["decision"], expected);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let table: [(Host, &[u8], &str); 11] = [
+        (Host::Claude, b"", "not JSON"),
+        (Host::Claude, b"\xff", "not UTF-8"),
+        (Host::Claude, b"[]", "not a JSON object"),
+        (Host::Claude, b"{}", "`hook_event_name` is missing"),
+        (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\"}", "`tool_name` is missing"),
+        (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\",\"a\":1,\"a\":2}", "given twice"),
+        (Host::Codex, b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}", "`tool_name`"),
+        (Host::Cursor, b"{\"hook_event_name\":\"beforeShellExecution\"}", "`command` is missing"),
+        (Host::Cursor, b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}", "`tool_input` is not JSON"),
+        (Host::VsCode, b"{}", "`hookEventName` is missing"),
+        (Host::OpenCode, b"{\"event\":\"tool.execute.before\"}", "`tool` is missing"),
+    ];
+    for (host, input, expected) in table {
+        let error = host.read(input).unwrap_err();
+        assert!(error.contains(expected), "{host:?}: {error}");
+    }
+}
+
+#[test]
+fn the_safe_answer_runs_nothing() {
+    for host in Host::ALL {
+        let safe: Value = serde_json::from_str(&host.safe_answer("why\u{1b}[2J\n not")).unwrap();
+        let text = safe.to_string();
+        assert!(text.contains("deny") || text.contains("ask"), "{text}");
+        assert!(text.contains("why  not"), "{text}");
+        assert!(!text.contains("allow"), "{text}");
+        assert!(host.safe_answer("").contains("gives no reason"));
+    }
+}
+
+#[test]
+fn a_claude_hook_inside_vs_code_has_no_opinion() {
+    let documents = [
+        json!({ "hookEventName": "PreToolUse", "sessionId": "s", "tool_name": "create_file",
+            "tool_input": { "filePath": "/etc/passwd" } }),
+        json!({ "hookEventName": "Stop", "sessionId": "s" }),
+        json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "create_file",
+            "tool_input": { "filePath": "/a" } }),
+    ];
+    for document in documents {
+        let input = read(Host::Claude, document);
+        assert_eq!((input.event, input.session), (Event::Other, None));
+    }
+    let call = json!({ "hookEventName": "PreToolUse", "sessionId": "s",
+        "tool_name": "create_file", "tool_input": { "filePath": "/a" } });
+    let input = read(Host::VsCode, call);
+    let Event::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
+    assert_eq!((call.tool.as_str(), input.session.as_deref()), ("create_file", Some("s")));
+}
+
+#[test]
+fn cursor_names_its_events_or_shows_them() {
+    let shell = json!({ "command": "git status", "conversation_id": "c", "cwd": "/r" });
+    let Event::ToolCall(call) = read(Host::Cursor, shell).event else { panic!() };
+    assert_eq!(call, Call::shell("git status"));
+    let prompt = json!({ "prompt": "/ultra-planner x", "generation_id": "g" });
+    let input = read(Host::Cursor, prompt);
+    assert_eq!(input.session.as_deref(), Some("g"));
+    assert_eq!(input.event.kind(), Kind::Prompt);
+    let stop = json!({ "hook_event_name": "stop", "status": "aborted", "conversation_id": "c" });
+    let Event::Stop(stop) = read(Host::Cursor, stop).event else { panic!() };
+    assert!(stop.broken_off);
+    let mcp = json!({ "hook_event_name": "beforeMCPExecution", "tool_name": "search",
+        "tool_input": "{\"q\": 1}" });
+    let Event::ToolCall(call) = read(Host::Cursor, mcp).event else { panic!() };
+    assert_eq!(call, Call { tool: "mcp__cursor__search".to_owned(), input: json!({ "q": 1 }) });
+}
+
+#[test]
+fn claude_says_what_a_person_typed_and_what_a_command_stands_for() {
+    let typed = |source: Value| {
+        let document = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "x",
+            "session_id": "s", "source": source });
+        let Event::Prompt { typed, .. } = read(Host::Claude, document).event else { panic!() };
+        typed
+    };
+    assert!(typed(Value::Null) && typed(json!("user")) && typed(json!("sdk")));
+    assert!(!typed(json!("system")) && !typed(json!("schedule_wakeup")));
+    let expansion = json!({ "hook_event_name": "UserPromptExpansion", "session_id": "s",
+        "command_name": "agentize:issue-to-impl", "command_args": "42", "prompt_id": "p" });
+    let Event::Prompt { text, id, .. } = read(Host::Claude, expansion).event else { panic!() };
+    assert_eq!((text.as_str(), id.as_deref()), ("/agentize:issue-to-impl 42", Some("p")));
+}

@@ -1,0 +1,124 @@
+//! A question to a server, and its answer.
+
+use std::fmt;
+
+/// A question to a server. What it shows of itself in messages is where it goes and nothing
+/// else: an address may contain a token, headers and body may contain anything.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpSpec {
+    /// What is done.
+    pub method: HttpMethod,
+    /// Where: `http://` or `https://`.
+    pub url: String,
+    /// Names and values, besides those that follow from the rest.
+    pub headers: Vec<(String, String)>,
+    /// What is sent.
+    pub body: Option<Vec<u8>>,
+    /// Longest time until the answer is there as a whole. After it: `Closed`.
+    pub timeout_ms: u64,
+    /// Largest body that is accepted; a larger one: `TooLarge`.
+    pub limit_bytes: u64,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpMethod {
+    /// Something is asked for.
+    Get,
+    /// Something is handed over.
+    Post,
+}
+
+/// What a server answered, whatever it thinks of the question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpAnswer {
+    /// Status; redirections are not followed.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl HttpMethod {
+    /// As it goes over the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HttpMethod::Get => "GET",
+            HttpMethod::Post => "POST",
+        }
+    }
+}
+
+impl HttpSpec {
+    /// Scheme, host and port: the part of the address that may be shown. `None`: it is no
+    /// address of a server.
+    pub fn origin(&self) -> Option<&str> {
+        origin(&self.url)
+    }
+
+    /// `message` without this address and without any part of it beyond the origin.
+    pub fn scrubbed(&self, message: &str) -> String {
+        let rest = self.origin().map_or("", |origin| &self.url[origin.len()..]);
+        let mut message = message.replace(&self.url, "<address>");
+        for part in rest.split(['/', '?', '&', '=', ':']).filter(|part| part.len() >= 8) {
+            message = message.replace(part, "<part of the address>");
+        }
+        message
+    }
+}
+
+impl fmt::Debug for HttpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpSpec")
+            .field("method", &self.method)
+            .field("origin", &self.origin())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Scheme, host and port of an address without a name and password in it.
+fn origin(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    let fits = !host.is_empty() && host.bytes().all(is_plain);
+    fits.then(|| &url[..url.len() - rest.len() + host.len()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(url: &str) -> HttpSpec {
+        HttpSpec {
+            method: HttpMethod::Get,
+            url: url.to_owned(),
+            headers: vec![("authorization".to_owned(), "tok3n".to_owned())],
+            body: Some(b"tok3n".to_vec()),
+            timeout_ms: 1,
+            limit_bytes: 1,
+        }
+    }
+
+    #[test]
+    fn only_the_origin_is_shown() {
+        let spec = spec("https://api.example:8443/bot1:tok3ntok3n/send?x=tok3ntok3n");
+        assert_eq!(spec.origin(), Some("https://api.example:8443"));
+        assert!(!format!("{spec:?}").contains("tok3n"), "{spec:?}");
+        for message in [
+            format!("cannot reach {}", spec.url),
+            "no route /bot1:tok3ntok3n/send".to_owned(),
+            "tok3ntok3n?".to_owned(),
+        ] {
+            let scrubbed = spec.scrubbed(&message);
+            assert!(!scrubbed.contains("tok3n"), "{scrubbed}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_server_has_no_origin() {
+        for url in ["", "file:///etc/passwd", "https://", "https:///x", "http://me:pw@host/", "x"] {
+            assert_eq!(spec(url).origin(), None, "{url}");
+        }
+        assert_eq!(spec("http://[::1]:80?x").origin(), Some("http://[::1]:80"));
+    }
+}

@@ -1,0 +1,305 @@
+//! Files of agent sessions: `.tmp/hooked-sessions` below `AGENTIZE_HOME`, else below the
+//! current folder.
+//!
+//! A file is replaced as a whole while a lock file is held, and the lock only as long as it is
+//! read, changed and written. Symbolic links are never followed: an agent may have put them
+//! there.
+
+use super::{Durability, Expect, Failure, FailureKind, FileKind, Io};
+use crate::handsoff::{Session, SessionId};
+use crate::limits;
+use crate::time::Timestamp;
+use crate::wire::session as wire;
+
+/// The folder of all session files.
+#[derive(Clone, Debug)]
+pub(super) struct Sessions {
+    io: Io,
+    home: String,
+}
+
+/// Why a session's file could not be used, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem(pub(super) String);
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::text::one_line(&self.0))
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Problem {
+        Problem(failure.message)
+    }
+}
+
+/// What becomes of a session under its lock.
+pub(super) enum Change {
+    /// It stays as it is.
+    Keep,
+    /// This is it now.
+    Write(Box<Session>),
+}
+
+impl Change {
+    /// `session` is written if it has changed.
+    pub(super) fn when(changed: bool, session: Session) -> Change {
+        if changed { Change::Write(Box::new(session)) } else { Change::Keep }
+    }
+}
+
+impl Sessions {
+    /// Where new sessions are kept.
+    pub(super) fn new(io: &Io) -> Sessions {
+        let home = io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty());
+        let home = home.unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
+        Sessions { io: io.clone(), home }
+    }
+
+    /// Where session `id` is kept: an agent that changes its folder takes its hooks along, so
+    /// `others` are looked into as well. Where it is nowhere, as [`Sessions::new`].
+    pub(super) async fn of(io: &Io, id: &SessionId, others: &[&str]) -> Sessions {
+        let usual = Sessions::new(io);
+        if io.env("AGENTIZE_HOME").is_some_and(|home| !home.trim().is_empty())
+            || io.stat(&usual.file(id)).await.is_ok()
+        {
+            return usual;
+        }
+        for other in others {
+            let home = other.trim_end_matches('/').to_owned();
+            let sessions = Sessions { io: io.clone(), home };
+            if sessions.home != usual.home && io.stat(&sessions.file(id)).await.is_ok() {
+                return sessions;
+            }
+        }
+        usual
+    }
+
+    /// The folder above `.tmp`.
+    pub(super) fn home(&self) -> &str {
+        &self.home
+    }
+
+    /// The time of the last reply.
+    pub(super) fn now(&self) -> Timestamp {
+        self.io.now()
+    }
+
+    fn folder(&self) -> String {
+        format!("{}/.tmp/hooked-sessions", self.home)
+    }
+
+    /// The state of a session.
+    pub(super) fn file(&self, id: &SessionId) -> String {
+        format!("{}/{id}.json", self.folder())
+    }
+
+    /// What leads from an issue to its session.
+    pub(super) fn index(&self, issue: u64) -> String {
+        format!("{}/by-issue/{issue}.json", self.folder())
+    }
+
+    fn lock_file(&self, id: &SessionId) -> String {
+        format!("{}/locks/{id}.lock", self.folder())
+    }
+
+    fn answers_file(&self, id: &SessionId) -> String {
+        format!("{}/answers/{id}.json", self.folder())
+    }
+
+    /// Refuses folders that are links, because what we write in them would lie elsewhere.
+    pub(super) async fn check_folders(&self) -> Result<(), Problem> {
+        for folder in [format!("{}/.tmp", self.home), self.folder()] {
+            if !self.check_folder(&folder).await? {
+                return Ok(());
+            }
+        }
+        for below in ["locks", "by-issue", "answers"] {
+            self.check_folder(&format!("{}/{below}", self.folder())).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether it is there; anything but a folder is a problem.
+    async fn check_folder(&self, folder: &str) -> Result<bool, Problem> {
+        match self.io.stat(folder).await {
+            Ok(stat) if stat.kind == FileKind::Folder => Ok(true),
+            Ok(_) => Err(Problem(format!("`{folder}` is not a folder"))),
+            Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// The session, if there is one.
+    pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Session>, Problem> {
+        let file = self.file(id);
+        let stat = match self.io.stat(&file).await {
+            Ok(stat) if stat.kind == FileKind::File => stat,
+            Ok(_) => return Err(Problem(format!("`{file}` is not a regular file"))),
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(None),
+            Err(failure) => return Err(failure.into()),
+        };
+        let (bytes, _) = match self.io.read(&file, limits::SESSION_BYTES).await {
+            Ok(read) => read,
+            // It was cleared just now.
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(None),
+            Err(failure) => return Err(failure.into()),
+        };
+        let mut session = wire::read(id.clone(), &bytes)
+            .map_err(|error| Problem(format!("`{file}` cannot be used: {error}")))?;
+        session.updated_at = session.updated_at.or(Some(stat.modified));
+        Ok(Some(session))
+    }
+
+    /// Reads, changes and writes a session while nobody else does.
+    pub(super) async fn change<T>(
+        &self,
+        id: &SessionId,
+        act: impl FnOnce(Option<Session>) -> (Change, T),
+    ) -> Result<T, Problem> {
+        self.check_folders().await?;
+        let lock = self.lock_file(id);
+        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
+        let changed = self.change_locked(id, act).await;
+        let unlocked = self.io.unlock(&lock).await;
+        let changed = changed?;
+        unlocked?;
+        Ok(changed)
+    }
+
+    async fn change_locked<T>(
+        &self,
+        id: &SessionId,
+        act: impl FnOnce(Option<Session>) -> (Change, T),
+    ) -> Result<T, Problem> {
+        let (change, out) = act(self.load(id).await?);
+        if let Change::Write(session) = change {
+            self.write(&self.file(id), wire::write(&session)).await?;
+        }
+        Ok(out)
+    }
+
+    /// A session that begins replaces whatever was there, damaged or not.
+    pub(super) async fn begin(&self, session: &Session) -> Result<(), Problem> {
+        self.check_folders().await?;
+        let lock = self.lock_file(&session.id);
+        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
+        let written = self.write(&self.file(&session.id), wire::write(session)).await;
+        let unlocked = self.io.unlock(&lock).await;
+        written?;
+        unlocked?;
+        self.write_index(session).await
+    }
+
+    /// Makes the session findable by its issue; the last writer wins.
+    pub(super) async fn write_index(&self, session: &Session) -> Result<(), Problem> {
+        match session.issue_no {
+            Some(issue) => self.write(&self.index(issue), wire::write_index(session)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Atomic against crashes of processes. A power cut may bring the old file back, which
+    /// loses a count and nothing else; making it durable would cost more than the whole hook.
+    async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<(), Problem> {
+        self.io.write(file, bytes, Expect::Any, Durability::Relaxed).await?;
+        Ok(())
+    }
+
+    /// Ids of all sessions, sorted.
+    pub(super) async fn ids(&self) -> Result<Vec<SessionId>, Problem> {
+        self.check_folders().await?;
+        let names = match self.io.list(&self.folder()).await {
+            Ok(names) => names,
+            Err(failure) if failure.kind == FailureKind::NotFound => Vec::new(),
+            Err(failure) => return Err(failure.into()),
+        };
+        let id = |name: &String| name.strip_suffix(".json").and_then(SessionId::new);
+        Ok(names.iter().filter_map(id).collect())
+    }
+
+    /// Removes everything about a session. Whether there was something.
+    pub(super) async fn clear(&self, id: &SessionId) -> Result<bool, Problem> {
+        self.check_folders().await?;
+        let lock = self.lock_file(id);
+        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
+        let cleared = self.clear_locked(id).await;
+        let unlocked = self.io.unlock(&lock).await;
+        let cleared = cleared?;
+        unlocked?;
+        Ok(cleared)
+    }
+
+    async fn clear_locked(&self, id: &SessionId) -> Result<bool, Problem> {
+        // A damaged file does not tell its issue; its index then leads nowhere and is replaced.
+        let issue = self.load(id).await.ok().flatten().and_then(|session| session.issue_no);
+        if let Some(issue) = issue {
+            let index = self.index(issue);
+            let named = self.io.read(&index, limits::SESSION_BYTES).await.ok();
+            if named.and_then(|(bytes, _)| wire::read_index(&bytes)).as_ref() == Some(id) {
+                self.remove(&index).await?;
+            }
+        }
+        self.remove(&self.answers_file(id)).await?;
+        self.remove(&self.file(id)).await
+    }
+
+    async fn remove(&self, file: &str) -> Result<bool, Problem> {
+        match self.io.remove(file).await {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Remembers what was answered about a call, for the other event of the same call.
+    pub(super) async fn remember(
+        &self,
+        id: &SessionId,
+        answer: wire::Answered,
+    ) -> Result<(), Problem> {
+        self.answers(id, |answers| {
+            answers.retain(|known| known.call != answer.call);
+            answers.push(answer);
+        })
+        .await
+    }
+
+    /// What was answered about a call a moment ago. It counts once.
+    pub(super) async fn recall(&self, id: &SessionId, call: &str) -> Option<wire::Answered> {
+        self.io.stat(&self.answers_file(id)).await.ok()?;
+        let mut found = None;
+        let out = &mut found;
+        self.answers(id, move |answers| {
+            if let Some(at) = answers.iter().position(|known| known.call == call) {
+                *out = Some(answers.remove(at));
+            }
+        })
+        .await
+        .ok()?;
+        found
+    }
+
+    async fn answers(
+        &self,
+        id: &SessionId,
+        act: impl FnOnce(&mut Vec<wire::Answered>),
+    ) -> Result<(), Problem> {
+        self.check_folders().await?;
+        let lock = self.lock_file(id);
+        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
+        let file = self.answers_file(id);
+        let bytes = match self.io.read(&file, limits::SESSION_BYTES).await {
+            Ok((bytes, _)) => bytes,
+            Err(_) => Vec::new(),
+        };
+        let mut answers = wire::read_answers(&bytes, self.io.now());
+        act(&mut answers);
+        let written = self.write(&file, wire::write_answers(&answers)).await;
+        let unlocked = self.io.unlock(&lock).await;
+        written?;
+        unlocked?;
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! YAML that people write by hand, behind a guard: bounded in size and nesting, each key once.
+//!
+//! The reader of the library is quadratic in nesting and tells no positions of values, so
+//! the size is looked at before and a position is found by a second reading, when there is
+//! something to complain about.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_yaml::Value;
+
+use crate::limits;
+use crate::text;
+
+/// How much YAML is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Most bytes.
+    pub bytes: usize,
+    /// Most `[` and `{`, quoted ones included.
+    pub open_brackets: usize,
+}
+
+/// For a configuration file. Brackets in patterns count too, so there may be more of them than
+/// in frontmatter.
+pub const CONFIGURATION: Bounds =
+    Bounds { bytes: limits::CONFIG_BYTES, open_brackets: limits::CONFIG_OPEN_BRACKETS };
+
+impl Bounds {
+    /// Whether `yaml` may be handed to the library.
+    pub fn admit(self, yaml: &str) -> bool {
+        yaml.len() <= self.bytes && open_brackets(yaml) <= self.open_brackets
+    }
+}
+
+/// How many `[` and `{` there are, quoted ones included.
+pub fn open_brackets(yaml: &str) -> usize {
+    yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count()
+}
+
+/// Reads one document. A byte-order mark is skipped.
+///
+/// # Errors
+///
+/// What is wrong with it, as the end of a sentence about the document.
+pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, String> {
+    if !bounds.admit(yaml) {
+        return Err("is too large to be read".to_owned());
+    }
+    serde_yaml::from_str(without_mark(yaml)).map_err(|error| format!("is not YAML: {error}"))
+}
+
+/// Where something stands, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Line.
+    pub line: usize,
+    /// Column, in characters.
+    pub column: usize,
+}
+
+/// What of an entry is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its key.
+    Key,
+    /// Its value.
+    Value,
+}
+
+/// Where the entry at `path` stands: keys of mappings and positions in lists. `None`: there
+/// is no such entry.
+pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Place> {
+    let deserializer = serde_yaml::Deserializer::from_str(without_mark(yaml));
+    let error = Seek { path, part }.deserialize(deserializer).err()?;
+    let is_ours = error.to_string().contains(FOUND);
+    let at = error.location().filter(|_| is_ours)?;
+    Some(Place { line: at.line(), column: at.column() })
+}
+
+fn without_mark(yaml: &str) -> &str {
+    yaml.strip_prefix('\u{feff}').unwrap_or(yaml)
+}
+
+/// The library tells where an error was raised, so what is found is raised as one.
+const FOUND: &str = "the entry that is looked for";
+
+/// Goes down `path` and raises [`FOUND`] at its end.
+#[derive(Clone, Copy)]
+struct Seek<'p> {
+    path: &'p [&'p str],
+    part: Part,
+}
+
+impl<'de> DeserializeSeed<'de> for Seek<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Seek<'_> {
+    fn scalar<E: Error>(self) -> Result<(), E> {
+        if self.path.is_empty() { Err(E::custom(FOUND)) } else { Ok(()) }
+    }
+}
+
+impl<'de> Visitor<'de> for Seek<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("YAML")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Some((first, rest)) = self.path.split_first() else {
+            return Err(A::Error::custom(FOUND));
+        };
+        let wanted = first.parse::<usize>().ok();
+        let mut position = 0;
+        loop {
+            let more = if wanted == Some(position) {
+                items.next_element_seed(Seek { path: rest, part: self.part })?.is_some()
+            } else {
+                items.next_element::<IgnoredAny>()?.is_some()
+            };
+            if !more {
+                return Ok(());
+            }
+            position += 1;
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let Some((first, rest)) = self.path.split_first() else {
+            return Err(A::Error::custom(FOUND));
+        };
+        let raise = rest.is_empty() && self.part == Part::Key;
+        while let Some(is_wanted) = entries.next_key_seed(Key { wanted: first, raise })? {
+            if is_wanted {
+                entries.next_value_seed(Seek { path: rest, part: self.part })?;
+            } else {
+                entries.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares a key, and raises [`FOUND`] at it when that is what is looked for.
+struct Key<'p> {
+    wanted: &'p str,
+    raise: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<bool, E> {
+        match key == self.wanted {
+            true if self.raise => Err(E::custom(FOUND)),
+            same => Ok(same),
+        }
+    }
+}
+
+/// A value in a few words, for messages: what was found instead of what was expected.
+pub fn described(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(flag) => format!("`{flag}`"),
+        Value::Number(number) => format!("the number `{number}`"),
+        Value::String(text) => format!("`{}`", text::ellipsis(&text::one_line(text), 60)),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Mapping(_) => "a mapping".to_owned(),
+        Value::Tagged(tagged) => {
+            format!("the tag `{}`", text::ellipsis(&text::one_line(&tagged.tag.to_string()), 60))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { bytes: 100, open_brackets: 8 };
+
+    #[test]
+    fn what_is_too_large_or_says_a_key_twice_is_not_read() {
+        assert!(parse("a: [1, {b: 2}]", BOUNDS).is_ok());
+        assert_eq!(parse("\u{feff}a: 1", BOUNDS).unwrap()["a"], Value::from(1));
+        for (yaml, expected) in [
+            ("[".repeat(9), "is too large"),
+            (" ".repeat(101), "is too large"),
+            ("a: 1\na: 2".to_owned(), "is not YAML: duplicate"),
+            ("a: [".to_owned(), "is not YAML"),
+            ("a: 1\n---\nb: 2".to_owned(), "is not YAML"),
+        ] {
+            let error = parse(&yaml, BOUNDS).unwrap_err();
+            assert!(error.starts_with(expected), "{yaml:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn entries_are_found_by_their_path() {
+        let yaml = "# first\na:\n  b: 日本\n  c:\n    - x\n    - {d: 1}\n7: [1]\n";
+        type Row = (&'static [&'static str], Part, Option<(usize, usize)>);
+        let table: [Row; 8] = [
+            (&["a"], Part::Key, Some((2, 1))),
+            (&["a", "b"], Part::Value, Some((3, 6))),
+            (&["a", "c", "1", "d"], Part::Value, Some((6, 11))),
+            (&["a", "c", "0"], Part::Value, Some((5, 7))),
+            (&["7"], Part::Value, Some((7, 4))),
+            (&["a", "x"], Part::Value, None),
+            (&["a", "c", "9"], Part::Value, None),
+            (&["a", "b", "c"], Part::Key, None),
+        ];
+        for (path, part, expected) in table {
+            let found = locate(yaml, path, part).map(|place| (place.line, place.column));
+            assert_eq!(found, expected, "{path:?}");
+        }
+        assert_eq!(locate("a: [", &["b"], Part::Value), None);
+    }
+}

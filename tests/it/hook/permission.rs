@@ -1,0 +1,142 @@
+//! What the hook adds to the permission engine: session, branch, links, places.
+
+use serde_json::{Value, json};
+
+use super::{bash, claude, prompt, say};
+use crate::workspace::Workspace;
+
+fn tool(project: &Workspace, tool: &str, input: Value) -> String {
+    let said = claude(project, "PreToolUse", json!({ "tool_name": tool, "tool_input": input }));
+    said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn rights_of_a_workflow_last_as_long_as_its_session() {
+    let project = Workspace::plain();
+    let line = "gh auth status";
+    assert_ne!(bash(&project, line).0, "allow");
+    prompt(&project, "/setup-viewboard");
+    assert_eq!(bash(&project, line).0, "allow");
+    let other = super::claude_input(
+        "s2",
+        "PreToolUse",
+        json!({
+        "tool_name": "Bash", "tool_input": { "command": line } }),
+    );
+    let said = say(&project, "claude", &other);
+    assert_ne!(said["hookSpecificOutput"]["permissionDecision"], "allow");
+    assert_eq!(bash(&project, "onloop session done s1").0, "allow");
+    assert_ne!(bash(&project, "onloop session done s2").0, "allow");
+    project.onloop(&["session", "done", "s1"]).expect_exit(0);
+    assert_ne!(bash(&project, line).0, "allow");
+}
+
+#[test]
+fn d5_the_branch_that_is_checked_out_is_known() {
+    let project = Workspace::git();
+    project.git_says(&["checkout", "--quiet", "-b", "issue-42"]);
+    let push = "git push --force-with-lease origin issue-42";
+    assert_eq!(bash(&project, push).0, "allow");
+    assert_ne!(bash(&project, "git push --force origin main").0, "allow");
+    project.git_says(&["worktree", "add", "--quiet", "../linked", "-b", "issue-43"]);
+    assert_eq!(bash(&project, push).0, "allow");
+    let linked = project.command_at("../linked", "true").get_current_dir().unwrap().to_owned();
+    assert!(linked.exists());
+}
+
+#[test]
+fn links_lead_to_what_they_are() {
+    let project = Workspace::git();
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, project.path(at)).unwrap();
+    project.write("src/real.rs", "");
+    link("/etc", "docs");
+    link("src/real.rs", "inside.rs");
+    link("/etc/nowhere-yet", "dangling");
+    link("../.git/hooks", "src/hooks");
+    let write = |path: &str| {
+        let path = project.path(path);
+        tool(&project, "Write", json!({ "file_path": path, "content": "x" }))
+    };
+    assert_eq!(write("src/new.rs"), "allow");
+    assert_eq!(write("inside.rs"), "allow");
+    assert_ne!(write("docs/passwd"), "allow");
+    assert_ne!(write("docs/new/deep/file"), "allow");
+    assert_ne!(write("dangling"), "allow");
+    assert_eq!(write("src/hooks/pre-commit"), "deny");
+    assert_ne!(bash(&project, "echo x > docs/passwd").0, "allow");
+    assert_eq!(bash(&project, "echo x > src/new.rs").0, "allow");
+    assert_ne!(bash(&project, "echo x > src/hooks/pre-commit").0, "allow");
+}
+
+#[test]
+fn where_the_agent_is_does_not_widen_the_project() {
+    let project = Workspace::git();
+    let write = |cwd: &str, path: &str| {
+        let members = json!({ "cwd": cwd, "tool_name": "Write",
+            "tool_input": { "file_path": path, "content": "x" } });
+        let said = claude(&project, "PreToolUse", members);
+        said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    let sub = project.path("src");
+    assert_eq!(write(sub.to_str().unwrap(), "a.rs"), "allow");
+    assert_ne!(write("/", "a.rs"), "allow");
+    assert_ne!(write("/etc", "a.rs"), "allow");
+    assert_ne!(write("relative", "/etc/a.rs"), "allow");
+}
+
+#[test]
+fn a_home_folder_is_no_project() {
+    let project = Workspace::plain();
+    let home = project.path("../home");
+    let mut command = project.command_at("../home", crate::workspace::program());
+    let call = super::claude_input(
+        "s1",
+        "PreToolUse",
+        json!({ "tool_name": "Write",
+        "tool_input": { "file_path": home.join("a.txt"), "content": "x" } }),
+    );
+    project.write("input.json", call.to_string());
+    let input = std::fs::File::open(project.path("input.json")).unwrap();
+    // The variable is a path without links, as shells set it.
+    command.env("HOME", home.canonicalize().unwrap()).args(["hook", "claude"]).stdin(input);
+    let output = command.output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("\"allow\""), "{output:?}");
+}
+
+#[test]
+fn d17_broken_configuration_takes_and_never_gives() {
+    for broken in ["handsoff: [", "- a\n- b\n", "permissions: 7\n", "\u{0}"] {
+        for file in [".agentize.local.yaml", ".agentize.yaml"] {
+            let project = Workspace::plain();
+            project.write(file, broken);
+            assert_eq!(bash(&project, "rm -rf /").0, "deny", "{file} {broken}");
+            assert_eq!(bash(&project, "git status").0, "ask", "{file} {broken}");
+            assert_eq!(prompt(&project, "hello"), Value::Null);
+        }
+    }
+    let project = Workspace::plain();
+    project.write(".agentize.local.yaml", "handsoff: [");
+    prompt(&project, "/ultra-planner x");
+    let said = claude(&project, "Stop", json!({}));
+    assert_eq!(said["decision"], Value::Null);
+    let message = said["systemMessage"].as_str().unwrap();
+    assert!(message.contains("the local configuration"), "{message}");
+}
+
+#[test]
+fn d30_an_agent_cannot_change_what_decides_about_it() {
+    let project = Workspace::git();
+    prompt(&project, "/ultra-planner x");
+    for path in [
+        ".agentize.local.yaml",
+        ".agentize.yaml",
+        ".claude/settings.json",
+        ".git/hooks/pre-commit",
+        ".tmp/hooked-sessions/s2.json",
+        ".tmp/hooked-sessions/answers/s1.json",
+        ".tmp/hooked-sessions/by-issue/1.json",
+    ] {
+        let input = json!({ "file_path": project.path(path), "content": "x" });
+        assert_ne!(tool(&project, "Write", input), "allow", "{path}");
+    }
+}
