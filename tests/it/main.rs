@@ -1,5 +1,7 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+#[cfg(unix)]
+mod approval;
 mod auto;
 #[cfg(unix)]
 mod demo;

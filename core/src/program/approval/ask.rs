@@ -14,6 +14,9 @@ use crate::wire::approval as wire;
 /// Longest wait for the reader of updates before we look whether it has left our answer.
 const LOOK_EVERY_MS: u64 = 1000;
 
+/// How much later a question is over than its asker stops waiting.
+const LAST_MOMENT_MS: i64 = 1000;
+
 /// How the waiting ended without an answer.
 enum NoAnswer {
     /// Nobody answered in time.
@@ -39,14 +42,13 @@ pub(super) async fn person(
         return no_answer(why);
     }
     let messages = message::messages(subject);
-    let until_ms = io.now().as_millis().saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
     let mut question = Question {
         nonce: nonce(io.start().random, 0),
         chat_id: telegram.chat_id,
         allowed_user_ids: telegram.allowed_user_ids.clone(),
         message_ids: Vec::new(),
         bot: String::new(),
-        until_ms,
+        until_ms: until_ms(io, wait_ms),
         complete: messages.complete,
     };
     // Whoever reads updates knows the question before anybody can press its button.
@@ -55,6 +57,7 @@ pub(super) async fn person(
     }
     let verdict = match send(io, &bot, &messages, &mut question).await {
         Ok(question_id) => {
+            question.until_ms = until_ms(io, wait_ms);
             let outcome = match publish(io, &meeting, &question).await {
                 Ok(()) => wait(io, &bot, telegram, &meeting, &question, wait_ms).await,
                 Err(failure) => Err(NoAnswer::GaveUp(failure.message)),
@@ -66,6 +69,13 @@ pub(super) async fn person(
     let _ = io.remove(&meeting.question(&question.nonce)).await;
     let _ = io.remove(&meeting.answer(&question.nonce)).await;
     verdict
+}
+
+/// When a question is over. It is a moment later than its asker stops waiting, so that what
+/// arrives at the last moment and is read then still counts.
+fn until_ms(io: &Io, wait_ms: u64) -> i64 {
+    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
+    io.now().as_millis().saturating_add(wait_ms).saturating_add(LAST_MOMENT_MS)
 }
 
 /// Old updates must not be taken for answers, so it has to be known where new ones begin.
@@ -135,6 +145,12 @@ async fn wait(
             continue;
         }
         let poll_ms = left_ms.min(telegram.poll_interval_ms);
+        // Telegram waits whole seconds; what is left of one must not become a busy loop.
+        if poll_ms < 1000
+            && let Err(failure) = io.sleep(poll_ms).await
+        {
+            break Err(NoAnswer::GaveUp(failure.message));
+        }
         match poller::read_once(io, bot, meeting, poll_ms).await {
             Ok(()) => patience.read(poll_ms),
             Err(error) if error.is_final() || patience.failed() => {
