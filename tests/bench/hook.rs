@@ -28,11 +28,11 @@ fn main() {
         r#"{{"session_id":"s1","transcript_path":"{path}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"git status && ls -la | head -20"}}}}"#
     );
     compare("pre-tool-use", folder.path(), &call, TOOL_CALL_RATIO);
-    let begin = r#"{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"/issue-to-impl 42"}"#;
+    let begin =
+        r#"{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"/issue-to-impl 42"}"#;
     hook(folder.path(), begin);
-    let stop = format!(
-        r#"{{"session_id":"s1","transcript_path":"{path}","hook_event_name":"Stop"}}"#
-    );
+    let stop =
+        format!(r#"{{"session_id":"s1","transcript_path":"{path}","hook_event_name":"Stop"}}"#);
     compare("stop after 60 MB", folder.path(), &stop, STOP_RATIO);
 }
 
@@ -68,7 +68,8 @@ fn hook(folder: &Path, input: &str) {
 
 fn run(mut command: Command, folder: &Path, input: &str) {
     command.current_dir(folder).env("HOME", folder).stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it is there");
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it is there");
     // An empty program does not read.
     let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
     let status = child.wait().expect("a child can be waited for");
