@@ -7,8 +7,9 @@ use crate::program::permit;
 use crate::program::{
     ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, InitArgs, Io, LintArgs, LocateArgs,
     NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs, RunArgs,
-    StatusArgs, StepArgs, SummaryArgs, approve, finalize, finish, gate, init, lint, locate, new,
-    next, normalize, prepare, receipt, report, resume, run, status, step, summary,
+    SchemaArgs, StatusArgs, StepArgs, SummaryArgs, approve, finalize, finish, gate, init, lint,
+    locate, new, next, normalize, prepare, receipt, report, resume, run, schema, status, step,
+    summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -109,6 +110,8 @@ enum Verb {
   onloop approve 1f2e3d4c                     let it run, once
   onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
     Approve(ApproveArgs),
+    /// Print the JSON Schema of a document
+    Schema(SchemaArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -176,6 +179,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
         Verb::Approve(args) => approve(&io, &args).await,
+        Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

@@ -37,6 +37,7 @@ mod rescue;
 mod resume;
 mod review;
 mod run;
+mod schema;
 mod stall;
 mod status;
 mod step;
@@ -69,6 +70,7 @@ pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
+pub use schema::{SchemaArgs, schema};
 pub use status::{
     NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
     summary,

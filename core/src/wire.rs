@@ -15,6 +15,7 @@ pub mod permission;
 pub mod prepared;
 pub mod receipt;
 pub mod run;
+pub mod schema;
 pub mod strict_json;
 pub mod strict_yaml;
 pub mod summary;
