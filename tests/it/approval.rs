@@ -2,6 +2,7 @@
 //! language model that says what the test wants.
 
 mod deferred;
+mod errors;
 mod judge;
 mod server;
 mod waiting;

@@ -24,6 +24,7 @@ mod preflight;
 pub(crate) mod run;
 #[cfg(unix)]
 mod scenario;
+mod schema;
 mod sim;
 mod simulation;
 mod workflow_corpus;

@@ -43,8 +43,8 @@ fn one_word_decides() {
 
 #[test]
 fn the_model_is_asked_without_a_shell_and_outside_of_the_project() {
-    let script = "printf '%s|' \"$@\" >args; cat >prompt; pwd >cwd; echo $ONLOOP_HOOK_DEPTH >depth; echo ask";
-    let project = project("", script);
+    let script = "printf '%s|' \"$@\" >args; cat >prompt; pwd >cwd; echo $ONLOOP_HOOK_DEPTH$CLAUDECODE >depth; echo ask";
+    let project = project("", script).with_env("CLAUDECODE", "1");
     ask(&project, "echo $(touch owned)");
     assert_eq!(project.read("../home/args"), "--model|haiku|-p|");
     assert!(project.read("../home/prompt").contains("echo $(touch owned)\n"));
@@ -74,7 +74,7 @@ fn what_must_not_ask_does_not() {
 #[test]
 fn a_model_that_takes_too_long_is_ended() {
     let project = project("", "sleep 60 & wait; echo allow");
-    let child = probe(&project, &["escalate", "s", "make", "5300"]).spawn().unwrap();
+    let child = probe(&project, &["escalate", "s", "make", "10300"]).spawn().unwrap();
     assert_eq!(
         finish(&project, child),
         "no answer: no rule decides; the language model took too long"
