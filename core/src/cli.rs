@@ -7,10 +7,10 @@ use crate::program::permit;
 use crate::program::{
     ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, Io, LintArgs,
     LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs,
-    RunArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
-    approve, called_as_hook, finalize, finish, gate, hook, init, lint, locate, new, next,
-    normalize, prepare, receipt, report, resume, run, session_clear, session_done, session_list,
-    session_show, session_stop, status, step, summary,
+    RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
+    SummaryArgs, approve, called_as_hook, finalize, finish, gate, hook, init, lint, locate, new,
+    next, normalize, prepare, receipt, report, resume, run, schema, session_clear, session_done,
+    session_list, session_show, session_stop, status, step, summary,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -123,6 +123,8 @@ Hosts: claude, codex, cursor, vscode, opencode.")]
   onloop approve 1f2e3d4c                     let it run, once
   onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
     Approve(ApproveArgs),
+    /// Print the JSON Schema of a document
+    Schema(SchemaArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -209,6 +211,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Hook(args) => hook(&io, &args).await,
         Verb::Session { verb } => session(&io, &verb).await,
         Verb::Approve(args) => approve(&io, &args).await,
+        Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

@@ -40,6 +40,7 @@ mod rescue;
 mod resume;
 mod review;
 mod run;
+mod schema;
 mod session;
 mod sessions;
 mod stall;
@@ -75,6 +76,7 @@ pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
+pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
     session_show, session_stop,

@@ -49,26 +49,32 @@ impl Change {
     }
 }
 
+/// `AGENTIZE_HOME`, if it is set.
+fn chosen_home(io: &Io) -> Option<&str> {
+    io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty())
+}
+
 impl Sessions {
     /// Where new sessions are kept.
     pub(super) fn new(io: &Io) -> Sessions {
-        let home = io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty());
-        let home = home.unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
+        let home = chosen_home(io).unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
         Sessions { io: io.clone(), home }
+    }
+
+    /// Those below another folder, unless all are kept in one place.
+    pub(super) fn below(io: &Io, folder: &str) -> Option<Sessions> {
+        let home = folder.trim_end_matches('/').to_owned();
+        chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home })
     }
 
     /// Where session `id` is kept: an agent that changes its folder takes its hooks along, so
     /// `others` are looked into as well. Where it is nowhere, as [`Sessions::new`].
     pub(super) async fn of(io: &Io, id: &SessionId, others: &[&str]) -> Sessions {
         let usual = Sessions::new(io);
-        if io.env("AGENTIZE_HOME").is_some_and(|home| !home.trim().is_empty())
-            || io.stat(&usual.file(id)).await.is_ok()
-        {
+        if io.stat(&usual.file(id)).await.is_ok() {
             return usual;
         }
-        for other in others {
-            let home = other.trim_end_matches('/').to_owned();
-            let sessions = Sessions { io: io.clone(), home };
+        for sessions in others.iter().filter_map(|other| Sessions::below(io, other)) {
             if sessions.home != usual.home && io.stat(&sessions.file(id)).await.is_ok() {
                 return sessions;
             }
