@@ -3,9 +3,11 @@
 //! A person starts a workflow with a command ([`command`]); from then on a [`Session`] says
 //! whether the agent may stop. It is plain data with pure functions, like every record:
 //!
-//!     Session::begin(id, started, at)     a session whose workflow has just been started
-//!     session.prompted(at, prompt)        somebody typed something
-//!     session.stopped(at, stop)           the agent wants to stop: what should happen now
+//! ```text
+//! Session::begin(id, started, at)     a session whose workflow has just been started
+//! session.prompted(at, prompt)        somebody typed something
+//! session.stopped(at, stop)           the agent wants to stop: what should happen now
+//! ```
 //!
 //! What the agent is told is made in [`prompt`]; what can be learned from its transcript is in
 //! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by

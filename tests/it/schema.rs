@@ -184,3 +184,22 @@ fn the_verb_prints_what_the_library_knows() {
     }
     project.onloop(&["schema", "nothing"]).expect_exit(2);
 }
+
+#[test]
+fn the_configurations_in_the_documentation_can_be_used() {
+    let mut examples = 0;
+    for name in ["docs/config.md", "docs/handsoff-approval.md"] {
+        let text = std::fs::read_to_string(source_root().join(name)).unwrap();
+        for block in text.split("```yaml\n").skip(1) {
+            let yaml = block.split("```").next().unwrap();
+            let indent = yaml.len() - yaml.trim_start().len();
+            let lines = yaml.lines().map(|line| line.get(indent..).unwrap_or_default());
+            let yaml = lines.collect::<Vec<_>>().join("\n");
+            let config = onloop_core::handsoff::config::Config::read(&yaml, "/");
+            assert_eq!(config.notes, [""; 0], "{name}");
+            assert!(config.telegram.is_some(), "{name}");
+            examples += 1;
+        }
+    }
+    assert_eq!(examples, 2);
+}

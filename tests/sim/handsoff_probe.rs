@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use onloop_core::handsoff::approval::message::whole;
 use onloop_core::program::approval::{Escalation, Verdict, escalate, pending};
 use onloop_core::program::supervisor::{self, Supervision};
 use onloop_core::program::{Exit, Io, Program, config};
@@ -20,7 +21,7 @@ async fn probe(io: Io) -> Exit {
             let escalation = Escalation {
                 session_id: session.to_owned(),
                 tool: "Bash".to_owned(),
-                target_text: target.to_owned(),
+                target_text: whole(&json!({ "command": target })),
                 reason: "no rule decides".to_owned(),
                 context: String::new(),
                 time_left_ms: time_left_ms.parse().unwrap_or(0),
@@ -39,7 +40,7 @@ async fn probe(io: Io) -> Exit {
                 cwd: &io.start().cwd.clone(),
                 tool: "Bash",
                 input: &input,
-                target_text: command,
+                target_text: &whole(&input),
                 reason: "no rule decides",
             };
             match pending::defer(&io, &call).await {

@@ -121,9 +121,7 @@ impl Sessions {
                 return Ok(());
             }
         }
-        for below in ["locks", "by-issue", "answers"] {
-            self.check_folder(&format!("{}/{below}", self.folder())).await?;
-        }
+        self.check_folder(&format!("{}/locks", self.folder())).await?;
         Ok(())
     }
 
@@ -200,6 +198,7 @@ impl Sessions {
 
     /// Makes the session findable by its issue; the last writer wins.
     pub(super) async fn write_index(&self, session: &Session) -> Result<(), Problem> {
+        self.check_folder(&format!("{}/by-issue", self.folder())).await?;
         match session.issue_no {
             Some(issue) => self.write(&self.index(issue), wire::write_index(session)).await,
             None => Ok(()),
@@ -238,6 +237,9 @@ impl Sessions {
     }
 
     async fn clear_locked(&self, id: &SessionId) -> Result<bool, Problem> {
+        for below in ["by-issue", "answers"] {
+            self.check_folder(&format!("{}/{below}", self.folder())).await?;
+        }
         // A damaged file does not tell its issue; its index then leads nowhere and is replaced.
         let issue = self.load(id).await.ok().flatten().and_then(|session| session.issue_no);
         if let Some(issue) = issue {
@@ -293,6 +295,7 @@ impl Sessions {
         act: impl FnOnce(&mut Vec<wire::Answered>),
     ) -> Result<(), Problem> {
         self.check_folders().await?;
+        self.check_folder(&format!("{}/answers", self.folder())).await?;
         let lock = self.lock_file(id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
         let file = self.answers_file(id);

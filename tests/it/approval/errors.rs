@@ -4,9 +4,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use onloop::host::Host;
 use onloop_core::handsoff::config::Config;
 use onloop_core::program::approval::{Escalation, Verdict, escalate, pending};
-use onloop_core::program::{Exit, Failure, FailureKind, HttpAnswer, HttpSpec, Program, Request};
+use onloop_core::program::{
+    Exit, Failure, FailureKind, HttpAnswer, HttpSpec, Program, Reply, Request, Turn,
+};
 use onloop_tests::{Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::{Value, json};
 
@@ -70,10 +73,17 @@ fn machine(word: Option<&'static str>) -> SimHost {
     host
 }
 
+type Said = Rc<RefCell<Option<Verdict>>>;
+
 fn ask(host: &mut SimHost, auto_permission: bool) -> Option<Verdict> {
-    let verdict = Rc::new(RefCell::new(None));
-    let said = verdict.clone();
-    let program = Program::new(host.start(&["onloop"]), move |io| async move {
+    let verdict = Said::default();
+    let program = question(host, auto_permission, verdict.clone());
+    host.run_program(program);
+    verdict.take()
+}
+
+fn question(host: &SimHost, auto_permission: bool, said: Said) -> Program {
+    Program::new(host.start(&["onloop"]), move |io| async move {
         let escalation = Escalation {
             session_id: "s".to_owned(),
             tool: "Bash".to_owned(),
@@ -84,9 +94,7 @@ fn ask(host: &mut SimHost, auto_permission: bool) -> Option<Verdict> {
         };
         *said.borrow_mut() = Some(escalate(&io, &config(auto_permission), &escalation).await);
         Exit::Done
-    });
-    host.run_program(program);
-    verdict.take()
+    })
 }
 
 #[test]
@@ -149,6 +157,32 @@ fn silence_takes_the_configured_time_and_no_more() {
     assert!(matches!(ask(&mut host, false), Some(Verdict::NoAnswer(_))));
     let took_ms = host.now().millis_since(before);
     assert!((60_000..90_000).contains(&took_ms), "{took_ms}");
+}
+
+#[test]
+fn the_beginning_is_known_from_whoever_keeps_the_lock() {
+    let mut host = machine(None);
+    let folder = "/demo/.tmp/hooked-sessions/approvals/123456";
+    let offset = format!("{{\"next\":0,\"at_ms\":{}}}", host.now().as_millis());
+    let verdict = Rc::new(RefCell::new(None));
+    let mut program = question(&host, false, verdict.clone());
+    let (mut reply, mut locks) = (None, 0);
+    while let Turn::Request(request) = program.resume(reply.take()) {
+        let is_lock = matches!(request, Request::Lock { .. });
+        locks += usize::from(is_lock);
+        reply = Some(if is_lock {
+            // Somebody else has it, for ever, and has made the beginning known meanwhile.
+            host.disk.put(&format!("{folder}/offset.json"), &offset);
+            let failure = Failure::new(FailureKind::Busy, "held");
+            Reply { at: host.now(), outcome: Err(failure) }
+        } else {
+            host.perform(request)
+        });
+    }
+    assert!(locks > 1);
+    let asked = |request: &Request| matches!(request, Request::Http(spec) if spec.url.ends_with("/sendMessage"));
+    assert!(host.requests.iter().any(asked), "{verdict:?}");
+    assert!(matches!(verdict.take(), Some(Verdict::NoAnswer(_))));
 }
 
 #[test]

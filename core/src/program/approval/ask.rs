@@ -80,15 +80,25 @@ async fn know_the_beginning(
     meeting: &Meeting,
     patience: &Patience,
 ) -> Result<(), String> {
-    if poller::has_offset(io, meeting).await {
-        return Ok(());
-    }
     let lock = meeting.lock();
-    let wait_ms = limits::LOCK_WAIT_MS.min(patience.left_ms(io.now()));
-    io.lock(&lock, wait_ms).await.map_err(|failure| failure.message)?;
-    let known = poller::establish(io, bot, meeting, patience.call_ms(io.now())).await;
-    let _ = io.unlock(&lock).await;
-    known
+    let mut wait_ms = limits::LOCK_WAIT_MS.min(patience.left_ms(io.now()));
+    // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
+    while !poller::has_offset(io, meeting).await {
+        let slice_ms = wait_ms.min(LOOK_EVERY_MS);
+        match io.lock(&lock, slice_ms).await {
+            Ok(()) => {
+                let timeout_ms = patience.call_ms(io.now());
+                let known = poller::establish(io, bot, meeting, timeout_ms).await;
+                let _ = io.unlock(&lock).await;
+                return known;
+            }
+            Err(failure) if failure.kind == FailureKind::Busy && wait_ms > slice_ms => {
+                wait_ms -= slice_ms;
+            }
+            Err(failure) => return Err(failure.message),
+        }
+    }
+    Ok(())
 }
 
 async fn publish(io: &Io, meeting: &Meeting, question: &Question) -> Result<(), Failure> {
