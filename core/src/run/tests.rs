@@ -106,6 +106,18 @@ fn a_plain_run_goes_from_start_to_completed() {
 }
 
 #[test]
+fn a_used_up_budget_is_asked_about_before_another_attempt() {
+    let mut run = begin(vec![step(1), step(2)]);
+    run.terms.budgets.total_attempts = Some(1);
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 1 });
+    apply(&mut run, &[Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)]);
+    assert_eq!(run.next(), Next::Ask(Question::Budget { step: 2 }));
+    let raised = Budgets { total_attempts: Some(2), ..Budgets::default() };
+    apply(&mut run, &[Event::BudgetsChanged(raised)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
+
+#[test]
 fn a_step_that_may_not_be_repeated_blocks_the_run() {
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
