@@ -5,6 +5,7 @@ mod deferred;
 mod errors;
 mod judge;
 mod server;
+mod through_hooks;
 mod waiting;
 
 use std::path::Path;
