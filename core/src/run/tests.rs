@@ -118,6 +118,32 @@ fn a_used_up_budget_is_asked_about_before_another_attempt() {
 }
 
 #[test]
+fn a_review_comes_before_the_gate_that_warrants_it() {
+    let gated = |number| Step { gate: Some(Gate::Human), sensitive: true, ..step(number) };
+    let done = |step| [Event::StepStarted { step }, Event::StepActed { step }, passed(step)];
+    let reviewed = |step, verdict| {
+        [Event::ReviewFinished { step, verdict, findings: "see line 3".to_owned(), base: None }]
+    };
+    let mut run = begin(vec![gated(1), gated(2)]);
+    run.terms.review_agent = Some("claude".to_owned());
+    apply(&mut run, &done(1));
+    assert_eq!(run.next(), Next::Review { step: Some(1) });
+    apply(&mut run, &reviewed(Some(1), Verdict::Ready));
+    assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }));
+    apply(&mut run, &[human(1, Decision::Approved)]);
+    apply(&mut run, &done(2));
+    apply(&mut run, &reviewed(Some(2), Verdict::Block));
+    assert_eq!(run.next(), Next::Ask(Question::Verdict { step: Some(2) }));
+    apply(&mut run, &[Event::VerdictAccepted]);
+    assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
+    // A verdict about another step says nothing about this gate.
+    let standing =
+        StandingVerdict { step: Some(1), verdict: Verdict::Block, findings: String::new() };
+    run.reviews.standing = Some(standing);
+    assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
+}
+
+#[test]
 fn a_step_that_may_not_be_repeated_blocks_the_run() {
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
