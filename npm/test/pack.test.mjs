@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -32,14 +32,21 @@ const project = join(top, "a project");
 const tools = join(npmFolder, "node_modules");
 after(() => rmSync(top, { recursive: true, force: true }));
 
-before(() => {
-  const npm = (words, cwd) => execFileSync("npm", words, { cwd, stdio: ["ignore", "pipe", "inherit"] });
-  npm(["pack", "--silent", "--pack-destination", top], npmFolder);
-  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
-  workspace.write(project, { "package.json": '{ "name": "a", "private": true }' });
-  // From an empty cache and without a network: the package needs nothing but itself.
+const PLATFORM = `${process.platform}-${process.arch}`;
+const tarballs = join(top, "tarballs");
+const tarball = (pattern) => join(tarballs, readdirSync(tarballs).find((name) => pattern.test(name)));
+
+/** From an empty cache and without a network: a package needs nothing but itself. */
+function install(cwd, ...paths) {
+  workspace.write(cwd, { "package.json": '{ "name": "a", "private": true }' });
   const words = ["install", "--offline", "--no-audit", "--no-fund", "--cache", join(top, "cache")];
-  npm([...words, join(top, tarball)], project);
+  execFileSync("npm", [...words, ...paths], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+before(() => {
+  const native = `${PLATFORM}=${workspace.built("ONLOOP_TEST_NATIVE")}`;
+  runs([process.execPath, join(npmFolder, "release.mjs"), tarballs, native], { cwd: top });
+  install(project, tarball(/^onloop-\d/));
 });
 
 function runs(script, options = {}) {
@@ -55,6 +62,9 @@ test("the tarball has what it needs and nothing of how it was made", () => {
   assert.ok(files.includes("dist/onloop.wasm"));
   const known = /^(package\.json|README\.md|LICENSE[\w-]*|bin\/[\w-]+\.mjs|dist\/.+)$/;
   assert.deepEqual(files.filter((path) => !known.test(path)), []);
+  // What the other tests ran is what was packed.
+  const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist/onloop.wasm")));
+  assert.ok(packed.equals(tested));
 });
 
 test("node takes it by import and by require", () => {
@@ -132,12 +142,12 @@ test("its types are those of both kinds of project", () => {
 });
 
 test("publint and attw have nothing to say", () => {
-  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
-  runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", join(top, tarball)]);
+  const packed = tarball(/^onloop-\d/);
+  runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", packed]);
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
   // Resolution from before \`exports\` cannot see what is below the package's name.
   const words = ["--profile", "node16", "--exclude-entrypoints", "onloop.wasm", "--no-emoji"];
-  runs([process.execPath, attw, join(top, tarball), ...words]);
+  runs([process.execPath, attw, packed, ...words]);
 });
 
 test("npx runs a workflow in a worktree of a fresh repository", () => {
@@ -155,20 +165,19 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
 });
 
 test("the native program of a platform package is found and used", () => {
-  const made = join(top, "platform");
-  const native = workspace.built("ONLOOP_TEST_NATIVE");
-  runs([process.execPath, join(npmFolder, "platform.mjs"), native, made]);
-  const name = `onloop-${process.platform}-${process.arch}`;
-  // Beside the package, where npm puts what it depends on.
-  const installed = join(project, "node_modules", name);
-  cpSync(made, installed, { recursive: true });
-  const bin = join(project, "node_modules/.bin/onloop");
+  const both = join(top, "both ü");
+  install(both, tarball(/^onloop-\d/), tarball(new RegExp(`^onloop-${PLATFORM}`)));
+  const bin = join(both, "node_modules/.bin/onloop");
   const env = workspace.environment(top);
-  const version = workspace.run([bin], ["--version"], { cwd: project, env });
+  const version = workspace.run([bin], ["--version"], { cwd: both, env });
   assert.match(version.stdout, /^onloop \d/);
-  assert.match(version.stderr, new RegExp(`^native program .*from the package \`${name}\``));
+  assert.match(version.stderr, new RegExp(`^native program .*from the package \`@onloop/${PLATFORM}\``));
   const none = { ...env, ONLOOP_BINARY: "" };
-  const wasm = workspace.run([bin], ["--version"], { cwd: project, env: none });
+  const wasm = workspace.run([bin], ["--version"], { cwd: both, env: none });
+  assert.equal(wasm.stdout, version.stdout);
   assert.match(wasm.stderr, /^WebAssembly in Node /);
-  rmSync(installed, { recursive: true });
+  const manifest = (path) => JSON.parse(readFileSync(join(both, "node_modules", path, "package.json"), "utf8"));
+  const { optionalDependencies, version: own } = manifest("onloop");
+  assert.equal(optionalDependencies[`@onloop/${PLATFORM}`], own);
+  assert.equal(manifest(`@onloop/${PLATFORM}`).version, own);
 });

@@ -7,131 +7,55 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { NodeHost, load } from "../dist/index.js";
+import { GATED, IN_GIT, PLACE, SCENARIOS, WF } from "./support/scenarios.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { built, folder, npmFolder, repository } from "./support/workspace.mjs";
 
 const NATIVE = [built("ONLOOP_TEST_NATIVE")];
 const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
 
-const STEPS = `---
-intent: Make two files \u{1f600} 日本
-success_criteria: Both are there
-risk_level: low
----
-
-- [ ] **Step 1: Count up**
-action: Write the number of the attempt.
-loop: until it is 3
-max_iterations: 5
-verify: test "$(cat n.txt)" = 3
-
-\`\`\`sh
-echo "$ONLOOP_ATTEMPT" > n.txt
-\`\`\`
-
-- [ ] **Step 2: Approve**
-action: Nothing.
-loop: false
-gate: auto
-verify:
-  type: artifact
-  path: n.txt
-  assert:
-    kind: contains
-    value: "3"
-
-\`\`\`sh
-true
-\`\`\`
-`;
-const GATED = STEPS.replace("gate: auto", "gate: human");
-const FAILING = STEPS.replace("max_iterations: 5", "max_iterations: 2");
-const BROKEN = "---\nintent: a\n---\n### 1. One\nverify: \n### 3. Three\naction: b\n";
-const WF = "hotl-workflow-two.md";
-
-/** One command line after the other; `ID` stands for the run that the first of them began. */
-const SCENARIOS = {
-  "help and usage": [{}, ["--help"], ["run", "--help"], [], ["frobnicate"], ["--version"], ["man"]],
-  completions: [{}, ["completions", "bash"], ["completions", "zsh"]],
-  "a new file": [{}, ["new", "add-limit", "--intent", "Limit \u{1f600}"], ["new", "add-limit"], ["lint"]],
-  "lint in every form": [
-    { [WF]: BROKEN, "good.md": STEPS },
-    ...["human", "json", "github", "sarif", "hotl"].map((form) => ["lint", "--format", form, WF]),
-    ["lint", "--fix", WF],
-    ["lint", "none.md"],
-    ["normalize", "--json", "good.md"],
-    ["normalize", WF],
-  ],
-  "nothing here": [{}, ["run"], ["status"], ["list", "--json"], ["next"], ["resume"], ["report", "x"]],
-  "a run without git": [
-    { [WF]: STEPS },
-    ["run", "--mode", "none"],
-    ["status"],
-    ["list"],
-    ["list", "--json"],
-    ["report", "ID"],
-    ["summary", "ID"],
-    ["summary", "ID", "--platform", "codex"],
-  ],
-  "a run that ends blocked": [
-    { [WF]: FAILING },
-    ["run", "--mode", "none"],
-    ["status", "--json"],
-    ["next", "--json"],
-    ["resume"],
-  ],
-  "a gate without a person": [
-    { [WF]: GATED },
-    ["run", "--mode", "none"],
-    ["next"],
-    ["gate", "2", "approved", "--run-id", "ID"],
-    ["resume", "ID"],
-  ],
-  "an agent's output": [
-    { [WF]: STEPS },
-    ["run", "--mode", "none", "--agent-command", "cat >prompt.txt; echo 3 >n.txt; printf 'a\\033[1mb' >&2"],
-    ["report", "ID"],
-  ],
-  "a command that does not end": [
-    { [WF]: STEPS },
-    ["run", "--mode", "none", "--agent-command", "sleep 60", "--agent-timeout", "300ms"],
-  ],
-};
-const IN_GIT = {
-  "a run in a worktree": [
-    { [WF]: STEPS, ".gitignore": "/.hotl/\n" },
-    ["run"],
-    ["status", "--all"],
-    ["report", "ID"],
-    ["run"],
-  ],
-  "a run on a branch": [
-    { [WF]: STEPS, ".gitignore": "/.hotl/\n" },
-    ["run", "--mode", "branch", "--branch", "work/two"],
-    ["list"],
-  ],
-  "uncommitted changes": [{ [WF]: STEPS }, ["run", "--mode", "branch"], ["run", "--mode", "branch", "--stash"]],
-};
-
 /** What the command lines say and leave behind, with names of this very place taken out. */
 function play(t, command, files, lines, inGit) {
   const top = folder(t);
-  const cwd = join(top, "päth with blanks");
+  const cwd = join(top, PLACE);
   const home = join(top, "home");
   for (const made of [cwd, home]) mkdirSync(made);
   const env = workspace.environment(home);
   workspace.write(cwd, files);
   if (inGit) workspace.commitAll(cwd, env);
-  if (inGit) workspace.write(cwd, { "later.txt": "not committed" });
-  const local = (text) => text.replaceAll(top, "TOP");
-  const ends = lines.map((words) => {
-    const id = firstRun(top);
-    const known = words.map((word) => (word === "ID" ? id : word));
-    const { exit, stdout, stderr } = workspace.run(command, known, { cwd, env, timeout: 60_000 });
-    return { words, exit, stdout: local(stdout), stderr: local(stderr) };
-  });
-  const found = Object.entries(workspace.tree(top));
-  return { ends, files: found.map(([path, text]) => [path, local(text)]) };
+  // Commits have a time that git takes from the clock, and runs of rw-auto a name of their own.
+  const local = (text) =>
+    text
+      .replaceAll(top, "TOP")
+      .replace(/\b[0-9a-f]{40}\b/g, "COMMIT")
+      .replace(/\brw-\d{8}T\d{6}Z-\d+-[0-9a-f]+/g, "RUN");
+  const ends = [];
+  const fill = (word) => ({ ID: () => firstRun(top), RESULT: () => awaited(ends) })[word]?.() ?? word;
+  let input;
+  for (const line of lines) {
+    if (line.files) {
+      const entries = Object.entries(line.files).map(([path, text]) => [fill(path), text]);
+      workspace.write(cwd, Object.fromEntries(entries));
+      continue;
+    }
+    if (line.input) {
+      ({ input } = line);
+      continue;
+    }
+    const known = line.run ?? [...command, ...line.map(fill)];
+    const end = workspace.run([known[0]], known.slice(1), { cwd, env, input, timeout: 60_000 });
+    ends.push({ line, exit: end.exit, said: end.stdout, stdout: local(end.stdout), stderr: local(end.stderr) });
+    input = undefined;
+  }
+  for (const end of ends) delete end.said;
+  const found = Object.entries(workspace.tree(top)).filter(([path]) => !path.startsWith("origin.git"));
+  return { ends, files: found.map(([path, text]) => [local(path), local(text)]) };
+}
+
+/** The file that rw-auto asked for last. */
+function awaited(ends) {
+  const lines = ends.flatMap(({ said }) => said.split("\n"));
+  return JSON.parse(lines.findLast((line) => line.startsWith('{"dispatch"'))).dispatch.result_file;
 }
 
 function firstRun(top) {
@@ -145,8 +69,8 @@ function compare(t, files, lines, inGit) {
   for (const [at, end] of packaged.ends.entries()) {
     const expected = native.ends[at];
     // Who made the result is said beside it.
-    if (end.words[0] === "--version") end.stderr = expected.stderr;
-    assert.deepEqual(end, expected, end.words.join(" "));
+    if (end.line[0] === "--version") end.stderr = expected.stderr;
+    assert.deepEqual(end, expected, JSON.stringify(end.line));
   }
   assert.deepEqual(packaged.files, native.files);
   return native;
@@ -165,6 +89,13 @@ test("scenarios do what their names say", (t) => {
   assert.equal(ends[0].exit, 0, ends[0].stderr);
   assert.match(ends[0].stderr, /✓ Step 1: Count up \(3 attempts\)/);
   assert.match(ends.at(-1).stdout, /Step 2: Approve - Auto-approved/);
+  const exits = (name) => {
+    const [files, ...lines] = IN_GIT[name] ?? SCENARIOS[name];
+    return play(t, PACKAGE, files, lines, name in IN_GIT).ends.map(({ exit }) => exit);
+  };
+  assert.deepEqual(exits("work that is merged"), [0, 0, 1, 1, 0, 0, 0, 0, 0]);
+  assert.deepEqual(exits("work that is published"), [0, 1, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(exits("rw-auto by itself"), [0, 0, 14, 0, 0, 11]);
 });
 
 test("a run begun by one host is continued by the other", (t) => {

@@ -1,6 +1,7 @@
 //! The functions that need no host. Text in, text or JSON out.
-//!
-//! Permission decisions and the orchestrator's records get their functions here, too.
+
+pub mod auto;
+pub mod permission;
 
 use onloop_core::diagnostic::{Diagnostic, Severity};
 use onloop_core::program::mend;
@@ -112,6 +113,12 @@ pub fn next(record: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn view(record: &str) -> Result<String, JsError> {
     Ok(wire::summary::summary(&read(record)?).to_string())
+}
+
+/// What the record of a run proves, as `onloop receipt --json` prints it.
+#[wasm_bindgen]
+pub fn receipt(record: &str) -> Result<String, JsError> {
+    Ok(wire::receipt::receipt(&read(record)?).to_string())
 }
 
 /// The report of a run: Markdown.
