@@ -45,6 +45,9 @@ export function write(root, files) {
   }
 }
 
+/** A text as files hold it. */
+export const bytes = (text) => new TextEncoder().encode(text);
+
 /** Makes a repository of a folder, with one commit of everything in it. */
 export function commitAll(root, env) {
   const git = (...words) => execFileSync("git", words, { cwd: root, env, stdio: "pipe" });
