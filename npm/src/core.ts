@@ -217,8 +217,11 @@ export class Core {
     } finally {
       if (live.generation === generation) this.#call(() => glue.program_drop(number));
       // What was left running is over when somebody else may begin.
-      await host.processes.endLeft?.();
-      await host.locks.releaseAll();
+      try {
+        await host.processes.endLeft?.();
+      } finally {
+        await host.locks.releaseAll();
+      }
     }
   }
 

@@ -60,6 +60,11 @@ test("offsets are those of the string that was linted", () => {
   assert.equal(core.fix(PATH, broken).applied, 1);
 });
 
+test("a version is that of the package", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
+  assert.equal(core.version(), version);
+});
+
 test("a lone surrogate is one unit like everything else", () => {
   const text = WORKFLOW.replace("Write it.", "Write \ud800 it.").replace(
     "loop: false\ngate",
@@ -163,6 +168,7 @@ test("a hundred thousand calls leave no memory behind", () => {
   const rounds = (count) => {
     for (let n = 0; n < count; n += 1) core.classify(PATH, small);
     for (let n = 0; n < count / 10; n += 1) core.lint(PATH, small);
+    for (let n = 0; n < count / 10; n += 1) core.decide({ tool: "Bash", cwd: "/w", input: { command: `echo 日本 ${n % 7} | cat` } });
   };
   rounds(1000);
   const before = memory();

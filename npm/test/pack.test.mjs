@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
+import { load } from "../dist/index.js";
 import * as workspace from "./support/workspace.mjs";
-import { npmFolder } from "./support/workspace.mjs";
+import { npmFolder, repository } from "./support/workspace.mjs";
 
 const WORKFLOW = `---
 intent: One file
@@ -116,25 +117,54 @@ test("a bundle for an extension host takes it", async () => {
   assert.equal(runs([process.execPath, "page.cjs"]), EXPECTED);
 });
 
+/** What goes in and comes out as values of the types that say so; a wrong type does not compile. */
+function documents() {
+  const core = load();
+  const vectors = (name) => readFileSync(join(repository, "tests/vectors", name), "utf8").trim().split("\n").map(JSON.parse);
+  const only = (object, names) => Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]));
+  const calls = vectors("permissions.jsonl").slice(-60).map((line) => ({ cwd: "/w", ...only(line, ["tool", "input", "cwd", "home", "session", "git_branch", "config"]) }));
+  const members = ["id", "profile", "now", "argument", "env", "tree", "health", "health_patch", "children"];
+  const scenarios = vectors("auto.jsonl").slice(0, 60).map((line) => only(line, members));
+  const record = core.begin("hotl-workflow-a.md", WORKFLOW, { at_ms: 0 });
+  const values = {
+    "ToolCall[]": calls,
+    "Ruling[]": calls.map((call) => core.decide(call)),
+    "Explanation[]": calls.map((call) => core.explain(call)),
+    "Scenario[]": scenarios,
+    "Rehearsal[]": scenarios.map((scenario) => core.rehearse(scenario)),
+    "Diagnostic[]": core.lint("hotl-workflow-a.md", WORKFLOW.replace("loop: false\n", "")),
+    Next: core.next(record),
+    RunView: core.view(record),
+    Receipt: core.receipt(record),
+    Progress: core.readProgress("| TASK-01 | One | pending | - |\n"),
+    Feature: core.readFeature("Status: READY_FOR_PLAN\n"),
+    Route: core.route("v1", { context: true, tasks: null, ready_feature: false, artifacts: false, summary: false }),
+  };
+  const lines = Object.entries(values).map(([type, value], at) => `const value${at}: onloop.${type} = ${JSON.stringify(value)};`);
+  return `import type * as onloop from "onloop";\n${lines.join("\n")}\nexport const values = [${lines.map((_, at) => `value${at}`)}];`;
+}
+
 test("its types are those of both kinds of project", () => {
-  const source = `import { Core, Failure, load, type Diagnostic, type Host, type RunEvent } from "onloop";
+  const source = `import { Core, Failure, load, type Diagnostic, type Host, type Ruling, type RunEvent } from "onloop";
     import { load as inline } from "onloop/inline";
     import { Core as Slim } from "onloop/slim";
     const found: Diagnostic[] = load().lint("a.md", "");
     const event: RunEvent = { event: "step_started", step: 1 };
     // @ts-expect-error there is no such event
     const none: RunEvent = { event: "step_flew", step: 1 };
+    // @ts-expect-error a call is made somewhere
+    const ruling: Ruling = load().decide({ tool: "Bash" });
     const terminal: Host["terminal"] = {
       say: async (to: "result" | "note", text: string) => void [to, text],
       ask: async () => { throw new Failure("closed", "nobody"); },
     };
-    export const all = [found, event, none, terminal, inline(), Core, Slim];`;
-  workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source });
+    export const all = [found, event, none, ruling, terminal, inline(), Core, Slim];`;
+  workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source, "documents.ts": documents() });
   const compiler = [process.execPath, join(tools, "typescript/bin/tsc")];
   const shared = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022"];
   for (const [files, module, resolution] of [
     [["types.mts", "types.cts"], "nodenext", "nodenext"],
-    [["types.ts"], "esnext", "bundler"],
+    [["types.ts", "documents.ts"], "esnext", "bundler"],
   ]) {
     const words = ["--module", module, "--moduleResolution", resolution, ...files];
     runs([...compiler, ...shared, ...words]);
