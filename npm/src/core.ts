@@ -36,6 +36,8 @@ export const EXIT_BUG = 70;
 /** How the message of a bug begins; the core marks its panics with it. */
 export const PANIC = "onloop hit a bug of its own";
 
+const encoder = new TextEncoder();
+
 /** Escape sequences of terminals, in words for people. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
@@ -61,28 +63,28 @@ export class Core {
   }
 
   classify(path: string, text: string): "workflow" | "design" | "other" {
-    return this.#call(() => glue.classify(path, text)) as "workflow" | "design" | "other";
+    return this.#call(() => glue.classify(path, encoder.encode(text))) as "workflow" | "design" | "other";
   }
 
   /** What is wrong with a workflow file. */
   lint(path: string, text: string): Diagnostic[] {
-    return JSON.parse(this.#call(() => glue.lint(path, text))) as Diagnostic[];
+    return JSON.parse(this.#call(() => glue.lint(path, encoder.encode(text)))) as Diagnostic[];
   }
 
   /** The file after every safe fix, and how many were applied. */
   fix(path: string, text: string): { text: string; applied: number } {
-    return JSON.parse(this.#call(() => glue.fix(path, text))) as { text: string; applied: number };
+    return JSON.parse(this.#call(() => glue.fix(path, encoder.encode(text)))) as { text: string; applied: number };
   }
 
   /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
   normalize(path: string, text: string): object | undefined {
-    const json = this.#call(() => glue.normalize(path, text));
+    const json = this.#call(() => glue.normalize(path, encoder.encode(text)));
     return json === undefined ? undefined : (JSON.parse(json) as object);
   }
 
   /** The record of a new run. Throws when the workflow has errors. */
   begin(path: string, text: string, beginning: Beginning): RunRecord {
-    return this.#call(() => glue.begin(path, text, JSON.stringify(beginning)));
+    return this.#call(() => glue.begin(path, encoder.encode(text), JSON.stringify(beginning)));
   }
 
   /** The record after an event. Throws when the event is refused. */
