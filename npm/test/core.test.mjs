@@ -60,6 +60,14 @@ test("offsets are those of the string that was linted", () => {
   assert.equal(core.fix(PATH, broken).applied, 1);
 });
 
+test("the module reaches nothing but arrays and errors of its host", () => {
+  const module = new WebAssembly.Module(readFileSync(new URL("../dist/onloop.wasm", import.meta.url)));
+  const names = WebAssembly.Module.imports(module).map(({ module, name }) => `${module} ${name}`);
+  const harmless = /^\.\/onloop_bg\.js __(wbg_(push|length|new_from_slice|prototypesetcall|of|__wbindgen_throw|Error)_[0-9a-f]+|wbindgen_\w+)$/;
+  assert.notEqual(names.length, 0);
+  assert.deepEqual(names.filter((name) => !harmless.test(name)), []);
+});
+
 test("a version is that of the package", () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
   assert.equal(core.version(), version);
