@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Bug, Core, Failure, NodeHost, load } from "../dist/index.js";
 import * as inline from "../dist/inline.js";
 
@@ -66,6 +68,12 @@ test("the module reaches nothing but arrays and errors of its host", () => {
   const harmless = /^\.\/onloop_bg\.js __(wbg_(push|length|new_from_slice|prototypesetcall|of|__wbindgen_throw|Error)_[0-9a-f]+|wbindgen_\w+)$/;
   assert.notEqual(names.length, 0);
   assert.deepEqual(names.filter((name) => !harmless.test(name)), []);
+});
+
+test("the module does not say where it was built", () => {
+  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  const places = [process.env.CARGO_HOME ?? `${homedir()}/.cargo`, fileURLToPath(new URL("../..", import.meta.url))];
+  for (const place of places) assert.ok(!bytes.includes(place), place);
 });
 
 test("a version is that of the package", () => {

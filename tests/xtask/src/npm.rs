@@ -21,13 +21,27 @@ const WASM_TARGET: &str = "wasm32-unknown-unknown";
 pub(crate) fn package() -> Result<Tally, Stop> {
     let folder = folder();
     need_node()?;
-    Cargo::new("build --locked -p onloop-wasm --profile wasm --target").arg(WASM_TARGET).run()?;
+    Cargo::new("build --locked -p onloop-wasm --profile wasm --target")
+        .arg(WASM_TARGET)
+        .args("--config")
+        .arg(&without_places())
+        .run()?;
     let module = target_folder().join(WASM_TARGET).join("wasm/onloop_wasm.wasm");
     bind(&module, &folder.join("build/bound"))?;
     install()?;
     optimise()?;
     run(npm(&["run", "--silent", "build"]))?;
     within_budget(&folder.join("dist/onloop.wasm"))
+}
+
+/// Panics name the file that they come from. What is published says nothing about the machine that
+/// built it, and is the same wherever it is built.
+fn without_places() -> String {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let home = home.unwrap_or_default().display().to_string();
+    format!("target.{WASM_TARGET}.rustflags=[{:?}]", format!("--remap-path-prefix={home}=cargo"))
 }
 
 /// What the lock file names, unless it is there: npm keeps a copy of what it has installed.
