@@ -1,7 +1,7 @@
 // Makes `dist/` from `src/` and from `build/`, the compiled core with its binding.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -9,6 +9,8 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL(".", import.meta.url));
 const dist = join(root, "dist");
 rmSync(dist, { recursive: true, force: true });
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const bundle = (format, platform, entries, options = {}) =>
   build({
@@ -35,7 +37,11 @@ const place = {
 await Promise.all([
   bundle("esm", "node", ["index"]),
   // Two files: what only starts the native program does not read the rest.
-  bundle("esm", "node", ["launch"], { splitting: true, chunkNames: "cli-[hash]" }),
+  bundle("esm", "node", ["launch"], {
+    splitting: true,
+    chunkNames: "cli-[hash]",
+    define: { VERSION: JSON.stringify(version) },
+  }),
   bundle("cjs", "node", ["index"], place),
   bundle("esm", "neutral", ["inline", "slim"]),
   bundle("cjs", "neutral", ["inline", "slim"]),

@@ -1,143 +1,29 @@
 /** The core in WebAssembly, kept usable: a trap costs one instance and nothing else. */
 
 import * as glue from "../build/onloop.js";
+import type {
+  Beginning,
+  Diagnostic,
+  Explanation,
+  Feature,
+  Next,
+  Outcome,
+  Profile,
+  Progress,
+  Receipt,
+  Rehearsal,
+  Route,
+  RouteFacts,
+  Ruling,
+  RunEvent,
+  RunRecord,
+  RunView,
+  Scenario,
+  TaskStatus,
+  ToolCall,
+} from "./documents.js";
 import type { Host } from "./host.js";
 import { type Start, type Turn, perform } from "./wire.js";
-
-/** One finding in a workflow file. Offsets count UTF-16 units, as JavaScript strings do. */
-export interface Diagnostic {
-  /** Stable name of the rule. */
-  code: string;
-  severity: "error" | "warning";
-  message: string;
-  help: string | null;
-  start: number;
-  end: number;
-  /** A change that mends it and nothing else. */
-  fix: Fix | null;
-}
-
-export interface Fix {
-  title: string;
-  /** In ascending order, without overlap, against the text that was linted. */
-  edits: { start: number; end: number; text: string }[];
-}
-
-/** How a run begins. */
-export interface Beginning {
-  /** Left out: `<slug>-<time>`, as the command line would name it. */
-  id?: string;
-  at_ms: number;
-  auto_approve?: boolean;
-  /** Whether machine checks are repeated before completion; they are unless this is false. */
-  reverify?: boolean;
-  review_agent?: string;
-  place?: {
-    workflow_path?: string;
-    source_workflow_path?: string;
-    source_branch?: string;
-    source_head?: string;
-    branch?: string;
-    repo_root?: string;
-    execution_root?: string;
-    worktree_path?: string;
-    executor_mode?: string;
-    report_path?: string;
-  };
-}
-
-/** What came of evaluating one check. */
-export interface CheckResult {
-  /** Which of the step's checks, from 0. */
-  check: number;
-  verdict: "passed" | "failed" | "needs_human" | "cannot_evaluate";
-  reason?: string;
-  stdout: string;
-  stderr: string;
-}
-
-/** Something that happened to a run. */
-export type RunEvent =
-  | { event: "step_started" | "step_acted"; step: number }
-  | { event: "action_failed"; step: number; reason: string; output: string }
-  | { event: "step_verified"; step: number; results: CheckResult[] }
-  | { event: "step_blocked"; step: number; reason: string }
-  | {
-      event: "gate_decided";
-      step: number;
-      decision: "approved" | "rejected";
-      mode: "auto" | "human";
-    }
-  | {
-      event: "review_finished";
-      step: number | null;
-      verdict: string;
-      findings: string;
-      base: string | null;
-    }
-  | { event: "checks_repeated"; repeated: number; failures: [number, CheckResult][] }
-  | { event: "run_paused"; reason: string }
-  | { event: "verdict_accepted" | "run_resumed" | "run_finalized" };
-
-/** What should happen to a run now. */
-export interface Next {
-  run_id: string;
-  status: RunStatus;
-  action:
-    | "start"
-    | "act"
-    | "verify"
-    | "approve"
-    | "block"
-    | "review"
-    | "ask-gate"
-    | "ask-review"
-    | "ask-verdict"
-    | "ask-interrupted"
-    | "repeat-checks"
-    | "finalize"
-    | "blocked"
-    | "finished";
-  step?: number | null;
-  attempt?: number;
-  reason?: string;
-  prompt?: string;
-  rejected?: boolean;
-}
-
-export type RunStatus =
-  | "running"
-  | "paused"
-  | "blocked"
-  | "ready_to_finish"
-  | "completed"
-  | "abandoned";
-
-/** The summary of a run. */
-export interface RunView {
-  run_id: string;
-  status: RunStatus;
-  workflow_path: string;
-  intent: string;
-  branch: string | null;
-  execution_root: string;
-  total_steps: number;
-  completed_steps: number;
-  failed_steps: number;
-  blocked_steps: number;
-  report_path: string;
-  steps: {
-    number: number;
-    name: string;
-    status: "pending" | "in_progress" | "done" | "failed" | "blocked";
-    attempts: number;
-    verify_passed: boolean | null;
-    gate_result: string | null;
-    gate_mode: string | null;
-    block_reason: string | null;
-  }[];
-  [other: string]: unknown;
-}
 
 /** A bug in onloop. The call that hit it failed; the next one works. */
 export class Bug extends Error {
@@ -147,11 +33,13 @@ export class Bug extends Error {
 /** Exit code of a bug, as the command line reports it. */
 export const EXIT_BUG = 70;
 
-/** The record of a run as its file has it. Opaque: kept and passed on as it is. */
-export type RunRecord = string;
-
 /** How the message of a bug begins; the core marks its panics with it. */
 export const PANIC = "onloop hit a bug of its own";
+
+const encoder = new TextEncoder();
+
+/** Escape sequences of terminals, in words for people. */
+const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
 /** The core. Its functions are pure: same arguments, same answer, on every host. */
 export class Core {
@@ -175,28 +63,28 @@ export class Core {
   }
 
   classify(path: string, text: string): "workflow" | "design" | "other" {
-    return this.#call(() => glue.classify(path, text)) as "workflow" | "design" | "other";
+    return this.#call(() => glue.classify(path, encoder.encode(text))) as "workflow" | "design" | "other";
   }
 
   /** What is wrong with a workflow file. */
   lint(path: string, text: string): Diagnostic[] {
-    return JSON.parse(this.#call(() => glue.lint(path, text))) as Diagnostic[];
+    return JSON.parse(this.#call(() => glue.lint(path, encoder.encode(text)))) as Diagnostic[];
   }
 
   /** The file after every safe fix, and how many were applied. */
   fix(path: string, text: string): { text: string; applied: number } {
-    return JSON.parse(this.#call(() => glue.fix(path, text))) as { text: string; applied: number };
+    return JSON.parse(this.#call(() => glue.fix(path, encoder.encode(text)))) as { text: string; applied: number };
   }
 
   /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
   normalize(path: string, text: string): object | undefined {
-    const json = this.#call(() => glue.normalize(path, text));
+    const json = this.#call(() => glue.normalize(path, encoder.encode(text)));
     return json === undefined ? undefined : (JSON.parse(json) as object);
   }
 
   /** The record of a new run. Throws when the workflow has errors. */
   begin(path: string, text: string, beginning: Beginning): RunRecord {
-    return this.#call(() => glue.begin(path, text, JSON.stringify(beginning)));
+    return this.#call(() => glue.begin(path, encoder.encode(text), JSON.stringify(beginning)));
   }
 
   /** The record after an event. Throws when the event is refused. */
@@ -227,6 +115,88 @@ export class Core {
     return this.#call(() => glue.prompt(record, step));
   }
 
+  /** What the record proves, without any output text. */
+  receipt(record: RunRecord): Receipt {
+    return JSON.parse(this.#call(() => glue.receipt(record))) as Receipt;
+  }
+
+  /**
+   * May this tool call run? Throws when the call cannot be judged, which must not be taken
+   * for yes.
+   */
+  decide(call: ToolCall): Ruling {
+    return JSON.parse(this.#call(() => glue.decide(JSON.stringify(call)))) as Ruling;
+  }
+
+  /** The decision about a call, and how every command in it was understood. */
+  explain(call: ToolCall): Explanation {
+    return JSON.parse(this.#call(() => glue.explain(JSON.stringify(call)))) as Explanation;
+  }
+
+  /** Whether `list`, the content of the developer's list of trust, has exactly this file. */
+  isTrusted(list: string, content: string): boolean {
+    return this.#call(() => glue.is_trusted(list, content));
+  }
+
+  /** The list of trust with this content in it, or without. */
+  setTrusted(list: string, content: string, trusted: boolean): string {
+    return this.#call(() => glue.set_trusted(list, content, trusted));
+  }
+
+  /** The task table of `.ai/PROGRESS.md`. */
+  readProgress(text: string): Progress {
+    return JSON.parse(this.#call(() => glue.read_progress(text))) as Progress;
+  }
+
+  /**
+   * The progress file with another status, and perhaps another commit, in every row of a task;
+   * nothing when no row of it can be edited.
+   */
+  withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
+    return this.#call(() => glue.with_task_status(text, id, status, commit));
+  }
+
+  /** What a file in `.ai/features` declares. */
+  readFeature(text: string): Feature {
+    return JSON.parse(this.#call(() => glue.read_feature(text))) as Feature;
+  }
+
+  /** Where rw-auto would send a workspace of which this is known. */
+  route(profile: Profile, facts: RouteFacts): Route {
+    return JSON.parse(this.#call(() => glue.route(profile, JSON.stringify(facts)))) as Route;
+  }
+
+  /** A whole run of rw-auto over a made-up workspace. Throws when that is no scenario. */
+  rehearse(scenario: Scenario): Rehearsal {
+    const answer = JSON.parse(this.#call(() => glue.rehearse(JSON.stringify(scenario)))) as
+      | Rehearsal
+      | { error: string };
+    if ("error" in answer) throw new Error(answer.error);
+    return answer;
+  }
+
+  /** Runs the program of a command line and keeps what it says. */
+  async capture(start: Start, host: Host): Promise<Outcome> {
+    const said = { result: "", note: "" };
+    const { terminal } = host;
+    const listening: Host = {
+      files: host.files,
+      locks: host.locks,
+      processes: host.processes,
+      git: host.git,
+      clock: host.clock,
+      terminal: {
+        say: async (to, text) => {
+          said[to] += text;
+        },
+        ask: (question) => terminal.ask(question),
+        ...(terminal.readInput && { readInput: (limit) => terminal.readInput!(limit) }),
+      },
+    };
+    const exit = await this.run(start, listening);
+    return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
+  }
+
   /** Runs the program of a command line on a host and returns its exit code. */
   async run(start: Start, host: Host): Promise<number> {
     const number = this.#call(() => glue.program_begin(JSON.stringify(start)));
@@ -248,7 +218,12 @@ export class Core {
       }
     } finally {
       if (live.generation === generation) this.#call(() => glue.program_drop(number));
-      await host.locks.releaseAll();
+      // What was left running is over when somebody else may begin.
+      try {
+        await host.processes.endLeft?.();
+      } finally {
+        await host.locks.releaseAll();
+      }
     }
   }
 

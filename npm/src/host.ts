@@ -84,6 +84,11 @@ export interface ProcessSpec {
   label?: string;
   /** Connect the program to the terminal instead of capturing. */
   interactive: boolean;
+  /**
+   * Longest time without an answer; a program that still runs then is left running, to be
+   * followed on with `wait`. Nothing: its end.
+   */
+  wakeAfterMs?: number;
 }
 
 export type ProcessStatus =
@@ -106,9 +111,20 @@ export interface ProcessEnd {
   durationMs: number;
 }
 
+/** How far a program has come when its caller hears of it again. */
+export type ProcessTurn = ProcessEnd | "running";
+
+/** Other programs, one at a time. */
 export interface Processes {
-  /** Runs a program to its end. */
-  run(spec: ProcessSpec): Promise<ProcessEnd>;
+  /** Runs a program to its end; with `wakeAfterMs` it may be left `"running"` for a while. */
+  run(spec: ProcessSpec): Promise<ProcessTurn>;
+  /**
+   * Goes on with the program that was left running; none is: `not_found`. Hosts that run every
+   * program to its end leave it out.
+   */
+  wait?(wakeAfterMs?: number): Promise<ProcessTurn>;
+  /** Ends what was left running; called when the program has ended. */
+  endLeft?(): Promise<void>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */
@@ -146,6 +162,23 @@ export interface Git {
   removeWorktree(cwd: string, path: string): Promise<void>;
   switch(cwd: string, branch: string, create: boolean): Promise<void>;
   deleteBranch(cwd: string, branch: string): Promise<void>;
+  /**
+   * The best common ancestor of a commit and a local branch; nothing where they have none, or
+   * where one of the two is not there.
+   */
+  mergeBase(cwd: string, commit: string, branch: string): Promise<string | undefined>;
+  /** The commit that a branch is at in a remote repository, which is asked. */
+  remoteBranch(cwd: string, remote: string, branch: string): Promise<string | undefined>;
+  /**
+   * Merges `branch`, which must be at `commit`, into `into` with a merge commit, and leaves
+   * everything as it was when that cannot be done; `conflict` names the files.
+   */
+  merge(cwd: string, branch: string, commit: string, into: string): Promise<void>;
+  /**
+   * Pushes a branch to the one of the same name and makes that its upstream; never by force.
+   * The only act that lets a hook run.
+   */
+  push(cwd: string, remote: string, branch: string): Promise<void>;
   /** Stashes tracked and untracked changes of `paths`, relative to the checkout's root. */
   stash(cwd: string, message: string, paths: string[]): Promise<void>;
 }

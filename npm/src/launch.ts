@@ -2,14 +2,18 @@
 
 import { find, run } from "./native.js";
 
+/** The version of the package; the bundler knows it. */
+declare const VERSION: string;
+
 const EXIT_REFUSED = 4;
 
 /** Runs the command line of this process under `name`. */
 export async function begin(name: string): Promise<void> {
   const argv = [name, ...process.argv.slice(2)];
   const native = find();
+  const asksVersion = argv.length === 2 && (argv[1] === "--version" || argv[1] === "-V");
   // Results are the same everywhere, so who made them is said to people only.
-  if (argv.length === 2 && (argv[1] === "--version" || argv[1] === "-V")) {
+  if (asksVersion) {
     const who =
       native === undefined
         ? `WebAssembly in Node ${process.versions.node}`
@@ -25,6 +29,11 @@ export async function begin(name: string): Promise<void> {
       process.stderr.write(`error: ${what}\n`);
       process.exitCode = EXIT_REFUSED;
     }
+    return;
+  }
+  // Known without the core, which takes longer to read than everything else here.
+  if (asksVersion) {
+    process.stdout.write(`onloop ${VERSION}\n`);
     return;
   }
   const { main } = await import("./cli.js");

@@ -20,7 +20,7 @@ export function find(): Native | undefined {
       ? undefined
       : { path: named, because: "named by `ONLOOP_BINARY`" };
   }
-  const name = `onloop-${process.platform}-${process.arch}`;
+  const name = `@onloop/${process.platform}-${process.arch}`;
   const program = process.platform === "win32" ? "onloop.exe" : "onloop";
   try {
     const path = createRequire(import.meta.url).resolve(`${name}/bin/${program}`);

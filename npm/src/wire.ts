@@ -1,7 +1,16 @@
 /** The documents that cross the border to the core, and how a host answers them. */
 
 import { Failure } from "./failure.js";
-import type { Capture, Expect, Host, ProcessSpec, Repository, Shell, Version } from "./host.js";
+import type {
+  Capture,
+  Expect,
+  Host,
+  ProcessSpec,
+  ProcessTurn,
+  Repository,
+  Shell,
+  Version,
+} from "./host.js";
 
 /** What a program knows from the beginning. */
 export interface Start {
@@ -36,6 +45,7 @@ export type Request =
   | { do: "remove" | "list" | "stat" | "canonical" | "unlock"; path: string }
   | { do: "lock"; path: string; wait_ms: number }
   | ({ do: "process" } & ProcessDocument)
+  | { do: "wait"; wake_after_ms: number | null }
   | ({ do: "git" } & GitRequest)
   | {
       do: "http";
@@ -62,6 +72,7 @@ interface ProcessDocument {
   stream_to: string | null;
   label: string | null;
   interactive: boolean;
+  wake_after_ms: number | null;
 }
 
 type GitRequest =
@@ -77,6 +88,9 @@ type GitRequest =
   | { git: "remove_worktree"; cwd: string; path: string }
   | { git: "switch"; cwd: string; branch: string; create: boolean }
   | { git: "delete_branch"; cwd: string; branch: string }
+  | { git: "merge_base"; cwd: string; commit: string; branch: string }
+  | { git: "remote_branch" | "push"; cwd: string; remote: string; branch: string }
+  | { git: "merge"; cwd: string; branch: string; commit: string; into: string }
   | { git: "stash"; cwd: string; message: string; paths: string[] };
 
 /** What a program wants next, or its exit code. */
@@ -114,7 +128,18 @@ class Answer {
     return this.attachments.push(bytes) - 1;
   }
 
-  capture(capture: Capture): object {
+  turn(turn: ProcessTurn): object {
+    if (turn === "running") return { is: "running" };
+    return {
+      is: "process",
+      status: turn.status,
+      stdout: this.#capture(turn.stdout),
+      stderr: this.#capture(turn.stderr),
+      duration_ms: turn.durationMs,
+    };
+  }
+
+  #capture(capture: Capture): object {
     return {
       head: this.attach(capture.head),
       tail: this.attach(capture.tail),
@@ -179,15 +204,13 @@ async function outcome(
     case "unlock":
       await locks.unlock(request.path);
       return DONE;
-    case "process": {
-      const end = await processes.run(processSpec(request, bytes));
-      return {
-        is: "process",
-        status: end.status,
-        stdout: answer.capture(end.stdout),
-        stderr: answer.capture(end.stderr),
-        duration_ms: end.durationMs,
-      };
+    case "process":
+      return answer.turn(await processes.run(processSpec(request, bytes)));
+    case "wait": {
+      if (processes.wait === undefined) {
+        throw new Failure("not_found", "this host leaves no program running");
+      }
+      return answer.turn(await processes.wait(request.wake_after_ms ?? undefined));
     }
     case "git":
       return gitOutcome(host, request);
@@ -230,7 +253,7 @@ function processSpec(
   document: ProcessDocument,
   bytes: (at: Attachment) => Uint8Array,
 ): ProcessSpec {
-  const { stdin, timeout_ms, stream_to, label } = document;
+  const { stdin, timeout_ms, stream_to, label, wake_after_ms } = document;
   return {
     command: document.command,
     cwd: document.cwd,
@@ -242,6 +265,7 @@ function processSpec(
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
     ...(stream_to !== null && { streamTo: stream_to }),
     ...(label !== null && { label }),
+    ...(wake_after_ms !== null && { wakeAfterMs: wake_after_ms }),
   };
 }
 
@@ -270,6 +294,20 @@ async function gitOutcome({ git }: Host, request: GitRequest): Promise<object> {
       return DONE;
     case "delete_branch":
       await git.deleteBranch(cwd, request.branch);
+      return DONE;
+    case "merge_base": {
+      const { commit, branch } = request;
+      return { is: "commit", commit: (await git.mergeBase(cwd, commit, branch)) ?? null };
+    }
+    case "remote_branch": {
+      const { remote, branch } = request;
+      return { is: "commit", commit: (await git.remoteBranch(cwd, remote, branch)) ?? null };
+    }
+    case "merge":
+      await git.merge(cwd, request.branch, request.commit, request.into);
+      return DONE;
+    case "push":
+      await git.push(cwd, request.remote, request.branch);
       return DONE;
     case "stash":
       await git.stash(cwd, request.message, request.paths);

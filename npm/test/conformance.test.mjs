@@ -16,6 +16,7 @@ for (const line of lines) {
   test(name, async (t) => {
     const cwd = folder(t);
     const host = new NodeHost({ cwd, attended: false });
+    t.after(() => host.processes.endLeft());
     t.after(() => host.locks.releaseAll());
     const versions = {};
     for (const step of steps) {
@@ -143,6 +144,8 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
       });
       return { is: "http", status, text: text(body) };
     }
+    case "wait":
+      return ended(await processes.wait(step.wake_after_ms));
     case "ask":
       return { is: "answer", answer: await terminal.ask(step.question) };
     case "sleep":
@@ -162,12 +165,15 @@ function spec(step) {
     captureBytes: step.capture ?? 1000,
     timeoutMs: step.timeout_ms ?? 20_000,
     interactive: false,
+    ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
     ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
     ...(step.stream_to !== undefined && { streamTo: step.stream_to }),
   };
 }
 
-function ended({ status, stdout, stderr }) {
+function ended(turn) {
+  if (turn === "running") return { is: "running" };
+  const { status, stdout, stderr } = turn;
   const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
   return {
     is: "process",

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Bug, Core, Failure, NodeHost, load } from "../dist/index.js";
 import * as inline from "../dist/inline.js";
 
@@ -58,6 +60,25 @@ test("offsets are those of the string that was linted", () => {
   );
   assert.equal(core.fix(PATH, broken).text, mended);
   assert.equal(core.fix(PATH, broken).applied, 1);
+});
+
+test("the module reaches nothing but arrays and errors of its host", () => {
+  const module = new WebAssembly.Module(readFileSync(new URL("../dist/onloop.wasm", import.meta.url)));
+  const names = WebAssembly.Module.imports(module).map(({ module, name }) => `${module} ${name}`);
+  const harmless = /^\.\/onloop_bg\.js __(wbg_(push|length|new_from_slice|prototypesetcall|of|__wbindgen_throw|Error)_[0-9a-f]+|wbindgen_\w+)$/;
+  assert.notEqual(names.length, 0);
+  assert.deepEqual(names.filter((name) => !harmless.test(name)), []);
+});
+
+test("the module does not say where it was built", () => {
+  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  const places = [process.env.CARGO_HOME ?? `${homedir()}/.cargo`, fileURLToPath(new URL("../..", import.meta.url))];
+  for (const place of places) assert.ok(!bytes.includes(place), place);
+});
+
+test("a version is that of the package", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
+  assert.equal(core.version(), version);
 });
 
 test("a lone surrogate is one unit like everything else", () => {
@@ -163,6 +184,7 @@ test("a hundred thousand calls leave no memory behind", () => {
   const rounds = (count) => {
     for (let n = 0; n < count; n += 1) core.classify(PATH, small);
     for (let n = 0; n < count / 10; n += 1) core.lint(PATH, small);
+    for (let n = 0; n < count / 10; n += 1) core.decide({ tool: "Bash", cwd: "/w", input: { command: `echo 日本 ${n % 7} | cat` } });
   };
   rounds(1000);
   const before = memory();

@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
+import { load } from "../dist/index.js";
 import * as workspace from "./support/workspace.mjs";
-import { npmFolder } from "./support/workspace.mjs";
+import { npmFolder, repository } from "./support/workspace.mjs";
 
 const WORKFLOW = `---
 intent: One file
@@ -32,14 +33,21 @@ const project = join(top, "a project");
 const tools = join(npmFolder, "node_modules");
 after(() => rmSync(top, { recursive: true, force: true }));
 
-before(() => {
-  const npm = (words, cwd) => execFileSync("npm", words, { cwd, stdio: ["ignore", "pipe", "inherit"] });
-  npm(["pack", "--silent", "--pack-destination", top], npmFolder);
-  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
-  workspace.write(project, { "package.json": '{ "name": "a", "private": true }' });
-  // From an empty cache and without a network: the package needs nothing but itself.
+const PLATFORM = `${process.platform}-${process.arch}`;
+const tarballs = join(top, "tarballs");
+const tarball = (pattern) => join(tarballs, readdirSync(tarballs).find((name) => pattern.test(name)));
+
+/** From an empty cache and without a network: a package needs nothing but itself. */
+function install(cwd, ...paths) {
+  workspace.write(cwd, { "package.json": '{ "name": "a", "private": true }' });
   const words = ["install", "--offline", "--no-audit", "--no-fund", "--cache", join(top, "cache")];
-  npm([...words, join(top, tarball)], project);
+  execFileSync("npm", [...words, ...paths], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+before(() => {
+  const native = `${PLATFORM}=${workspace.built("ONLOOP_TEST_NATIVE")}`;
+  runs([process.execPath, join(npmFolder, "release.mjs"), tarballs, native], { cwd: top });
+  install(project, tarball(/^onloop-\d/));
 });
 
 function runs(script, options = {}) {
@@ -55,6 +63,9 @@ test("the tarball has what it needs and nothing of how it was made", () => {
   assert.ok(files.includes("dist/onloop.wasm"));
   const known = /^(package\.json|README\.md|LICENSE[\w-]*|bin\/[\w-]+\.mjs|dist\/.+)$/;
   assert.deepEqual(files.filter((path) => !known.test(path)), []);
+  // What the other tests ran is what was packed.
+  const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist/onloop.wasm")));
+  assert.ok(packed.equals(tested));
 });
 
 test("node takes it by import and by require", () => {
@@ -106,25 +117,54 @@ test("a bundle for an extension host takes it", async () => {
   assert.equal(runs([process.execPath, "page.cjs"]), EXPECTED);
 });
 
+/** What goes in and comes out as values of the types that say so; a wrong type does not compile. */
+function documents() {
+  const core = load();
+  const vectors = (name) => readFileSync(join(repository, "tests/vectors", name), "utf8").trim().split("\n").map(JSON.parse);
+  const only = (object, names) => Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]));
+  const calls = vectors("permissions.jsonl").slice(-60).map((line) => ({ cwd: "/w", ...only(line, ["tool", "input", "cwd", "home", "session", "git_branch", "config"]) }));
+  const members = ["id", "profile", "now", "argument", "env", "tree", "health", "health_patch", "children"];
+  const scenarios = vectors("auto.jsonl").slice(0, 60).map((line) => only(line, members));
+  const record = core.begin("hotl-workflow-a.md", WORKFLOW, { at_ms: 0 });
+  const values = {
+    "ToolCall[]": calls,
+    "Ruling[]": calls.map((call) => core.decide(call)),
+    "Explanation[]": calls.map((call) => core.explain(call)),
+    "Scenario[]": scenarios,
+    "Rehearsal[]": scenarios.map((scenario) => core.rehearse(scenario)),
+    "Diagnostic[]": core.lint("hotl-workflow-a.md", WORKFLOW.replace("loop: false\n", "")),
+    Next: core.next(record),
+    RunView: core.view(record),
+    Receipt: core.receipt(record),
+    Progress: core.readProgress("| TASK-01 | One | pending | - |\n"),
+    Feature: core.readFeature("Status: READY_FOR_PLAN\n"),
+    Route: core.route("v1", { context: true, tasks: null, ready_feature: false, artifacts: false, summary: false }),
+  };
+  const lines = Object.entries(values).map(([type, value], at) => `const value${at}: onloop.${type} = ${JSON.stringify(value)};`);
+  return `import type * as onloop from "onloop";\n${lines.join("\n")}\nexport const values = [${lines.map((_, at) => `value${at}`)}];`;
+}
+
 test("its types are those of both kinds of project", () => {
-  const source = `import { Core, Failure, load, type Diagnostic, type Host, type RunEvent } from "onloop";
+  const source = `import { Core, Failure, load, type Diagnostic, type Host, type Ruling, type RunEvent } from "onloop";
     import { load as inline } from "onloop/inline";
     import { Core as Slim } from "onloop/slim";
     const found: Diagnostic[] = load().lint("a.md", "");
     const event: RunEvent = { event: "step_started", step: 1 };
     // @ts-expect-error there is no such event
     const none: RunEvent = { event: "step_flew", step: 1 };
+    // @ts-expect-error a call is made somewhere
+    const ruling: Ruling = load().decide({ tool: "Bash" });
     const terminal: Host["terminal"] = {
       say: async (to: "result" | "note", text: string) => void [to, text],
       ask: async () => { throw new Failure("closed", "nobody"); },
     };
-    export const all = [found, event, none, terminal, inline(), Core, Slim];`;
-  workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source });
+    export const all = [found, event, none, ruling, terminal, inline(), Core, Slim];`;
+  workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source, "documents.ts": documents() });
   const compiler = [process.execPath, join(tools, "typescript/bin/tsc")];
   const shared = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022"];
   for (const [files, module, resolution] of [
     [["types.mts", "types.cts"], "nodenext", "nodenext"],
-    [["types.ts"], "esnext", "bundler"],
+    [["types.ts", "documents.ts"], "esnext", "bundler"],
   ]) {
     const words = ["--module", module, "--moduleResolution", resolution, ...files];
     runs([...compiler, ...shared, ...words]);
@@ -132,12 +172,12 @@ test("its types are those of both kinds of project", () => {
 });
 
 test("publint and attw have nothing to say", () => {
-  const [tarball] = readdirSync(top).filter((name) => name.endsWith(".tgz"));
-  runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", join(top, tarball)]);
+  const packed = tarball(/^onloop-\d/);
+  runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", packed]);
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
   // Resolution from before \`exports\` cannot see what is below the package's name.
   const words = ["--profile", "node16", "--exclude-entrypoints", "onloop.wasm", "--no-emoji"];
-  runs([process.execPath, attw, join(top, tarball), ...words]);
+  runs([process.execPath, attw, packed, ...words]);
 });
 
 test("npx runs a workflow in a worktree of a fresh repository", () => {
@@ -155,20 +195,19 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
 });
 
 test("the native program of a platform package is found and used", () => {
-  const made = join(top, "platform");
-  const native = workspace.built("ONLOOP_TEST_NATIVE");
-  runs([process.execPath, join(npmFolder, "platform.mjs"), native, made]);
-  const name = `onloop-${process.platform}-${process.arch}`;
-  // Beside the package, where npm puts what it depends on.
-  const installed = join(project, "node_modules", name);
-  cpSync(made, installed, { recursive: true });
-  const bin = join(project, "node_modules/.bin/onloop");
+  const both = join(top, "both ü");
+  install(both, tarball(/^onloop-\d/), tarball(new RegExp(`^onloop-${PLATFORM}`)));
+  const bin = join(both, "node_modules/.bin/onloop");
   const env = workspace.environment(top);
-  const version = workspace.run([bin], ["--version"], { cwd: project, env });
+  const version = workspace.run([bin], ["--version"], { cwd: both, env });
   assert.match(version.stdout, /^onloop \d/);
-  assert.match(version.stderr, new RegExp(`^native program .*from the package \`${name}\``));
+  assert.match(version.stderr, new RegExp(`^native program .*from the package \`@onloop/${PLATFORM}\``));
   const none = { ...env, ONLOOP_BINARY: "" };
-  const wasm = workspace.run([bin], ["--version"], { cwd: project, env: none });
+  const wasm = workspace.run([bin], ["--version"], { cwd: both, env: none });
+  assert.equal(wasm.stdout, version.stdout);
   assert.match(wasm.stderr, /^WebAssembly in Node /);
-  rmSync(installed, { recursive: true });
+  const manifest = (path) => JSON.parse(readFileSync(join(both, "node_modules", path, "package.json"), "utf8"));
+  const { optionalDependencies, version: own } = manifest("onloop");
+  assert.equal(optionalDependencies[`@onloop/${PLATFORM}`], own);
+  assert.equal(manifest(`@onloop/${PLATFORM}`).version, own);
 });

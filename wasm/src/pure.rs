@@ -1,6 +1,10 @@
 //! The functions that need no host. Text in, text or JSON out.
 //!
-//! Permission decisions and the orchestrator's records get their functions here, too.
+//! A workflow file comes as bytes: what JavaScript encodes at once takes a fraction of the time that
+//! the binding needs to copy a string unit by unit.
+
+pub mod auto;
+pub mod permission;
 
 use onloop_core::diagnostic::{Diagnostic, Severity};
 use onloop_core::program::mend;
@@ -22,8 +26,8 @@ pub fn parse_time(text: &str) -> Option<f64> {
 
 /// Whether a file is a `workflow`, a `design` document or something else.
 #[wasm_bindgen]
-pub fn classify(path: &str, text: &str) -> String {
-    let word = match workflow::classify(path, text.as_bytes()) {
+pub fn classify(path: &str, text: &[u8]) -> String {
+    let word = match workflow::classify(path, text) {
         FileClass::Workflow => "workflow",
         FileClass::Design { .. } => "design",
         FileClass::Other => "other",
@@ -33,14 +37,18 @@ pub fn classify(path: &str, text: &str) -> String {
 
 /// The diagnostics of a workflow file, as a JSON list. Offsets count UTF-16 units.
 #[wasm_bindgen]
-pub fn lint(path: &str, text: &str) -> String {
-    Value::Array(findings(text, &workflow::parse(path, text.as_bytes()).diagnostics)).to_string()
+pub fn lint(path: &str, text: &[u8]) -> String {
+    let diagnostics = workflow::parse(path, text).diagnostics;
+    if diagnostics.is_empty() {
+        return "[]".to_owned();
+    }
+    Value::Array(findings(&String::from_utf8_lossy(text), &diagnostics)).to_string()
 }
 
 /// The file after every safe fix, and how many were applied: `{"text", "applied"}`.
 #[wasm_bindgen]
-pub fn fix(path: &str, text: &str) -> String {
-    let (mended, applied) = mend(path, text.as_bytes());
+pub fn fix(path: &str, text: &[u8]) -> String {
+    let (mended, applied) = mend(path, text);
     // Fixes replace text by text at offsets between characters.
     json!({ "text": String::from_utf8_lossy(&mended), "applied": applied }).to_string()
 }
@@ -48,8 +56,8 @@ pub fn fix(path: &str, text: &str) -> String {
 /// The workflow as `hotl.workflow/v1`, as `onloop normalize` prints it; nothing when it has
 /// errors.
 #[wasm_bindgen]
-pub fn normalize(path: &str, text: &str) -> Option<String> {
-    let plan = workflow::parse(path, text.as_bytes()).plan?;
+pub fn normalize(path: &str, text: &[u8]) -> Option<String> {
+    let plan = workflow::parse(path, text).plan?;
     Some(workflow::normalize(path, &plan).to_string())
 }
 
@@ -57,8 +65,8 @@ pub fn normalize(path: &str, text: &str) -> Option<String> {
 /// `{id?, at_ms, auto_approve?, reverify?, review_agent?, place?: {…}}`; without an id it gets
 /// the one that the command line would give it.
 #[wasm_bindgen]
-pub fn begin(path: &str, text: &str, beginning: &str) -> Result<String, JsError> {
-    let parsed = workflow::parse(path, text.as_bytes());
+pub fn begin(path: &str, text: &[u8], beginning: &str) -> Result<String, JsError> {
+    let parsed = workflow::parse(path, text);
     let Some(plan) = parsed.plan else {
         let errors = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Error);
         let first = errors.clone().next().map_or("", |found| &found.message);
@@ -112,6 +120,12 @@ pub fn next(record: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn view(record: &str) -> Result<String, JsError> {
     Ok(wire::summary::summary(&read(record)?).to_string())
+}
+
+/// What the record of a run proves, as `onloop receipt --json` prints it.
+#[wasm_bindgen]
+pub fn receipt(record: &str) -> Result<String, JsError> {
+    Ok(wire::receipt::receipt(&read(record)?).to_string())
 }
 
 /// The report of a run: Markdown.

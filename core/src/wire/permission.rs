@@ -130,6 +130,15 @@ pub fn refusal(error: &BatchError) -> String {
     format!("{}\n", json!({ "id": error.id, "error": error.message }))
 }
 
+/// A ruling and nothing else.
+pub fn verdict(ruling: &Ruling) -> Value {
+    json!({
+        "decision": ruling.decision.as_str(),
+        "rule": ruling.rule,
+        "reason": ruling.reason,
+    })
+}
+
 /// A ruling with everything that led to it.
 pub fn explanation(ruling: &Ruling, notes: &[String]) -> Value {
     json!({

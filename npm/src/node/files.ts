@@ -16,7 +16,7 @@ import {
   rm,
   unlink,
 } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { Failure } from "../failure.js";
 import type { Expect, Files, Stat, Version } from "../host.js";
 import { is, onPath } from "./errors.js";
@@ -83,6 +83,9 @@ export class NodeFiles implements Files {
     durable: boolean,
   ): Promise<Version> {
     const target = this.#root.resolve(path);
+    if (["", ".."].includes(basename(target))) {
+      throw new Failure("invalid", `\`${path}\` does not name a file`);
+    }
     const existing = await replaceable(target, path);
     met(expect, existing, path);
     const folder = dirname(target);
@@ -91,6 +94,7 @@ export class NodeFiles implements Files {
       const temporary = await Temporary.create(folder, existing);
       try {
         await temporary.file.writeFile(bytes);
+        await stamp(temporary.file);
         if (durable) await temporary.file.sync();
         if (expect === "absent") {
           await temporary.publishNew(target);
@@ -314,6 +318,20 @@ function met(expect: Expect, existing: BigIntStats | undefined, path: string): v
   }
   if (existing === undefined) throw conflict(path, "is gone");
   if (version(existing) !== expect.version) throw conflict(path, "was changed by somebody else");
+}
+
+/** Seconds since 1970, later at every call. */
+let lastStamp = 0;
+
+/**
+ * The kernel stamps files with a coarse clock, and a new file may get the number of one that
+ * was just replaced: without a fine stamp two versions could look the same.
+ */
+async function stamp(file: FileHandle): Promise<void> {
+  // The clock has milliseconds; what is below them only has to differ.
+  const below = Number(process.hrtime.bigint() % 1_000_000n) / 1e9;
+  lastStamp = Math.max(Date.now() / 1000 + below, lastStamp + 1e-6);
+  await file.utimes(lastStamp, lastStamp);
 }
 
 function conflict(path: string, what: string): Failure {

@@ -1,21 +1,16 @@
 /** Git repositories through the git program. Needs git 2.36 or newer. */
 
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { lstat, mkdir, rm, rmdir } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { Git, Repository, Worktree } from "../host.js";
 import { failure, is } from "./errors.js";
-import { ask, isInRepository, line, maybe, succeed, untilNul } from "./git_program.js";
+import { checkOut, commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
+import { merge, mergeBase } from "./git_merge.js";
+import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
+import { push, remoteBranch } from "./git_remote.js";
 import type { Root } from "./root.js";
-
-/** Where the parts of a checkout are. */
-interface Layout {
-  root: string;
-  /** What all worktrees of the repository share. */
-  common: string;
-  linked: boolean;
-}
 
 /** A worktree as the repository has it on record. */
 interface Registered {
@@ -82,9 +77,7 @@ export class NodeGit implements Git {
   ): Promise<void> {
     const target = this.#root.resolve(path);
     branchName(branch);
-    if (createAt !== undefined && !/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(createAt)) {
-      throw new Failure("invalid", `\`${createAt}\` is not the id of a commit`);
-    }
+    if (createAt !== undefined) commitId(createAt);
     if (await lstat(target).catch(() => undefined)) {
       throw new Failure("exists", `\`${target}\` already exists`);
     }
@@ -127,9 +120,7 @@ export class NodeGit implements Git {
 
   async switch(cwd: string, branch: string, create: boolean): Promise<void> {
     branchName(branch);
-    const words = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules"];
-    const folder = await this.#repository(cwd);
-    await succeed(folder, [...words, ...(create ? ["--create"] : []), branch]);
+    await checkOut(await this.#repository(cwd), [...(create ? ["--create"] : []), branch]);
   }
 
   async deleteBranch(cwd: string, branch: string): Promise<void> {
@@ -145,6 +136,31 @@ export class NodeGit implements Git {
       throw new Failure("not_found", `there is no branch \`${branch}\` in \`${folder}\``);
     }
     await succeed(folder, ["branch", "--quiet", "--delete", "--force", "--", branch]);
+  }
+
+  async mergeBase(cwd: string, id: string, branch: string): Promise<string | undefined> {
+    branchName(branch);
+    commitId(id);
+    return mergeBase(await this.#repository(cwd), id, branch);
+  }
+
+  async remoteBranch(cwd: string, remote: string, branch: string): Promise<string | undefined> {
+    remoteName(remote);
+    branchName(branch);
+    return remoteBranch(await this.#repository(cwd), remote, branch);
+  }
+
+  async merge(cwd: string, branch: string, id: string, into: string): Promise<void> {
+    branchName(branch);
+    commitId(id);
+    branchName(into);
+    await merge(await this.#repository(cwd), { branch, commit: id, into });
+  }
+
+  async push(cwd: string, remote: string, branch: string): Promise<void> {
+    remoteName(remote);
+    branchName(branch);
+    await push(await this.#repository(cwd), remote, branch);
   }
 
   async stash(cwd: string, message: string, paths: string[]): Promise<void> {
@@ -169,29 +185,6 @@ export class NodeGit implements Git {
     if (await isInRepository(folder)) return folder;
     throw new Failure("not_found", `\`${folder}\` is not inside a git repository`);
   }
-}
-
-async function layoutOf(cwd: string): Promise<Layout> {
-  const parts = ["--show-toplevel", "--git-dir", "--git-common-dir"];
-  const answer = await succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
-  const [root, own, common, ...more] = line(answer).split("\n").map(resolved);
-  if (root === undefined || own === undefined || common === undefined || more.length > 0) {
-    throw new Failure("invalid", `a path around \`${cwd}\` contains a line break`);
-  }
-  return { root, common, linked: own !== common };
-}
-
-/** Top folder of the main checkout; of a bare repository, its own folder. */
-async function mainRootOf({ root, common, linked }: Layout): Promise<string> {
-  if (!linked) return root;
-  // Asked from inside the common folder, git knows a checkout that is configured elsewhere (a
-  // submodule's) but not the usual one around it.
-  const configured = await maybe(common, ["config", "--path", "core.worktree"]);
-  if (configured !== undefined) {
-    return resolved(isAbsolute(configured) ? configured : join(common, configured));
-  }
-  const bare = (await maybe(common, ["config", "--type=bool", "core.bare"])) === "true";
-  return basename(common) === ".git" && !bare ? dirname(common) : common;
 }
 
 /** Every worktree on record, the main checkout first unless the repository is bare. */
@@ -294,25 +287,6 @@ async function removeEmptyAncestors(worktree: string): Promise<void> {
   }
 }
 
-/** The commit that `revision` names, if there is one. */
-function commit(cwd: string, revision: string): Promise<string | undefined> {
-  const words = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
-  return maybe(cwd, [...words, `${revision}^{commit}`]);
-}
-
-async function headBranch(cwd: string): Promise<string | undefined> {
-  const name = await maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
-  return name?.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
-}
-
-async function dirty(root: string): Promise<string[]> {
-  const words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
-  // Two letters and a blank come before the path.
-  const paths = untilNul(await succeed(root, words)).map((entry) => entry.slice(3));
-  const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
-  return bytes.sort(Buffer.compare).map(String);
-}
-
 /** What git allows a branch to be called, as far as it could be taken for something else. */
 function isBranchName(name: string): boolean {
   const hostile = /^[-/]|[\s~^:?*[\\\x00-\x1f\x7f]|\.\.|@\{|\/\/|[./]$|\.lock(\/|$)|(^|\/)\./;
@@ -324,11 +298,14 @@ function branchName(name: string): void {
   throw new Failure("invalid", `${JSON.stringify(name)} is not a branch name`);
 }
 
-/** `path` with symbolic links resolved, where it exists. */
-function resolved(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
+/** Git has the same rules for remotes as for branches; an address is not a name. */
+function remoteName(name: string): void {
+  if (isBranchName(name)) return;
+  throw new Failure("invalid", `${JSON.stringify(name)} is not the name of a remote`);
+}
+
+/** A commit is named by its id and by nothing that git would have to interpret. */
+function commitId(id: string): void {
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(id)) return;
+  throw new Failure("invalid", `${JSON.stringify(id)} is not the id of a commit`);
 }

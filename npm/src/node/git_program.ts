@@ -11,13 +11,15 @@ import { code, failure, is } from "./errors.js";
  * without filters a checkout holds the wrong bytes, and a partial clone may have to fetch.
  */
 const CONFIG = [
-  "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "submodule.recurse=false",
   "gc.auto=0",
   "maintenance.auto=false",
   "advice.detachedHead=false",
 ];
+
+/** Names no folder, so that there is no hook. */
+const NO_HOOKS = "core.hooksPath=/dev/null";
 
 /**
  * Variables about git that say who the user is and how to reach a server. Every other one that
@@ -49,8 +51,22 @@ export interface Answer {
 
 /** Asks git in `cwd`, which gets to read `input`. */
 export function ask(cwd: string, args: string[], input = ""): Promise<Answer> {
+  return perform(cwd, [...CONFIG, NO_HOOKS], args, input);
+}
+
+/** Asks git in `cwd` for something that the user's hooks have a say in. */
+export function askWithHooks(cwd: string, args: string[]): Promise<Answer> {
+  return perform(cwd, CONFIG, args, "");
+}
+
+function perform(
+  cwd: string,
+  config: readonly string[],
+  args: string[],
+  input: string,
+): Promise<Answer> {
   const asked = `\`git ${args.join(" ")}\` in \`${cwd}\``;
-  const settings = CONFIG.flatMap((setting) => ["-c", setting]);
+  const settings = config.flatMap((setting) => ["-c", setting]);
   return new Promise((resolve, reject) => {
     const refuse = (error: Error): void => {
       if (is(error, "ENOENT") && existsSync(cwd)) {
@@ -147,7 +163,8 @@ function enclosing(cwd: string): string | undefined {
   }
 }
 
-function complaint({ asked, exit, stderr }: Answer): Failure {
+/** Why a question that had to succeed did not. */
+export function complaint({ asked, exit, stderr }: Answer): Failure {
   const said = stderr.trimEnd() || "no reason given";
   return new Failure("other", `${asked} ended with ${exit}: ${said}`);
 }

@@ -8,7 +8,7 @@ import type {
   Git,
   Host,
   Locks,
-  ProcessEnd,
+  ProcessTurn,
   Processes,
   Servers,
   Terminal,
@@ -73,9 +73,13 @@ export class NodeHost implements Host {
       sleep: (durationMs) => interrupts.sleep(durationMs),
     };
     // Two runs with the same frozen clock produce the same bytes.
-    const timed = (end: ProcessEnd): ProcessEnd =>
-      frozenMs === undefined ? end : { ...end, durationMs: 0 };
-    this.processes = { run: async (spec) => timed(await children.run(spec)) };
+    const timed = (turn: ProcessTurn): ProcessTurn =>
+      frozenMs === undefined || turn === "running" ? turn : { ...turn, durationMs: 0 };
+    this.processes = {
+      run: async (spec) => timed(await children.run(spec)),
+      wait: async (wakeAfterMs) => timed(await children.wait(wakeAfterMs)),
+      endLeft: () => children.endLeft(),
+    };
   }
 
   /** Interrupts what waits, or the next thing that will: what Ctrl-C does. */

@@ -4,6 +4,9 @@
  * Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the group, then
  * SIGKILL. After the program itself has ended, what it left running gets a moment to finish its
  * output and is then ended too, so that nothing works on behind the back of a check.
+ *
+ * A caller may ask to be woken while the program runs. Its output and its deadline are looked
+ * after in between; an interrupt waits for the next turn, because it belongs to what waits.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -11,7 +14,14 @@ import { statSync, writeSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { constants } from "node:os";
 import { Failure } from "../failure.js";
-import type { ProcessEnd, Processes, ProcessSpec, ProcessStatus, Shell } from "../host.js";
+import type {
+  ProcessEnd,
+  Processes,
+  ProcessSpec,
+  ProcessStatus,
+  ProcessTurn,
+  Shell,
+} from "../host.js";
 import { Keeper } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
@@ -22,6 +32,8 @@ import type { Root } from "./root.js";
 const GRACE_MS = 2000;
 /** How long what outlives its program may still write before it is ended, and once more after. */
 const LINGER_MS = 200;
+/** Longer timers would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Says something that the person should know and that does not change the outcome. */
 export type Warn = (message: string) => void;
@@ -31,8 +43,7 @@ export class NodeProcesses implements Processes {
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
   #running: Running | undefined;
-  /** Whether an interactive program has the terminal, and with it Ctrl-C. */
-  terminalLent = false;
+  #isLeft = false;
 
   constructor(root: Root, interrupts: Interrupts, warn: Warn) {
     this.#root = root;
@@ -40,34 +51,61 @@ export class NodeProcesses implements Processes {
     this.#warn = warn;
   }
 
-  async run(spec: ProcessSpec): Promise<ProcessEnd> {
+  /** Whether an interactive program has the terminal, and with it Ctrl-C. */
+  get terminalLent(): boolean {
+    return this.#running?.interactive === true;
+  }
+
+  async run(spec: ProcessSpec): Promise<ProcessTurn> {
+    if (this.#isLeft) {
+      const why = "another program was left running, and there is only one at a time";
+      throw new Failure("busy", why);
+    }
     this.#interrupts.check();
     const [program, words] = command(spec);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
     const log =
       spec.streamTo === undefined ? undefined : await openStream(this.#root, spec.streamTo);
-    this.terminalLent = spec.interactive;
+    let running: Running;
     try {
-      const running = new Running(spec, log, this.#interrupts, this.#warn);
+      const child = spawn(program, words, {
+        cwd,
+        env,
+        detached: !spec.interactive,
+        stdio: spec.interactive
+          ? "inherit"
+          : [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      });
+      running = new Running(child, spec, log, this.#interrupts, this.#warn);
       this.#running = running;
-      return await running.follow(() =>
-        spawn(program, words, {
-          cwd,
-          env,
-          detached: !spec.interactive,
-          stdio: spec.interactive
-            ? "inherit"
-            : [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-        }),
-      );
+      return await this.#follow(running, spec.wakeAfterMs);
     } catch (error) {
-      throw spawnFailure(error, program, cwd, spec.cwd);
-    } finally {
       this.#running = undefined;
-      this.terminalLent = false;
       await log?.close();
+      throw spawnFailure(error, program, cwd, spec.cwd);
     }
+  }
+
+  async wait(wakeAfterMs?: number): Promise<ProcessTurn> {
+    if (!this.#isLeft || this.#running === undefined) {
+      throw new Failure("not_found", "no program was left running");
+    }
+    this.#isLeft = false;
+    return this.#follow(this.#running, wakeAfterMs);
+  }
+
+  async endLeft(): Promise<void> {
+    if (!this.#isLeft) return;
+    this.#running?.askToEnd("interrupted");
+    await this.wait();
+  }
+
+  async #follow(running: Running, wakeAfterMs: number | undefined): Promise<ProcessTurn> {
+    const turn = await running.follow(wakeAfterMs);
+    this.#isLeft = turn === "running";
+    if (turn !== "running") this.#running = undefined;
+    return turn;
   }
 
   /** Kills what runs, without grace: the process is about to exit. */
@@ -138,61 +176,102 @@ function spawnFailure(error: unknown, program: string, cwd: string, shownCwd: st
 
 /** One program, from its start to the end of everything it started. */
 class Running {
+  readonly #child: ChildProcess;
   readonly #spec: ProcessSpec;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
   readonly #stdout: Keeper;
   readonly #stderr: Keeper;
-  #log: FileHandle | undefined;
-  #child: ChildProcess | undefined;
+  readonly #started = performance.now();
+  readonly #streams: Promise<unknown>;
+  /** Its own end, or that nothing can make it end. */
+  readonly #exit: Promise<ProcessStatus>;
+  readonly #log: FileHandle | undefined;
+  #logEnded = false;
+  #deadline: NodeJS.Timeout | undefined;
   /** Why we ended it, if we did. */
   #ended: ProcessStatus | undefined;
+  /** Stops waiting for what cannot be made to end. */
+  #giveUp: (why: ProcessStatus) => void = () => undefined;
 
   constructor(
+    child: ChildProcess,
     spec: ProcessSpec,
     log: FileHandle | undefined,
     interrupts: Interrupts,
     warn: Warn,
   ) {
+    this.#child = child;
     this.#spec = spec;
     this.#log = log;
     this.#interrupts = interrupts;
     this.#warn = warn;
     this.#stdout = new Keeper(spec.captureBytes);
     this.#stderr = new Keeper(spec.captureBytes);
-  }
-
-  async follow(start: () => ChildProcess): Promise<ProcessEnd> {
-    const started = performance.now();
-    const child = start();
-    this.#child = child;
-    const streams = Promise.all([
+    this.#streams = Promise.all([
       this.#collect(child.stdout, this.#stdout),
       this.#collect(child.stderr, this.#stderr),
     ]);
+    this.#exit = new Promise<ProcessStatus>((resolve, reject) => {
+      this.#giveUp = resolve;
+      child.on("error", reject);
+      child.on("exit", (code, signal) => resolve(ownEnd(code, signal)));
+    }).finally(() => clearTimeout(this.#deadline));
+    // Somebody listens again at the next turn.
+    this.#exit.catch(() => undefined);
     // A program that does not want all of its input is no failure.
-    child.stdin?.on("error", () => undefined).end(this.#spec.stdin);
-    const exit = await this.#untilExit(child);
-    const durationMs = Math.round(performance.now() - started);
-    child.stdin?.destroy();
-    await within(streams, LINGER_MS);
-    if (!this.#spec.interactive) {
-      this.signal("SIGKILL");
-      await within(streams, LINGER_MS);
+    child.stdin?.on("error", () => undefined).end(spec.stdin);
+    const { timeoutMs } = spec;
+    if (timeoutMs !== undefined) {
+      const expire = (): void => this.askToEnd("timed_out");
+      this.#deadline = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));
     }
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    return {
-      status: this.#ended ?? exit,
-      stdout: this.#stdout.finish(),
-      stderr: this.#stderr.finish(),
-      durationMs,
+  }
+
+  get interactive(): boolean {
+    return this.#spec.interactive;
+  }
+
+  /** Follows the program to its end, or until the caller wants to be woken. */
+  async follow(wakeAfterMs: number | undefined): Promise<ProcessTurn> {
+    const interrupt = (): void => {
+      if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
     };
+    const unwatch = this.#interrupts.watch(interrupt);
+    interrupt();
+    let alarm: NodeJS.Timeout | undefined;
+    const woken = new Promise<"running">((resolve) => {
+      if (wakeAfterMs === undefined) return;
+      alarm = setTimeout(() => resolve("running"), Math.min(wakeAfterMs, LONGEST_TIMER_MS));
+    });
+    try {
+      const turn = await Promise.race([this.#exit, woken]);
+      // What is being ended is over soon.
+      if (turn === "running" && this.#ended === undefined) return turn;
+      return await this.#finish(await this.#exit);
+    } finally {
+      clearTimeout(alarm);
+      unwatch();
+    }
+  }
+
+  /** Asks the whole group to end, and kills what does not. */
+  askToEnd(why: ProcessStatus): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = why;
+    clearTimeout(this.#deadline);
+    this.signal("SIGTERM");
+    this.signal("SIGCONT");
+    this.#deadline = setTimeout(() => {
+      this.signal("SIGKILL");
+      // Only the kernel can still hold it.
+      this.#deadline = setTimeout(() => this.#giveUp(why), GRACE_MS);
+    }, GRACE_MS);
   }
 
   /** To the whole group; an interactive program shares ours and is signalled alone. */
   signal(signal: NodeJS.Signals): void {
-    const pid = this.#child?.pid;
+    const { pid } = this.#child;
     if (pid === undefined) return;
     try {
       process.kill(this.#spec.interactive || process.platform === "win32" ? pid : -pid, signal);
@@ -201,37 +280,25 @@ class Running {
     }
   }
 
-  #untilExit(child: ChildProcess): Promise<ProcessStatus> {
-    return new Promise((resolve, reject) => {
-      let deadline: NodeJS.Timeout | undefined;
-      const end = (why: ProcessStatus): void => {
-        if (this.#ended !== undefined) return;
-        this.#ended = why;
-        clearTimeout(deadline);
-        this.signal("SIGTERM");
-        this.signal("SIGCONT");
-        deadline = setTimeout(() => {
-          this.signal("SIGKILL");
-          // Only the kernel can still hold it.
-          deadline = setTimeout(() => done(() => resolve(why)), GRACE_MS);
-        }, GRACE_MS);
-      };
-      const unwatch = this.#interrupts.watch(() => {
-        if (this.#ended === undefined && this.#interrupts.take()) end("interrupted");
-      });
-      const done = (settle: () => void): void => {
-        clearTimeout(deadline);
-        unwatch();
-        settle();
-      };
-      const { timeoutMs } = this.#spec;
-      if (timeoutMs !== undefined) {
-        // Longer timers would fire at once.
-        deadline = setTimeout(() => end("timed_out"), Math.min(timeoutMs, 2 ** 31 - 1));
-      }
-      child.on("error", (error) => done(() => reject(error)));
-      child.on("exit", (code, signal) => done(() => resolve(ownEnd(code, signal))));
-    });
+  async #finish(exit: ProcessStatus): Promise<ProcessEnd> {
+    const durationMs = Math.round(performance.now() - this.#started);
+    const { stdin, stdout, stderr } = this.#child;
+    stdin?.destroy();
+    await within(this.#streams, LINGER_MS);
+    if (!this.#spec.interactive) {
+      this.signal("SIGKILL");
+      await within(this.#streams, LINGER_MS);
+    }
+    stdout?.destroy();
+    stderr?.destroy();
+    this.#logEnded = true;
+    await this.#log?.close();
+    return {
+      status: this.#ended ?? exit,
+      stdout: this.#stdout.finish(),
+      stderr: this.#stderr.finish(),
+      durationMs,
+    };
   }
 
   #collect(stream: NodeJS.ReadableStream | null, keeper: Keeper): Promise<void> {
@@ -250,12 +317,12 @@ class Running {
    * because its work is worth more than its log.
    */
   #writeLog(bytes: Uint8Array): void {
-    if (this.#log === undefined) return;
+    if (this.#log === undefined || this.#logEnded) return;
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#log.fd, bytes, at);
     } catch (error) {
       this.#warn(`the log \`${this.#spec.streamTo}\` ends early: ${reason(error)}`);
-      this.#log = undefined;
+      this.#logEnded = true;
     }
   }
 }

@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const npmFolder = fileURLToPath(new URL("../..", import.meta.url));
@@ -45,6 +45,9 @@ export function write(root, files) {
   }
 }
 
+/** A text as files hold it. */
+export const bytes = (text) => new TextEncoder().encode(text);
+
 /** Makes a repository of a folder, with one commit of everything in it. */
 export function commitAll(root, env) {
   const git = (...words) => execFileSync("git", words, { cwd: root, env, stdio: "pipe" });
@@ -61,6 +64,12 @@ export function run(command, words, options) {
   const end = spawnSync(program, [...first, ...words], { encoding: "utf8", ...options });
   if (end.error) throw end.error;
   return { exit: end.status, stdout: end.stdout, stderr: end.stderr };
+}
+
+/** The id of the first run that a folder has the record of. */
+export function firstRun(root) {
+  const found = Object.keys(tree(root)).find((path) => path.includes(".hotl/state/"));
+  return found === undefined ? "none" : basename(found, ".json");
 }
 
 /** Every file below a folder as `{path: text}`, without what git keeps for itself. */

@@ -99,7 +99,7 @@ impl Cargo {
 }
 
 /// Copies a test runner's output to ours as it comes and counts what it reports.
-fn pass_on(output: impl std::io::Read) -> std::io::Result<Tally> {
+pub(crate) fn pass_on(output: impl std::io::Read) -> std::io::Result<Tally> {
     let mut tests = Tally::default();
     let mut reader = BufReader::new(output);
     let mut line = Vec::new();

@@ -48,6 +48,16 @@ pub(crate) const CI: &[Stage] = &[
     Stage { name: "purity", about: "core asks for effects and performs none", run: pure_core },
     Stage { name: "core-alone", about: "core passes its tests without its hosts", run: core_alone },
     Stage { name: "wasm", about: "core builds for WebAssembly", run: wasm },
+    Stage {
+        name: "npm-package",
+        about: "the npm package builds and is small enough",
+        run: npm::package,
+    },
+    Stage {
+        name: "npm",
+        about: "the npm package does what the native program does",
+        run: npm::test,
+    },
     Stage { name: "clippy", about: "no lint complains, natively and for WebAssembly", run: clippy },
     Stage {
         name: "generated",
@@ -63,14 +73,9 @@ pub(crate) const CI: &[Stage] = &[
 pub(crate) const ON_DEMAND: &[Stage] = &[
     Stage { name: "generate", about: "writes the documents made from code", run: generate },
     Stage {
-        name: "npm-package",
-        about: "the npm package builds and is small enough",
-        run: npm::package,
-    },
-    Stage {
-        name: "npm",
-        about: "the npm package does what the native program does",
-        run: npm::test,
+        name: "npm-browser",
+        about: "the npm package works in a page and its worker",
+        run: npm::browser,
     },
 ];
 

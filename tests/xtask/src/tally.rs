@@ -11,8 +11,25 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Reads the line with which a Rust test binary closes; `None` for every other line.
+    /// Reads the line with which a Rust test binary closes, or one of those with which Node's
+    /// test runner does; `None` for every other line.
     pub(crate) fn of_line(line: &str) -> Option<Tally> {
+        Tally::of_rust(line).or_else(|| Tally::of_node(line))
+    }
+
+    /// `# pass 12`; failures and skipped tests have lines of their own.
+    fn of_node(line: &str) -> Option<Tally> {
+        let (word, number) = line.trim_end().strip_prefix("# ")?.split_once(' ')?;
+        let number = number.parse().ok()?;
+        match word {
+            "pass" => Some(Tally { passed: number, ..Tally::default() }),
+            "fail" | "cancelled" => Some(Tally { failed: number, ..Tally::default() }),
+            "skipped" | "todo" => Some(Tally { ignored: number, ..Tally::default() }),
+            _ => None,
+        }
+    }
+
+    fn of_rust(line: &str) -> Option<Tally> {
         let counts = line.trim().strip_prefix("test result: ")?.split_once(". ")?.1;
         let mut tally = Tally::default();
         for part in counts.split(';') {
@@ -48,12 +65,23 @@ mod tests {
     use super::Tally;
 
     #[test]
-    fn the_closing_line_of_a_test_binary_is_counted_and_no_other() {
+    fn the_closing_lines_of_test_runners_are_counted_and_no_others() {
         let ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
                   finished in 0.00s\n";
         assert_eq!(Tally::of_line(ok), Some(Tally { passed: 12, failed: 0, ignored: 1 }));
         let failed = "test result: FAILED. 2 passed; 5 failed; 0 ignored; 0 measured";
         assert_eq!(Tally::of_line(failed), Some(Tally { passed: 2, failed: 5, ignored: 0 }));
+        let node = [
+            ("# pass 7\n", Tally { passed: 7, ..Tally::default() }),
+            ("# fail 1", Tally { failed: 1, ..Tally::default() }),
+            ("# skipped 2", Tally { ignored: 2, ..Tally::default() }),
+        ];
+        for (line, tally) in node {
+            assert_eq!(Tally::of_line(line), Some(tally), "{line}");
+        }
+        for line in ["# tests 9", "# Subtest: pass 3", "# pass", "  # pass 3", "# pass many"] {
+            assert_eq!(Tally::of_line(line), None, "{line}");
+        }
         for line in ["running 3 tests", "test a ... ok", "test result: soon", "12 passed; 0 failed"]
         {
             assert_eq!(Tally::of_line(line), None, "{line}");

@@ -1,0 +1,303 @@
+/** The documents that go into the core and come out of it. */
+
+/** The record of a run as its file has it. Opaque: kept and passed on as it is. */
+export type RunRecord = string;
+
+/** One finding in a workflow file. Offsets count UTF-16 units, as JavaScript strings do. */
+export interface Diagnostic {
+  /** Stable name of the rule. */
+  code: string;
+  severity: "error" | "warning";
+  message: string;
+  help: string | null;
+  start: number;
+  end: number;
+  /** A change that mends it and nothing else. */
+  fix: Fix | null;
+}
+
+export interface Fix {
+  title: string;
+  /** In ascending order, without overlap, against the text that was linted. */
+  edits: { start: number; end: number; text: string }[];
+}
+
+/** How a run begins. */
+export interface Beginning {
+  /** Left out: `<slug>-<time>`, as the command line would name it. */
+  id?: string;
+  at_ms: number;
+  auto_approve?: boolean;
+  /** Whether machine checks are repeated before completion; they are unless this is false. */
+  reverify?: boolean;
+  review_agent?: string;
+  place?: {
+    workflow_path?: string;
+    source_workflow_path?: string;
+    source_branch?: string;
+    source_head?: string;
+    branch?: string;
+    repo_root?: string;
+    execution_root?: string;
+    worktree_path?: string;
+    executor_mode?: string;
+    report_path?: string;
+  };
+}
+
+/** What came of evaluating one check. */
+export interface CheckResult {
+  /** Which of the step's checks, from 0. */
+  check: number;
+  verdict: "passed" | "failed" | "needs_human" | "cannot_evaluate";
+  reason?: string;
+  stdout: string;
+  stderr: string;
+}
+
+/** Something that happened to a run. */
+export type RunEvent =
+  | { event: "step_started" | "step_acted"; step: number }
+  | { event: "action_failed"; step: number; reason: string; output: string }
+  | { event: "step_verified"; step: number; results: CheckResult[] }
+  | { event: "step_blocked"; step: number; reason: string }
+  | {
+      event: "gate_decided";
+      step: number;
+      decision: "approved" | "rejected";
+      mode: "auto" | "human";
+    }
+  | {
+      event: "review_finished";
+      step: number | null;
+      verdict: string;
+      findings: string;
+      base: string | null;
+    }
+  | { event: "checks_repeated"; repeated: number; failures: [number, CheckResult][] }
+  | { event: "run_paused"; reason: string }
+  | { event: "verdict_accepted" | "run_resumed" | "run_finalized" };
+
+/** What should happen to a run now. */
+export interface Next {
+  run_id: string;
+  status: RunStatus;
+  action:
+    | "start"
+    | "act"
+    | "verify"
+    | "approve"
+    | "block"
+    | "review"
+    | "ask-gate"
+    | "ask-review"
+    | "ask-verdict"
+    | "ask-interrupted"
+    | "repeat-checks"
+    | "finalize"
+    | "blocked"
+    | "finished";
+  step?: number | null;
+  attempt?: number;
+  reason?: string;
+  prompt?: string;
+  rejected?: boolean;
+}
+
+export type RunStatus =
+  | "running"
+  | "paused"
+  | "blocked"
+  | "ready_to_finish"
+  | "completed"
+  | "abandoned";
+
+/** The summary of a run. */
+export interface RunView {
+  run_id: string;
+  status: RunStatus;
+  workflow_path: string;
+  intent: string;
+  branch: string | null;
+  execution_root: string;
+  total_steps: number;
+  completed_steps: number;
+  failed_steps: number;
+  blocked_steps: number;
+  report_path: string;
+  steps: {
+    number: number;
+    name: string;
+    status: "pending" | "in_progress" | "done" | "failed" | "blocked";
+    attempts: number;
+    verify_passed: boolean | null;
+    gate_result: string | null;
+    gate_mode: string | null;
+    block_reason: string | null;
+  }[];
+  [other: string]: unknown;
+}
+
+/** What the record of a run proves: `hotl.receipt/v1`. */
+export interface Receipt {
+  schema: "hotl.receipt/v1";
+  sufficiency: { sufficient: boolean; reasons: string[] };
+  [other: string]: unknown;
+}
+
+/** A tool call and its circumstances, as a line of `onloop permit batch` has them. */
+export interface ToolCall {
+  /** The tool's name, exactly as the host announces it. */
+  tool: string;
+  /** Its input, whatever it is. */
+  input?: unknown;
+  /** Absolute folder that the call is made in. */
+  cwd: string;
+  /** Folder below which hands-off sessions keep their state, besides the usual ones. */
+  home?: string | null;
+  /** The session, when it runs a workflow. */
+  session?: { id: string; workflow?: string } | null;
+  /** The branch that is checked out; left out or null: in no repository, or on none. */
+  git_branch?: string | null;
+  /** Contents of the configuration files. */
+  config?: {
+    /** `.agentize.yaml` of the project. */
+    project?: string;
+    /** Whether the developer trusts exactly this content; its allow rules count only then. */
+    project_trusted?: boolean;
+    /** `.agentize.local.yaml` of the developer. */
+    local?: string;
+  } | null;
+}
+
+export type Decision = "allow" | "ask" | "deny";
+
+/** What may become of a tool call. */
+export interface Ruling {
+  decision: Decision;
+  /** The rule that decided. */
+  rule: string;
+  /** Why, for people: one line. */
+  reason: string;
+}
+
+/** A ruling with everything that led to it. */
+export interface Explanation extends Ruling {
+  commands: {
+    name: string;
+    /** What is not known shows as `…`. */
+    words: string[];
+    about: string;
+    class: string | null;
+    depth: number;
+    decision: Decision;
+    rule: string | null;
+    reason: string | null;
+  }[];
+  /** What is wrong with the rules of project or developer. */
+  notes: string[];
+}
+
+/** One row of the task table in `.ai/PROGRESS.md`. */
+export interface Task {
+  id: string;
+  title: string;
+  /** `pending`, `in-progress`, `completed`, `blocked`, or a word that nobody waits for. */
+  status: string;
+}
+
+export type TaskStatus = "pending" | "in-progress" | "completed" | "blocked";
+
+/** What a progress file says about its tasks. */
+export interface Progress {
+  /** In the order of the file, duplicates included. */
+  rows: Task[];
+  /** No row at all, none that somebody still has to work on, or at least one. */
+  tasks: "none" | "settled" | "active";
+  /** Begun, else waiting, else blocked. */
+  next: Task | null;
+  /** Every task is completed. */
+  finished: boolean;
+}
+
+/** What a feature file declares. */
+export interface Feature {
+  status: string | null;
+  /** It asks for a plan. */
+  ready: boolean;
+}
+
+export type Profile = "v1" | "v2" | "v3" | "route";
+
+/** What rw-auto looks at before it decides. */
+export interface RouteFacts {
+  /** `.ai/CONTEXT.md` can be read. */
+  context: boolean;
+  /** As `readProgress` says; null: no progress file. */
+  tasks: "none" | "settled" | "active" | null;
+  /** A feature asks for a plan. */
+  ready_feature: boolean;
+  /** The files of the plan are complete. */
+  artifacts: boolean;
+  /** The argument says what to build. */
+  summary: boolean;
+}
+
+/** Where a workspace leads. */
+export interface Route {
+  /** Whom the work goes to; nobody when it is done or undecided. */
+  child: "rw-planner" | "rw-loop" | null;
+  /** The token that says so, where there is one. */
+  marker: string | null;
+  reason: string;
+}
+
+/** What a rehearsed file is: its content, or why it cannot be read. */
+export type RehearsedFile =
+  | string
+  | { content: string; mtime?: string }
+  | { unreadable: string; mtime?: string };
+
+/** A made-up run of rw-auto. */
+export interface Scenario {
+  id?: unknown;
+  profile?: Profile;
+  /** Time at the start, RFC 3339. */
+  now: string;
+  argument?: string | null;
+  env?: { run_subagent: boolean };
+  tree?: Record<string, RehearsedFile>;
+  /** What the health check finds, and what it finds after its repair. */
+  health?: string | string[];
+  health_patch?: Record<string, RehearsedFile | null>;
+  /** How the children come back, in order. */
+  children?: {
+    result?: unknown;
+    error?: "threw" | "timeout" | "cancelled" | "unavailable";
+    tree_patch?: Record<string, RehearsedFile | null>;
+    takes_s?: number;
+  }[];
+}
+
+/** What a made-up run has said and done. */
+export interface Rehearsal {
+  id: unknown;
+  /** The token stream. */
+  lines: string[];
+  dispatches: { target: string; argument: string }[];
+  lock_present: boolean;
+}
+
+/** The last line of `onloop auto begin` and `onloop auto resume`. */
+export type AutoLine =
+  | { dispatch: { target: string; argument: string; result_file: string } }
+  | { stop: { exit: number; next_command: string } };
+
+/** What a command line came to. */
+export interface Outcome {
+  exit: number;
+  /** What it printed for programs. */
+  result: string;
+  /** What it told people. */
+  notes: string;
+}

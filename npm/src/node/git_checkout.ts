@@ -1,0 +1,74 @@
+/** What git says about a checkout. */
+
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { Failure } from "../failure.js";
+import { line, maybe, succeed, untilNul } from "./git_program.js";
+
+/** Where the parts of a checkout are. */
+export interface Layout {
+  root: string;
+  /** What all worktrees of the repository share. */
+  common: string;
+  linked: boolean;
+}
+
+/** Where the parts of the checkout around a folder are. */
+export async function layoutOf(cwd: string): Promise<Layout> {
+  const parts = ["--show-toplevel", "--git-dir", "--git-common-dir"];
+  const answer = await succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
+  const [root, own, common, ...more] = line(answer).split("\n").map(resolved);
+  if (root === undefined || own === undefined || common === undefined || more.length > 0) {
+    throw new Failure("invalid", `a path around \`${cwd}\` contains a line break`);
+  }
+  return { root, common, linked: own !== common };
+}
+
+/** Top folder of the main checkout; of a bare repository, its own folder. */
+export async function mainRootOf({ root, common, linked }: Layout): Promise<string> {
+  if (!linked) return root;
+  // Asked from inside the common folder, git knows a checkout that is configured elsewhere (a
+  // submodule's) but not the usual one around it.
+  const configured = await maybe(common, ["config", "--path", "core.worktree"]);
+  if (configured !== undefined) {
+    return resolved(isAbsolute(configured) ? configured : join(common, configured));
+  }
+  const bare = (await maybe(common, ["config", "--type=bool", "core.bare"])) === "true";
+  return basename(common) === ".git" && !bare ? dirname(common) : common;
+}
+
+/** The commit that `revision` names, if there is one. */
+export function commit(cwd: string, revision: string): Promise<string | undefined> {
+  const words = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
+  return maybe(cwd, [...words, `${revision}^{commit}`]);
+}
+
+/** The branch at HEAD, also before its first commit. */
+export async function headBranch(cwd: string): Promise<string | undefined> {
+  const name = await maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
+  return name?.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
+}
+
+/** Every uncommitted path, relative to the top folder, sorted by its bytes. */
+export async function dirty(root: string): Promise<string[]> {
+  const words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+  // Two letters and a blank come before the path.
+  const paths = untilNul(await succeed(root, words)).map((entry) => entry.slice(3));
+  const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
+  return bytes.sort(Buffer.compare).map(String);
+}
+
+/** Checks out what `words` name. */
+export async function checkOut(cwd: string, words: string[]): Promise<void> {
+  const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
+  await succeed(cwd, ["switch", ...options, ...words]);
+}
+
+/** `path` with symbolic links resolved, where it exists. */
+export function resolved(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

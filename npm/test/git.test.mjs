@@ -1,0 +1,158 @@
+// What the Node host does to real repositories, where a mistake costs somebody's work.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { NodeHost } from "../dist/index.js";
+import * as workspace from "./support/workspace.mjs";
+
+/** Ways in which a repository may keep its objects. */
+const KINDS = { "SHA-1": [], "SHA-256": ["--object-format=sha256"] };
+
+/** A repository `repo` with one commit on `main`, and a host that works in it. */
+function place(t, init = []) {
+  const top = workspace.folder(t);
+  const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: "/dev/null" });
+  const git = (where, ...words) =>
+    execFileSync("git", words, { cwd: join(top, where), env, stdio: "pipe", encoding: "utf8" }).trimEnd();
+  const commit = (file, text) => {
+    workspace.write(join(top, "repo"), { [file]: text });
+    git("repo", "add", "--all");
+    git("repo", "commit", "--quiet", "--message", "change");
+  };
+  git(".", "init", "--quiet", "--initial-branch=main", ...init, "repo");
+  git("repo", "config", "user.name", "A");
+  git("repo", "config", "user.email", "a@example.org");
+  commit("file.txt", "one\n");
+  const cwd = join(top, "repo");
+  const host = new NodeHost({ cwd, attended: false });
+  return { top, cwd, git: (...words) => git("repo", ...words), at: git, commit, host: host.git };
+}
+
+const merge = (place, branch, into) =>
+  place.host.merge(place.cwd, branch, place.git("rev-parse", `refs/heads/${branch}`), into);
+
+for (const [kind, init] of Object.entries(KINDS)) {
+  test(`a merge is made where the person is not disturbed (${kind})`, async (t) => {
+    const here = place(t, init);
+    here.git("switch", "--quiet", "--create", "hotl/x");
+    here.commit("work.txt", "work\n");
+    // A tag of the same name is not what is meant.
+    here.git("tag", "hotl/x", "main");
+    here.git("switch", "--quiet", "--create", "third", "main");
+    await merge(here, "hotl/x", "main");
+    assert.equal(here.git("branch", "--show-current"), "third");
+    assert.equal(here.git("rev-parse", "main^2"), here.git("rev-parse", "refs/heads/hotl/x"));
+    const head = here.git("rev-parse", "main");
+    await merge(here, "hotl/x", "main");
+    assert.equal(here.git("rev-parse", "main"), head, "again there is nothing to merge");
+    here.git("switch", "--quiet", "hotl/x");
+    await merge(here, "hotl/x", "main");
+    assert.equal(here.git("branch", "--show-current"), "main", "whoever worked on it goes on from the result");
+  });
+
+  test(`a merge that conflicts leaves everything as it was (${kind})`, async (t) => {
+    const here = place(t, init);
+    here.git("switch", "--quiet", "--create", "x");
+    here.commit("file.txt", "theirs\n");
+    here.commit("目录/a b.txt", "theirs\n");
+    here.git("switch", "--quiet", "main");
+    here.commit("file.txt", "ours\n");
+    here.commit("目录/a b.txt", "ours\n");
+    here.git("switch", "--quiet", "--detach");
+    workspace.write(here.cwd, { "untracked.txt": "mine\n" });
+    const before = here.git("for-each-ref");
+    const message = "`x` and `main` changed the same lines of `file.txt`, `目录/a b.txt`";
+    await assert.rejects(merge(here, "x", "main"), { kind: "conflict", message });
+    assert.equal(here.git("for-each-ref"), before);
+    assert.equal(here.git("branch", "--show-current"), "");
+    assert.equal(here.git("status", "--porcelain"), "?? untracked.txt");
+  });
+
+  test(`a merge base says whether a commit is part of a branch (${kind})`, async (t) => {
+    const here = place(t, init);
+    const first = here.git("rev-parse", "HEAD");
+    here.git("switch", "--quiet", "--create", "x");
+    here.commit("file.txt", "two\n");
+    const second = here.git("rev-parse", "HEAD");
+    const unknown = "0123456789".repeat(7).slice(0, first.length);
+    for (const [commit, branch, base] of [
+      [first, "x", first],
+      [second, "x", second],
+      [second, "main", first],
+      [second, "nowhere", undefined],
+      [unknown, "main", undefined],
+    ]) {
+      assert.equal(await here.host.mergeBase(here.cwd, commit, branch), base);
+    }
+  });
+
+  test(`a push sets the upstream, never forces and asks the hook (${kind})`, async (t) => {
+    const here = place(t, init);
+    const push = (branch) => here.host.push(here.cwd, "origin", branch);
+    await assert.rejects(push("main"), { kind: "not_found", message: /configured: none/ });
+    here.at(".", "init", "--quiet", "--bare", ...init, "remote.git");
+    here.git("remote", "add", "origin", "../remote.git");
+    here.git("branch", "hotl/x");
+    const remote = (branch) => here.host.remoteBranch(here.cwd, "origin", branch);
+    assert.equal(await remote("hotl/x"), undefined);
+    await push("hotl/x");
+    assert.equal(await remote("hotl/x"), here.git("rev-parse", "hotl/x"));
+    assert.equal(await remote("x"), undefined, "a longer name is another branch");
+    assert.equal(here.git("rev-parse", "--abbrev-ref", "hotl/x@{upstream}"), "origin/hotl/x");
+    here.git("switch", "--quiet", "hotl/x");
+    here.git("commit", "--quiet", "--amend", "--message", "another");
+    await assert.rejects(push("hotl/x"), { kind: "conflict" });
+    await assert.rejects(push("--mirror"), { kind: "invalid" });
+    const hook = "hooks/pre-push";
+    workspace.write(join(here.cwd, ".git"), { [hook]: "#!/bin/sh\necho no secrets >&2\nexit 1\n" });
+    chmodSync(join(here.cwd, ".git", hook), 0o755);
+    await assert.rejects(push("main"), { message: /no secrets/ });
+    assert.equal(await remote("main"), undefined);
+  });
+}
+
+test("a branch that moved or a merge under way is not merged", async (t) => {
+  const here = place(t);
+  const old = here.git("rev-parse", "main");
+  here.git("switch", "--quiet", "--create", "x");
+  here.commit("file.txt", "two\n");
+  here.git("switch", "--quiet", "main");
+  await assert.rejects(here.host.merge(here.cwd, "x", old, "main"), { kind: "conflict", message: /^branch `x` is at / });
+  here.git("merge", "--quiet", "--no-ff", "--no-commit", "x");
+  await assert.rejects(merge(here, "x", "main"), { kind: "conflict", message: /in the middle of a merge/ });
+  assert.ok(existsSync(join(here.cwd, ".git/MERGE_HEAD")), "it is somebody else's merge");
+});
+
+test("no hook runs but that of a push", async (t) => {
+  const here = place(t);
+  for (const name of ["post-checkout", "pre-merge-commit", "post-merge", "commit-msg", "prepare-commit-msg"]) {
+    workspace.write(join(here.cwd, ".git"), { [`hooks/${name}`]: "#!/bin/sh\ntouch ../ran\nexit 1\n" });
+    chmodSync(join(here.cwd, `.git/hooks/${name}`), 0o755);
+  }
+  await here.host.switch(here.cwd, "x", true);
+  here.git("-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "--message", "x");
+  await here.host.createWorktree(here.cwd, join(here.top, "tree"), "y", here.git("rev-parse", "main"));
+  await merge(here, "x", "main");
+  assert.ok(!existsSync(join(here.top, "ran")));
+});
+
+test("names that git does not allow never reach it", async (t) => {
+  const here = place(t);
+  const head = here.git("rev-parse", "HEAD");
+  for (const name of ["--upload-pack=touch x", "a..b", "a b", "", "HEAD", "a.lock", "a\n"]) {
+    for (const act of [
+      () => here.host.push(here.cwd, name, "main"),
+      () => here.host.push(here.cwd, "origin", name),
+      () => here.host.remoteBranch(here.cwd, name, "main"),
+      () => here.host.merge(here.cwd, name, head, "main"),
+      () => here.host.merge(here.cwd, "main", head, name),
+      () => here.host.merge(here.cwd, "main", name, "main"),
+      () => here.host.mergeBase(here.cwd, name, "main"),
+    ]) {
+      await assert.rejects(act, { kind: "invalid" }, `${act} ${name}`);
+    }
+  }
+});

@@ -1,0 +1,11 @@
+// The package in this process: starting one for each command line takes its time.
+
+import { NodeHost, load } from "../../dist/index.js";
+
+/** What a command line comes to in `cwd`, as a process would have it. */
+export async function here(words, cwd) {
+  const host = new NodeHost({ cwd, frozenMs: Date.parse("2026-03-20T21:23:15Z"), attended: false });
+  const start = host.start(["onloop", ...words], { HOME: cwd });
+  const { exit, result, notes } = await load().capture(start, host);
+  return { exit, stdout: result, stderr: notes };
+}
