@@ -347,7 +347,10 @@ impl<'a> Draft<'a> {
         let at =
             self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
-        let indent = " ".repeat(self.indent.unwrap_or(0));
+        // Not less than what follows, which would be read as more of the value.
+        let follows = source[at..].trim_start_matches(['\r', '\n']);
+        let columns = follows.len() - follows.trim_start_matches(' ').len();
+        let indent = " ".repeat(self.indent.unwrap_or(columns));
         let text = match at_line_start {
             true => format!("{indent}loop: false{line_break}"),
             false => format!("{line_break}{indent}loop: false"),

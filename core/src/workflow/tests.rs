@@ -658,6 +658,7 @@ fn every_fix_removes_its_finding() {
         "- [ ] **Step 1: One**\naction: do\nloop: 'until x'\nverify:\n  - type: artifact\n    path: x\n    assert: exists\n",
         "- [ ] **Step 1: One**\r\naction: do",
         "- [ ] **Step 1: One**",
+        "- [x] **Step 1: One**\n  ```sh\n- [x] **Step 1: One**\n---\n",
     ];
     for body in bodies {
         let file = format!(
