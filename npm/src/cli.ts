@@ -1,6 +1,6 @@
 /** A whole process around the program of a command line. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Bug, Core, EXIT_BUG, PANIC } from "./core.js";
 import { NodeHost } from "./node/host.js";
@@ -20,28 +20,56 @@ export async function main(argv: string[], wasm: URL): Promise<number> {
   // A command uses a small part of the core: compile what it calls when it calls it.
   setFlagsFromString("--wasm-lazy-compilation");
   const core = new Core(readFileSync(wasm));
+  const { exit, outcome } = await run(core, argv);
+  if (outcome === "ended") return exit;
+  const answer = core.brokenHookAnswer(argv);
+  if (answer === undefined) return exit;
+  // An agent host takes a part of an answer for none, and 2 for "no".
+  if (outcome === "lost") return EXIT_USAGE;
+  // One that hears nothing runs the tool. A hook's program speaks once, at its end, so nothing
+  // has been said when it breaks.
+  try {
+    writeSync(1, answer);
+    return 0;
+  } catch {
+    return EXIT_USAGE;
+  }
+}
+
+/** Whether the program came to its end, broke before it, or lost a part of what it said. */
+interface Ending {
+  exit: number;
+  outcome: "ended" | "broken" | "lost";
+}
+
+async function run(core: Core, argv: string[]): Promise<Ending> {
   const now = process.env["ONLOOP_NOW"] ?? "";
   const frozenMs = now === "" ? undefined : core.parseTime(now);
   if (now !== "" && frozenMs === undefined) {
     const expected =
       "expected RFC 3339 (`2026-03-20T21:23:15Z`) or milliseconds since 1970";
-    return refuse(`\`ONLOOP_NOW\` is \`${now}\`; ${expected}`, EXIT_USAGE);
+    return broken(refuse(`\`ONLOOP_NOW\` is \`${now}\`; ${expected}`, EXIT_USAGE));
   }
   let host: NodeHost;
   try {
     host = new NodeHost(frozenMs === undefined ? {} : { frozenMs });
   } catch (error) {
-    return refuse(`cannot work in the current folder: ${text(error)}`, EXIT_REFUSED);
+    return broken(refuse(`cannot work in the current folder: ${text(error)}`, EXIT_REFUSED));
   }
   listen(host);
   try {
     const exit = await core.run(host.start(argv), host);
     const { lostOutput } = host;
     // Whoever reads the result must not take a part of it for the whole.
-    return exit === 0 && lostOutput !== undefined ? refuse(lostOutput.message, EXIT_REFUSED) : exit;
+    if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };
+    return { exit: refuse(lostOutput.message, EXIT_REFUSED), outcome: "lost" };
   } catch (error) {
-    return reportBug(core, error);
+    return broken(reportBug(core, error));
   }
+}
+
+function broken(exit: number): Ending {
+  return { exit, outcome: "broken" };
 }
 
 function refuse(message: string, exit: number): number {

@@ -10,6 +10,7 @@ import type {
   Outcome,
   Profile,
   Progress,
+  Started,
   Receipt,
   Rehearsal,
   Route,
@@ -143,6 +144,12 @@ export class Core {
     return this.#call(() => glue.set_trusted(list, content, trusted));
   }
 
+  /** The hands-off session that a prompt starts, if its first word is such a command. */
+  startedBy(prompt: string): Started | undefined {
+    const started = this.#call(() => glue.started_by(prompt));
+    return started === undefined ? undefined : (JSON.parse(started) as Started);
+  }
+
   /** The task table of `.ai/PROGRESS.md`. */
   readProgress(text: string): Progress {
     return JSON.parse(this.#call(() => glue.read_progress(text))) as Progress;
@@ -225,6 +232,14 @@ export class Core {
         await host.locks.releaseAll();
       }
     }
+  }
+
+  /**
+   * What a hook says that breaks before it has said anything; undefined where the command line
+   * is no hook's. Works after a bug, too.
+   */
+  brokenHookAnswer(argv: readonly string[]): string | undefined {
+    return this.#call(() => glue.broken_hook_answer([...argv]));
   }
 
   /** Memory of the instance; it only grows. */

@@ -77,6 +77,7 @@ const EXITS = {
   "rw-auto by itself": [0, 0, 14, 0, 0, 11],
   "rw-auto with a host that starts the children": [0, 0, 0, 0, 0],
   "tool calls": [3, 0, 0, 1, 1, 2, 0, 0, 0],
+  "an agent session": [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
   "work that is merged": [0, 0, 1, 1, 0, 0, 0, 0, 0],
   "work that does not go together": [0, 0, 0, 1, 0, 0],
   "work that is published": [0, 1, 0, 0, 0, 0, 0, 0],

@@ -69,6 +69,15 @@ test("trust is in the content of a file", () => {
   assert.equal(core.setTrusted(list, yaml, false), "");
 });
 
+test("prompts start the sessions of session-commands.jsonl", () => {
+  const cases = lines(vectors("session-commands.jsonl")).map(JSON.parse);
+  assert.ok(cases.length > 40);
+  const nothing = { workflow: null, issue_no: null, pr_no: null };
+  for (const { id, prompt, expected } of cases) {
+    assert.deepEqual(core.startedBy(prompt) ?? nothing, expected, id);
+  }
+});
+
 test("the runs of auto.jsonl are rehearsed the same", (t) => {
   const scenarios = lines(vectors("auto.jsonl")).map(JSON.parse);
   const rehearsals = lines(answered(t, ["auto", "rehearse"], vectors("auto.jsonl"))).map(JSON.parse);

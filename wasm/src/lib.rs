@@ -44,6 +44,13 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
+/// What a hook says that breaks before it has said anything; nothing where the command line is
+/// no hook's.
+#[wasm_bindgen]
+pub fn broken_hook_answer(argv: Vec<String>) -> Option<String> {
+    onloop_core::program::answer_of_a_broken_hook(&argv)
+}
+
 /// Memory of the instance; it only grows.
 #[wasm_bindgen]
 pub fn memory_bytes() -> f64 {

@@ -5,6 +5,7 @@
 
 pub mod auto;
 pub mod permission;
+pub mod session;
 
 use onloop_core::diagnostic::{Diagnostic, Severity};
 use onloop_core::program::mend;
