@@ -1,6 +1,7 @@
 /** A whole process around the program of a command line. */
 
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { Bug, Core, EXIT_BUG, PANIC } from "./core.js";
 import { NodeHost } from "./node/host.js";
@@ -35,7 +36,8 @@ export async function main(argv: string[], wasm: URL): Promise<number> {
   }
   listen(host);
   try {
-    const exit = await core.run(host.start(argv), host);
+    const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
+    const exit = await core.run({ ...host.start(argv), program }, host);
     const { lostOutput } = host;
     // Whoever reads the result must not take a part of it for the whole.
     return exit === 0 && lostOutput !== undefined ? refuse(lostOutput.message, EXIT_REFUSED) : exit;

@@ -38,7 +38,9 @@ fn asks_a_model(project: &Workspace) -> bool {
 pub(crate) fn with_model(project: Workspace, answer: &str) -> Workspace {
     use std::os::unix::fs::PermissionsExt;
 
-    let script = format!("#!/bin/sh\necho \"$@\" >> \"$HOME/calls\"\ncat >> \"$HOME/asked\"\necho '{answer}'\n");
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> \"$HOME/calls\"\ncat >> \"$HOME/asked\"\necho '{answer}'\n"
+    );
     project.write("../bin/claude", script);
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();

@@ -34,7 +34,10 @@ fn a_model_decides_what_no_rule_does_and_nothing_else() {
     assert_eq!(calls(&project), 1);
     let asked = project.read("../home/asked");
     assert!(asked.contains("frobnicate"), "{asked}");
-    assert_eq!(request(&project, "frobnicate")["hookSpecificOutput"]["decision"]["behavior"], "allow");
+    assert_eq!(
+        request(&project, "frobnicate")["hookSpecificOutput"]["decision"]["behavior"],
+        "allow"
+    );
     assert_eq!(calls(&project), 1);
 }
 
