@@ -7,11 +7,11 @@ use crate::program::permit;
 use crate::program::{
     ApproveArgs, DoctorArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
     InstallArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs,
-    ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
-    StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize, finish, gate,
-    hook, init, install, lint, locate, new, next, normalize, prepare, receipt, report, resume, run,
-    session_clear, session_done, session_list, session_show, session_stop, status, step, summary,
-    uninstall,
+    ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
+    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize,
+    finish, gate, hook, init, install, lint, locate, new, next, normalize, prepare, receipt,
+    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    session_stop, status, step, summary, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -141,6 +141,8 @@ people's entries, comments and spaces in a shared file stay as they are.")]
 when a hook would not protect anything, and says what to do."
     )]
     Doctor(DoctorArgs),
+    /// Print the JSON Schema of a document
+    Schema(SchemaArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -230,6 +232,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Install(args) => install(&io, &args).await,
         Verb::Uninstall(args) => uninstall(&io, &args).await,
         Verb::Doctor(args) => doctor(&io, &args).await,
+        Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
     }

@@ -3,9 +3,11 @@
 //! A person starts a workflow with a command ([`command`]); from then on a [`Session`] says
 //! whether the agent may stop. It is plain data with pure functions, like every record:
 //!
-//!     Session::begin(id, started, at)     a session whose workflow has just been started
-//!     session.prompted(at, prompt)        somebody typed something
-//!     session.stopped(at, stop)           the agent wants to stop: what should happen now
+//! ```text
+//! Session::begin(id, started, at)     a session whose workflow has just been started
+//! session.prompted(at, prompt)        somebody typed something
+//! session.stopped(at, stop)           the agent wants to stop: what should happen now
+//! ```
 //!
 //! What the agent is told is made in [`prompt`]; what can be learned from its transcript is in
 //! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by
@@ -26,3 +28,16 @@ pub use session::{Ending, Prompt, Session, SessionId, State};
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
 /// such an agent, must not ask another one: it answers from its rules alone.
 pub const DEPTH_VARIABLE: &str = "ONLOOP_HOOK_DEPTH";
+
+/// What a host tells the processes in a session about that session. An agent that is asked for
+/// an opinion is in none: Claude Code would refuse to start inside itself.
+pub const SESSION_VARIABLES: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+];

@@ -104,7 +104,7 @@ pub const SESSION_STALLED_STOPS: u32 = 5;
 /// The same where nothing can be known about progress: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
 /// Bytes at the end of a transcript that are looked at.
-pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
+pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.
 pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Longest wait of a hook for another one that works on the same session.
@@ -135,8 +135,11 @@ pub const APPROVAL_POLL_MS: u64 = 25_000;
 pub const APPROVAL_HTTP_MS: u64 = 10_000;
 /// Failed questions for updates, one after the other, after which nobody waits any more.
 pub const APPROVAL_FAILURES: u32 = 5;
-/// Time left to the host's own limit when the waiting for an answer ends.
-pub const APPROVAL_MARGIN_MS: u64 = 5_000;
+/// Longest time that such a call may take when the time to wait is over.
+pub const APPROVAL_LAST_CALL_MS: u64 = 2_000;
+/// Time left to the host's own limit when the waiting for an answer ends. It is enough for the
+/// last calls: an open question, its reply, and the message that says that it is over.
+pub const APPROVAL_MARGIN_MS: u64 = 10_000;
 /// Questions and answers of processes that are gone are swept away after this time.
 pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
 /// Largest document of a question, an answer or a pending call.

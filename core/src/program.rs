@@ -42,6 +42,7 @@ mod rescue;
 mod resume;
 mod review;
 mod run;
+mod schema;
 mod session;
 mod sessions;
 mod stall;
@@ -79,6 +80,7 @@ pub use prepare::{PrepareArgs, prepare};
 pub use request::*;
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{ConductArgs, RunArgs, run};
+pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
     session_show, session_stop,

@@ -15,6 +15,7 @@ pub mod permission;
 pub mod prepared;
 pub mod receipt;
 pub mod run;
+pub mod schema;
 pub mod session;
 pub mod strict_json;
 pub mod strict_yaml;

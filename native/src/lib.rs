@@ -11,7 +11,10 @@ use std::process::ExitCode;
 use onloop_core::program::{Exit, Program, Start};
 
 pub use drive::drive;
-use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
+use host::{
+    HeldLocks, Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Processes,
+    Root,
+};
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
@@ -38,19 +41,21 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
     };
     let root = Root::new(&start.cwd);
     let locks = OsLocks::new(root.clone(), &start.process, &interrupts);
-    let processes = OsProcesses::new(root, &interrupts, Orphans::End);
     let terminal = OsTerminal::new(&start, &interrupts);
-    let (held, running, lost) = (locks.held(), processes.running(), terminal.lost_output());
-    let abandon = move || {
-        running.end_for_good();
-        held.release_all();
+    let (held, lost) = (locks.held(), terminal.lost_output());
+    let processes: Box<dyn Processes> = if hook::is_one() {
+        Box::new(hook::ProcessesOnDemand::new(root, &interrupts, held))
+    } else {
+        match listening(root, &interrupts, held) {
+            Ok(processes) => Box::new(processes),
+            Err(error) => {
+                return refuse(&format!("cannot listen to signals: {error}"), Exit::Refused);
+            }
+        }
     };
-    if let Err(error) = interrupts.listen(abandon) {
-        return refuse(&format!("cannot listen to signals: {error}"), Exit::Refused);
-    }
     let mut host = OsHost {
         locks: Box::new(locks),
-        processes: Box::new(processes),
+        processes,
         clock: Box::new(OsClock::new(frozen, &interrupts)),
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
@@ -65,6 +70,17 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         }
         Some(_) | None => exit,
     }
+}
+
+/// Programs that a signal ends together with everything that they started.
+fn listening(root: Root, interrupts: &Interrupts, held: HeldLocks) -> std::io::Result<OsProcesses> {
+    let processes = OsProcesses::new(root, interrupts, Orphans::End);
+    let running = processes.running();
+    interrupts.listen(move || {
+        running.end_for_good();
+        held.release_all();
+    })?;
+    Ok(processes)
 }
 
 /// The end of a process that never got to its program.

@@ -1,5 +1,7 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+#[cfg(unix)]
+mod approval;
 mod auto;
 #[cfg(unix)]
 mod demo;
@@ -24,6 +26,7 @@ mod preflight;
 pub(crate) mod run;
 #[cfg(unix)]
 mod scenario;
+mod schema;
 mod sim;
 mod simulation;
 mod workflow_corpus;

@@ -158,9 +158,11 @@ fn number(word: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    type Found = Option<(&'static str, Option<u64>, Option<u64>)>;
+
     #[test]
     fn commands_end_where_words_end() {
-        let table: [(&str, Option<(&str, Option<u64>, Option<u64>)>); 24] = [
+        let table: [(&str, Found); 24] = [
             ("/issue-to-impl 42", Some(("issue-to-impl", Some(42), None))),
             ("/issue-to-impl\n42", Some(("issue-to-impl", Some(42), None))),
             ("/issue-to-impl --dry-run 42", Some(("issue-to-impl", Some(42), None))),

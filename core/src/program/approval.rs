@@ -23,7 +23,7 @@ pub struct Escalation {
     pub session_id: String,
     /// The tool.
     pub tool: String,
-    /// What it would do, whole and as it is: the command, the file, the address.
+    /// What it would do, whole and as it is; see [`crate::handsoff::approval::message::whole`].
     pub target_text: String,
     /// Why no rule decides.
     pub reason: String,

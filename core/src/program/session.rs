@@ -37,9 +37,8 @@ pub struct SessionIdArgs {
 
 /// `onloop session list`.
 pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
-    let sessions = Sessions::new(io);
-    let ids = match sessions.ids().await {
-        Ok(ids) => ids,
+    let (sessions, ids) = match found(io).await {
+        Ok(found) => found,
         Err(problem) => return refuse(io, &problem).await,
     };
     let mut entries = Vec::new();
@@ -73,6 +72,20 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
     }
     io.result(out).await;
     Exit::Done
+}
+
+/// The sessions that are kept here; where there are none, those of the checkout.
+async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), Problem> {
+    let sessions = Sessions::new(io);
+    let ids = sessions.ids().await?;
+    if ids.is_empty()
+        && let Some(checkout) = super::checkout::find(io, &io.start().cwd).await
+        && let Some(first) = Sessions::below(io, &checkout.root)
+    {
+        let ids = first.ids().await?;
+        return Ok((first, ids));
+    }
+    Ok((sessions, ids))
 }
 
 fn line(session: &Session) -> String {

@@ -49,26 +49,32 @@ impl Change {
     }
 }
 
+/// `AGENTIZE_HOME`, if it is set.
+fn chosen_home(io: &Io) -> Option<&str> {
+    io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty())
+}
+
 impl Sessions {
     /// Where new sessions are kept.
     pub(super) fn new(io: &Io) -> Sessions {
-        let home = io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty());
-        let home = home.unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
+        let home = chosen_home(io).unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
         Sessions { io: io.clone(), home }
+    }
+
+    /// Those below another folder, unless all are kept in one place.
+    pub(super) fn below(io: &Io, folder: &str) -> Option<Sessions> {
+        let home = folder.trim_end_matches('/').to_owned();
+        chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home })
     }
 
     /// Where session `id` is kept: an agent that changes its folder takes its hooks along, so
     /// `others` are looked into as well. Where it is nowhere, as [`Sessions::new`].
     pub(super) async fn of(io: &Io, id: &SessionId, others: &[&str]) -> Sessions {
         let usual = Sessions::new(io);
-        if io.env("AGENTIZE_HOME").is_some_and(|home| !home.trim().is_empty())
-            || io.stat(&usual.file(id)).await.is_ok()
-        {
+        if io.stat(&usual.file(id)).await.is_ok() {
             return usual;
         }
-        for other in others {
-            let home = other.trim_end_matches('/').to_owned();
-            let sessions = Sessions { io: io.clone(), home };
+        for sessions in others.iter().filter_map(|other| Sessions::below(io, other)) {
             if sessions.home != usual.home && io.stat(&sessions.file(id)).await.is_ok() {
                 return sessions;
             }
@@ -115,9 +121,7 @@ impl Sessions {
                 return Ok(());
             }
         }
-        for below in ["locks", "by-issue", "answers"] {
-            self.check_folder(&format!("{}/{below}", self.folder())).await?;
-        }
+        self.check_folder(&format!("{}/locks", self.folder())).await?;
         Ok(())
     }
 
@@ -194,6 +198,7 @@ impl Sessions {
 
     /// Makes the session findable by its issue; the last writer wins.
     pub(super) async fn write_index(&self, session: &Session) -> Result<(), Problem> {
+        self.check_folder(&format!("{}/by-issue", self.folder())).await?;
         match session.issue_no {
             Some(issue) => self.write(&self.index(issue), wire::write_index(session)).await,
             None => Ok(()),
@@ -232,6 +237,9 @@ impl Sessions {
     }
 
     async fn clear_locked(&self, id: &SessionId) -> Result<bool, Problem> {
+        for below in ["by-issue", "answers"] {
+            self.check_folder(&format!("{}/{below}", self.folder())).await?;
+        }
         // A damaged file does not tell its issue; its index then leads nowhere and is replaced.
         let issue = self.load(id).await.ok().flatten().and_then(|session| session.issue_no);
         if let Some(issue) = issue {
@@ -287,6 +295,7 @@ impl Sessions {
         act: impl FnOnce(&mut Vec<wire::Answered>),
     ) -> Result<(), Problem> {
         self.check_folders().await?;
+        self.check_folder(&format!("{}/answers", self.folder())).await?;
         let lock = self.lock_file(id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
         let file = self.answers_file(id);

@@ -4,10 +4,11 @@
 //! It is started without a shell, may change nothing, and has its own time limit. Whatever
 //! goes wrong, there is no prompt from it, and the session goes on with our own.
 
+use super::verify::private_names;
 use super::{Command, Io, ProcessSpec, ProcessStatus};
 use crate::agent::{PRESETS, Preset};
 use crate::handsoff::config::{Config, Provider, Supervisor};
-use crate::handsoff::{DEPTH_VARIABLE, approval};
+use crate::handsoff::{DEPTH_VARIABLE, SESSION_VARIABLES, approval};
 use crate::limits;
 use crate::text;
 
@@ -47,7 +48,7 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
     let spec = ProcessSpec {
         command: Command::Argv(argv(supervisor, preset, &question)),
         cwd: about.cwd.to_owned(),
-        env_remove: Vec::new(),
+        env_remove: session_names(io),
         env_set: vec![(DEPTH_VARIABLE.to_owned(), "1".to_owned())],
         stdin: Some(question.into_bytes()),
         timeout_ms: Some(timeout_ms),
@@ -64,6 +65,12 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
     let answer = end.stdout.text();
     let answer = text::prefix(answer.trim(), limits::SUPERVISOR_PROMPT_BYTES).trim();
     (!answer.is_empty()).then(|| answer.to_owned())
+}
+
+/// Variables that an agent which is asked for an opinion must not see.
+pub(super) fn session_names(io: &Io) -> Vec<String> {
+    let session = SESSION_VARIABLES.iter().map(|&name| name.to_owned());
+    private_names(io).into_iter().chain(session).collect()
 }
 
 fn preset(provider: Provider) -> Option<&'static Preset> {

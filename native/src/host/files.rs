@@ -61,9 +61,10 @@ impl Files for OsFiles {
         let size_bytes = metadata.len();
         let start = size_bytes.saturating_sub(limit_bytes);
         file.seek(SeekFrom::Start(start)).map_err(fail)?;
-        let mut bytes = Vec::new();
+        let expected = size_bytes - start;
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
         // What is added meanwhile belongs to a later reading.
-        (&mut file).take(size_bytes - start).read_to_end(&mut bytes).map_err(fail)?;
+        (&mut file).take(expected).read_to_end(&mut bytes).map_err(fail)?;
         Ok((bytes, size_bytes))
     }
 

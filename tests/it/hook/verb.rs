@@ -41,6 +41,17 @@ fn sessions_are_listed_shown_and_ended() {
 }
 
 #[test]
+fn sessions_of_the_checkout_are_found_from_below() {
+    let project = Workspace::git();
+    project.write("sub/file", "");
+    prompt(&project, "/issue-to-impl 42");
+    let list = project.onloop_at("sub", &["session", "list"]).expect_exit(0).stdout;
+    assert!(list.contains("issue #42"), "{list}");
+    project.onloop_at("sub", &["session", "done", "s1"]).expect_exit(0);
+    assert_eq!(state(&project, "s1")["state"], "done");
+}
+
+#[test]
 fn an_id_that_is_none_is_named() {
     let project = Workspace::plain();
     for verb in ["show", "done", "stop", "clear"] {

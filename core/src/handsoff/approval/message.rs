@@ -19,6 +19,35 @@ pub struct Subject {
     pub reason: String,
 }
 
+/// Fields that say most about a call; they come first.
+const FIRST: &[&str] = &["command", "file_path", "notebook_path", "path", "url", "query"];
+
+/// Everything that the input of a call says. Whoever answers for a call, and whoever judges it,
+/// must see all of it: a path without the content that goes there says little.
+pub fn whole(input: &Value) -> String {
+    let Value::Object(fields) = input else {
+        return input.to_string();
+    };
+    let first = FIRST.iter().find(|name| fields.get(**name).is_some_and(Value::is_string));
+    let mut out = match first {
+        Some(name) => fields[*name].as_str().unwrap_or_default().to_owned(),
+        None => String::new(),
+    };
+    for (name, value) in fields.iter().filter(|(name, _)| first != Some(&name.as_str())) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        match value {
+            Value::String(text) if text.contains('\n') => {
+                out.push_str(&format!("{name}:\n{text}"));
+            }
+            Value::String(text) => out.push_str(&format!("{name}: {text}")),
+            other => out.push_str(&format!("{name}: {other}")),
+        }
+    }
+    out
+}
+
 /// The messages of one question, in the order in which they are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Messages {

@@ -208,6 +208,24 @@ fn what_cannot_be_shown_cannot_be_allowed() {
 }
 
 #[test]
+fn a_call_is_shown_with_all_its_fields() {
+    let table = [
+        (json!({"command": "ls"}), "ls"),
+        (json!({"timeout": 5, "command": "ls"}), "ls\ntimeout: 5"),
+        (
+            json!({"file_path": "/etc/x", "content": "a\nb", "more": {"k": [1]}}),
+            "/etc/x\ncontent:\na\nb\nmore: {\"k\":[1]}",
+        ),
+        (json!({"command": 7, "to": "x"}), "command: 7\nto: x"),
+        (json!([1]), "[1]"),
+        (json!({}), ""),
+    ];
+    for (input, expected) in table {
+        assert_eq!(super::message::whole(&input), expected);
+    }
+}
+
+#[test]
 fn numbers_and_seals_differ() {
     assert_eq!(nonce([0; 16], 0).len(), 32);
     assert_ne!(nonce([0; 16], 0), nonce([0; 16], 1));

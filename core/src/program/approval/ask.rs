@@ -14,6 +14,9 @@ use crate::wire::approval as wire;
 /// Longest wait for the reader of updates before we look whether it has left our answer.
 const LOOK_EVERY_MS: u64 = 1000;
 
+/// How much later a question is over than its asker stops waiting.
+const LAST_MOMENT_MS: i64 = 1000;
+
 /// How the waiting ended without an answer.
 enum NoAnswer {
     /// Nobody answered in time.
@@ -22,7 +25,7 @@ enum NoAnswer {
     GaveUp(String),
 }
 
-/// Asks about `subject` and waits up to `wait_ms`.
+/// Asks about `subject` and waits up to `wait_ms`, the sending included.
 pub(super) async fn person(
     io: &Io,
     telegram: &Telegram,
@@ -30,33 +33,35 @@ pub(super) async fn person(
     wait_ms: u64,
 ) -> Verdict {
     let no_answer = |why: String| Verdict::NoAnswer(format!("asking through Telegram: {why}"));
+    let mut patience = Patience::new(io.now(), wait_ms);
     let bot = match Bot::new(io, &telegram.token) {
         Ok(bot) => bot,
         Err(why) => return no_answer(why),
     };
     let meeting = Meeting::new(&super::folder(io), &bot);
-    if let Err(why) = know_the_beginning(io, &bot, &meeting).await {
+    if let Err(why) = know_the_beginning(io, &bot, &meeting, &patience).await {
         return no_answer(why);
     }
     let messages = message::messages(subject);
-    let until_ms = io.now().as_millis().saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
+    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
     let mut question = Question {
         nonce: nonce(io.start().random, 0),
         chat_id: telegram.chat_id,
         allowed_user_ids: telegram.allowed_user_ids.clone(),
         message_ids: Vec::new(),
         bot: String::new(),
-        until_ms,
+        // What arrives at the last moment and is read then still counts.
+        until_ms: io.now().as_millis().saturating_add(wait_ms).saturating_add(LAST_MOMENT_MS),
         complete: messages.complete,
     };
     // Whoever reads updates knows the question before anybody can press its button.
     if let Err(failure) = publish(io, &meeting, &question).await {
         return no_answer(failure.message);
     }
-    let verdict = match send(io, &bot, &messages, &mut question).await {
+    let verdict = match send(io, &bot, &messages, &mut question, &patience).await {
         Ok(question_id) => {
             let outcome = match publish(io, &meeting, &question).await {
-                Ok(()) => wait(io, &bot, telegram, &meeting, &question, wait_ms).await,
+                Ok(()) => wait(io, &bot, telegram, &meeting, &question, &mut patience).await,
                 Err(failure) => Err(NoAnswer::GaveUp(failure.message)),
             };
             close(io, &bot, &question, &messages, question_id, outcome).await
@@ -69,15 +74,31 @@ pub(super) async fn person(
 }
 
 /// Old updates must not be taken for answers, so it has to be known where new ones begin.
-async fn know_the_beginning(io: &Io, bot: &Bot<'_>, meeting: &Meeting) -> Result<(), String> {
-    if poller::has_offset(io, meeting).await {
-        return Ok(());
-    }
+async fn know_the_beginning(
+    io: &Io,
+    bot: &Bot<'_>,
+    meeting: &Meeting,
+    patience: &Patience,
+) -> Result<(), String> {
     let lock = meeting.lock();
-    io.lock(&lock, limits::LOCK_WAIT_MS).await.map_err(|failure| failure.message)?;
-    let known = poller::establish(io, bot, meeting).await;
-    let _ = io.unlock(&lock).await;
-    known
+    let mut wait_ms = limits::LOCK_WAIT_MS.min(patience.left_ms(io.now()));
+    // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
+    while !poller::has_offset(io, meeting).await {
+        let slice_ms = wait_ms.min(LOOK_EVERY_MS);
+        match io.lock(&lock, slice_ms).await {
+            Ok(()) => {
+                let timeout_ms = patience.call_ms(io.now());
+                let known = poller::establish(io, bot, meeting, timeout_ms).await;
+                let _ = io.unlock(&lock).await;
+                return known;
+            }
+            Err(failure) if failure.kind == FailureKind::Busy && wait_ms > slice_ms => {
+                wait_ms -= slice_ms;
+            }
+            Err(failure) => return Err(failure.message),
+        }
+    }
+    Ok(())
 }
 
 async fn publish(io: &Io, meeting: &Meeting, question: &Question) -> Result<(), Failure> {
@@ -92,14 +113,15 @@ async fn send(
     bot: &Bot<'_>,
     messages: &Messages,
     question: &mut Question,
+    patience: &Patience,
 ) -> Result<i64, CallError> {
     for part in &messages.parts {
         let payload = message::send_part(question.chat_id, part);
-        let sent = bot.call(io, "sendMessage", &payload).await?;
+        let sent = bot.call(io, "sendMessage", &payload, patience.call_ms(io.now())).await?;
         question.message_ids.extend(sent["message_id"].as_i64());
     }
     let payload = message::send_question(question.chat_id, messages, &question.nonce);
-    let sent = bot.call(io, "sendMessage", &payload).await?;
+    let sent = bot.call(io, "sendMessage", &payload, patience.call_ms(io.now())).await?;
     let id = sent["message_id"].as_i64().ok_or(CallError::Garbled)?;
     question.message_ids.push(id);
     question.bot = sent["from"]["username"].as_str().unwrap_or_default().to_owned();
@@ -113,9 +135,8 @@ async fn wait(
     telegram: &Telegram,
     meeting: &Meeting,
     question: &Question,
-    wait_ms: u64,
+    patience: &mut Patience,
 ) -> Result<Choice, NoAnswer> {
-    let mut patience = Patience::new(io.now(), wait_ms);
     let lock = meeting.lock();
     let mut reading = false;
     let ended = loop {
@@ -135,6 +156,12 @@ async fn wait(
             continue;
         }
         let poll_ms = left_ms.min(telegram.poll_interval_ms);
+        // Telegram waits whole seconds; what is left of one must not become a busy loop.
+        if poll_ms < 1000
+            && let Err(failure) = io.sleep(poll_ms).await
+        {
+            break Err(NoAnswer::GaveUp(failure.message));
+        }
         match poller::read_once(io, bot, meeting, poll_ms).await {
             Ok(()) => patience.read(poll_ms),
             Err(error) if error.is_final() || patience.failed() => {
@@ -203,7 +230,7 @@ async fn close(
     let html = message::closed(&messages.question, shown);
     let payload = message::edit(question.chat_id, question_id, &html);
     // The answer counts even if the chat cannot show it.
-    let _ = bot.call(io, "editMessageText", &payload).await;
+    let _ = bot.call(io, "editMessageText", &payload, limits::APPROVAL_LAST_CALL_MS).await;
     verdict
 }
 
@@ -228,6 +255,12 @@ impl Patience {
         let passed_ms = if passed_ms == 0 { self.counted_ms } else { passed_ms };
         let most_reads = 100 + self.wait_ms / 100;
         if self.reads > most_reads { 0 } else { self.wait_ms.saturating_sub(passed_ms) }
+    }
+
+    /// How long a call may take that is not a question for updates.
+    fn call_ms(&self, now: Timestamp) -> u64 {
+        let left_ms = self.left_ms(now).max(limits::APPROVAL_LAST_CALL_MS);
+        limits::APPROVAL_HTTP_MS.min(left_ms)
     }
 
     fn waited(&mut self, ms: u64) {

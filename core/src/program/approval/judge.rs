@@ -7,6 +7,7 @@
 use super::Escalation;
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::limits;
+use crate::program::supervisor::session_names;
 use crate::program::{Command, Io, ProcessSpec, ProcessStatus};
 use crate::text;
 
@@ -41,7 +42,7 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         command: Command::Argv(ARGV.map(str::to_owned).to_vec()),
         // Instructions and settings of the repository are not for its judge.
         cwd: io.env("HOME").unwrap_or(&io.start().cwd).to_owned(),
-        env_remove: Vec::new(),
+        env_remove: session_names(io),
         env_set: vec![(DEPTH_VARIABLE.to_owned(), "1".to_owned())],
         stdin: Some(prompt(escalation, &fence).into_bytes()),
         timeout_ms: Some(timeout_ms),

@@ -23,7 +23,7 @@ pub struct Deferred<'c> {
     pub tool: &'c str,
     /// Its input.
     pub input: &'c Value,
-    /// What it would do, for people.
+    /// What it would do, for people; see [`crate::handsoff::approval::message::whole`].
     pub target_text: &'c str,
     /// Why nobody decided, for people.
     pub reason: &'c str,

@@ -65,12 +65,17 @@ async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
 /// # Errors
 ///
 /// When Telegram does not say, or it cannot be written down.
-pub(super) async fn establish(io: &Io, bot: &Bot<'_>, meeting: &Meeting) -> Result<(), String> {
+pub(super) async fn establish(
+    io: &Io,
+    bot: &Bot<'_>,
+    meeting: &Meeting,
+    timeout_ms: u64,
+) -> Result<(), String> {
     if has_offset(io, meeting).await {
         return Ok(());
     }
     let payload = message::updates(-1, 1, 0);
-    let answer = bot.answer(io, "getUpdates", &payload, limits::APPROVAL_HTTP_MS).await;
+    let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await;
     let last = answer
         .and_then(|answer| updates::read(&answer.body).ok_or(CallError::Garbled))
         .map_err(|error| error.to_string())?;
@@ -99,10 +104,10 @@ pub(super) async fn read_once(
     wait_ms: u64,
 ) -> Result<(), CallError> {
     let offset = read_offset(io, meeting).await.ok_or(CallError::Garbled)?;
-    // The question may stay open that long; the connection two seconds longer at least.
+    // The question may stay open that long, the connection a little longer.
     let wait_sec = wait_ms.min(limits::APPROVAL_POLL_MS) / 1000;
     let payload = message::updates(offset, limits::APPROVAL_UPDATES, wait_sec);
-    let timeout_ms = wait_sec * 1000 + limits::APPROVAL_HTTP_MS;
+    let timeout_ms = wait_sec * 1000 + limits::APPROVAL_LAST_CALL_MS;
     let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await?;
     let incoming = updates::read(&answer.body).ok_or(CallError::Garbled)?;
     let Some(last) = incoming.iter().map(|update| update.update_id).max() else {
@@ -137,18 +142,23 @@ pub(super) async fn read_once(
 
 /// Tells the person what became of an answer. That it could not be told changes nothing.
 async fn reply(io: &Io, bot: &Bot<'_>, acts: &[Act]) {
+    let timeout_ms = limits::APPROVAL_LAST_CALL_MS;
     for act in acts {
-        let _ = match act {
+        let told = match act {
             Act::Decide { .. } => continue,
             Act::Acknowledge { callback_id, text } => {
                 let payload = message::acknowledge(callback_id, text);
-                bot.call(io, "answerCallbackQuery", &payload).await
+                bot.call(io, "answerCallbackQuery", &payload, timeout_ms).await
             }
             Act::Confirm { chat_id, reply_to, text } => {
                 let payload = message::confirm(*chat_id, *reply_to, text);
-                bot.call(io, "sendMessage", &payload).await
+                bot.call(io, "sendMessage", &payload, timeout_ms).await
             }
         };
+        // One that does not answer would be waited for again and again.
+        if matches!(told, Err(CallError::Failed(_))) {
+            return;
+        }
     }
 }
 

@@ -86,14 +86,15 @@ impl<'c> Bot<'c> {
         self.token
     }
 
-    /// The `result` of a call.
+    /// The `result` of a call that may take `timeout_ms`.
     pub(super) async fn call(
         &self,
         io: &Io,
         method: &str,
         payload: &Value,
+        timeout_ms: u64,
     ) -> Result<Value, CallError> {
-        let answer = self.answer(io, method, payload, limits::APPROVAL_HTTP_MS).await?;
+        let answer = self.answer(io, method, payload, timeout_ms).await?;
         updates::result(&answer.body).ok_or(CallError::Garbled)
     }
 

@@ -3,6 +3,7 @@
 
 use super::{Scene, links, log};
 use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::message;
 use crate::handsoff::{State, digest, transcript};
 use crate::hooks::{Answer, Host};
 use crate::permission::paths::Places;
@@ -77,7 +78,7 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
     let escalation = Escalation {
         session_id: scene.session.as_ref().map_or("unknown", |id| id.as_str()).to_owned(),
         tool: call.tool.clone(),
-        target_text: target(call),
+        target_text: message::whole(&call.input),
         reason: ruling.reason.clone(),
         context: transcript::conversation(&tail, whole),
         time_left_ms: scene.time_left_ms(),
@@ -109,7 +110,7 @@ async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String>
     if scene.host != Host::Claude || !pending::host_defers(&scene.io) {
         return None;
     }
-    let target = target(call);
+    let target = message::whole(&call.input);
     let deferred = Deferred {
         session_id: scene.session.as_ref()?.as_str(),
         cwd: &scene.cwd,
@@ -165,7 +166,7 @@ async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
 
 /// The branch matters where something may be pushed, and nowhere else.
 fn mentions_push(call: &Call) -> bool {
-    call.input["command"].as_str().is_some_and(|line| line.contains("push"))
+    call.input["command"].to_string().contains("push")
 }
 
 async fn context(scene: &Scene) -> Context {

@@ -65,6 +65,8 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
             add(path);
         }
     }
+    let words = call.input["command"].as_array().map_or(&[][..], Vec::as_slice);
+    words.iter().filter_map(|word| word.as_str()).for_each(&mut add);
     if let Some(line) = call.input["command"].as_str() {
         for command in shell::read(line).commands {
             command.words.iter().skip(1).filter_map(|word| word.as_literal()).for_each(&mut add);

@@ -63,7 +63,7 @@ async fn decide(
             end(sessions, id, Ending::Done, "its run is over, or gone").await?;
             Ok(Answer::Nothing)
         }
-        Some(_) => by_workflow(scene, sessions, id, stop).await,
+        Some(session) => by_workflow(scene, sessions, &session, stop).await,
         None => Ok(Answer::Nothing),
     }
 }
@@ -155,19 +155,16 @@ async fn by_record(
 async fn by_workflow(
     scene: &Scene,
     sessions: &Sessions,
-    id: &SessionId,
+    before: &Session,
     stop: &StopInput,
 ) -> Result<Answer, Problem> {
+    let id = &before.id;
     let facts = facts(scene, stop).await;
-    let before = sessions.load(id).await?;
-    let plan = match before.as_ref().and_then(|session| plan_of(session, sessions)) {
+    let plan = match plan_of(before, sessions) {
         Some(path) => read_plan(scene, path).await,
         None => None,
     };
-    let template = match &before {
-        Some(session) => template(scene, &session.workflow).await,
-        None => None,
-    };
+    let template = template(scene, &before.workflow).await;
     let at = scene.io.now();
     let mut said = sessions
         .change(id, |session| {
@@ -179,14 +176,14 @@ async fn by_workflow(
             })
         })
         .await?;
-    if let (Some(session), Said::GoOn { prompt, number, maximum }) = (before, &mut said)
-        && let Some(words) = supervised(scene, &session, (*number, *maximum), prompt).await
+    if let Said::GoOn { prompt, number, maximum } = &mut said
+        && let Some(words) = supervised(scene, before, (*number, *maximum), prompt).await
     {
         let resume = scene.host.resume_command(id.as_str());
         let file = sessions.file(id);
         let (number, maximum) = (*number, *maximum);
         let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
-        *prompt = prompt::supervised(&session, facts, &words);
+        *prompt = prompt::supervised(before, facts, &words);
         sent_on(sessions, id, prompt).await?;
     }
     Ok(tell(scene, said).await)

@@ -45,6 +45,20 @@ const VARIABLES: &[(&str, &str)] = &[
         "ONLOOP_BROWSER_CHECKER",
         "command line, for `sh -c`, that evaluates checks of type `browser`",
     ),
+    (
+        "AGENTIZE_HOME",
+        "folder below which `.tmp` holds sessions, questions and answers, and where a configuration is looked for",
+    ),
+    ("HANDSOFF_…", "override the configuration, see [configuration](config.md)"),
+    (
+        "ONLOOP_HOOK_DEPTH",
+        "set for agents that are asked for an opinion: our hooks, called by them, ask nobody",
+    ),
+    (
+        "ONLOOP_TELEGRAM_API",
+        "another address of Telegram's interface: `https://…`, or a server on this machine",
+    ),
+    ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy to servers, and which ones need none"),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
     ("NO_COLOR", "no colour"),
     ("CI", "no live status lines"),

@@ -3,6 +3,7 @@
 //! A new one is one line in [`DOCUMENTS`].
 
 mod cli;
+mod config;
 mod exit_codes;
 mod limits;
 mod rust_docs;
@@ -20,6 +21,7 @@ struct Document {
 
 const DOCUMENTS: &[Document] = &[
     Document { path: "docs/cli.md", content: cli::document },
+    Document { path: "docs/config.md", content: config::document },
     Document { path: "docs/exit-codes.md", content: exit_codes::document },
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/transitions.md", content: transitions::document },

@@ -1,0 +1,112 @@
+//! JSON Schemas of the documents that other programs read and write.
+
+use serde_json::{Map, Value, json};
+
+use crate::handsoff::config::keys::{KEYS, Key, Kind, WORKFLOW_KEYS};
+
+/// A document that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Subject {
+    /// A workflow, as `onloop normalize` prints it
+    Workflow,
+    /// The record of a run, `.hotl/state/RUN_ID.json`
+    State,
+    /// The receipt of a run
+    Receipt,
+    /// The configuration, `.agentize.local.yaml`
+    Config,
+}
+
+/// The schema of a document, with a line break at its end.
+pub fn schema(subject: Subject) -> String {
+    match subject {
+        Subject::Workflow => include_str!("schema/workflow.json").to_owned(),
+        Subject::State => include_str!("schema/state.json").to_owned(),
+        Subject::Receipt => include_str!("schema/receipt.json").to_owned(),
+        Subject::Config => {
+            let text = serde_json::to_string_pretty(&config());
+            format!("{}\n", text.expect("the schema has only string keys"))
+        }
+    }
+}
+
+/// The schema of the configuration, from the table of its keys.
+fn config() -> Value {
+    let mut top = section("", "");
+    // Other tools keep their settings in the same file.
+    top.insert("additionalProperties".to_owned(), Value::Bool(true));
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    schema.insert("$id".to_owned(), json!("onloop.config/v1"));
+    schema.insert("title".to_owned(), json!("onloop's configuration, `.agentize.local.yaml`"));
+    schema.append(&mut top);
+    Value::Object(schema)
+}
+
+/// The mapping whose keys begin with `path`.
+fn section(path: &str, name: &str) -> Map<String, Value> {
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+    let mut properties = Map::new();
+    for key in KEYS {
+        let Some(rest) = key.path.strip_prefix(&prefix) else { continue };
+        match rest.split_once('.') {
+            None => {
+                properties.insert(rest.to_owned(), value_of(key));
+            }
+            Some((below, _)) if !properties.contains_key(below) => {
+                let inner = section(&format!("{prefix}{below}"), below);
+                properties.insert(below.to_owned(), Value::Object(inner));
+            }
+            Some(_) => {}
+        }
+    }
+    let mut section = Map::new();
+    let kinds = if name.is_empty() { json!("object") } else { json!(["object", "null"]) };
+    section.insert("type".to_owned(), kinds);
+    section.insert("properties".to_owned(), Value::Object(properties));
+    section.insert("additionalProperties".to_owned(), Value::Bool(false));
+    section
+}
+
+fn value_of(key: &Key) -> Value {
+    let mut schema = match key.kind {
+        Kind::Flag => json!({ "type": ["boolean", "number", "string", "null"] }),
+        Kind::Number { min, max } => {
+            json!({ "type": ["integer", "string", "null"], "minimum": min, "maximum": max })
+        }
+        Kind::Word(words) => {
+            let mut words: Vec<Value> = words.iter().map(|&word| json!(word)).collect();
+            words.push(Value::Null);
+            json!({ "enum": words })
+        }
+        Kind::Text | Kind::Secret => json!({ "type": ["string", "null"] }),
+        Kind::Id => json!({ "type": ["integer", "string", "null"] }),
+        Kind::Ids => json!({
+            "type": ["integer", "string", "array", "null"],
+            "items": { "type": ["integer", "string"] },
+        }),
+        Kind::Arguments => {
+            json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
+        }
+        Kind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
+        Kind::Rules => json!({ "type": ["object", "null"] }),
+    };
+    schema["description"] = json!(key.about.replace("[below](#workflows-of-your-own)", "below"));
+    schema
+}
+
+fn workflow() -> Value {
+    let properties: Map<String, Value> = WORKFLOW_KEYS
+        .iter()
+        .map(|(name, about)| {
+            ((*name).to_owned(), json!({ "type": "string", "description": about }))
+        })
+        .collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["command", "prompt_file"],
+        "additionalProperties": false,
+    })
+}
