@@ -53,6 +53,8 @@ fn manifest() -> Value {
         "homepage": env!("CARGO_PKG_REPOSITORY"),
         "repository": env!("CARGO_PKG_REPOSITORY"),
         "license": env!("CARGO_PKG_LICENSE"),
+        // Asked only where the configuration says so: a person who approves from afar.
+        "network": { "hosts": ["api.telegram.org"] },
         "keywords": ["workflow", "hooks", "permissions", "verification", "human-on-the-loop"],
     })
 }

@@ -18,18 +18,20 @@ fn shared(host: Host, program: &str) -> Piece {
 }
 
 /// Blanks and comments between tokens; the last kind ends its line.
-fn gap() -> impl Strategy<Value = String> {
+fn gap() -> BoxedStrategy<String> {
     prop_oneof![
         4 => Just(String::new()),
         3 => prop_oneof![Just(" "), Just("\n"), Just("\r\n\t"), Just("\n    ")].prop_map(str::to_owned),
         1 => Just(" /* a \"b\" // { */ ".to_owned()),
         1 => Just(" // it's [mine\n".to_owned()),
     ]
+    .boxed()
 }
 
-fn scalar() -> impl Strategy<Value = String> {
+fn scalar() -> BoxedStrategy<String> {
     prop_oneof![Just("1"), Just("-2.5e3"), Just("null"), Just("\"a\\\"b{[,\""), Just("\"日本\"")]
         .prop_map(str::to_owned)
+        .boxed()
 }
 
 /// A list of these texts, in these brackets.
@@ -37,21 +39,23 @@ fn container(
     brackets: (&'static str, &'static str),
     entry: impl Strategy<Value = String> + Clone + 'static,
     most: usize,
-) -> impl Strategy<Value = String> {
+) -> BoxedStrategy<String> {
     let entries = prop::collection::vec((gap(), entry, gap()), 0..=most);
-    (entries, gap(), any::<bool>()).prop_map(move |(entries, end, trailing)| {
-        let last = entries.len().saturating_sub(1);
-        let mut text = brackets.0.to_owned();
-        for (at, (before, entry, after)) in entries.into_iter().enumerate() {
-            let comma = if at < last || trailing { "," } else { "" };
-            text.push_str(&format!("{before}{entry}{after}{comma}"));
-        }
-        text + &end + brackets.1
-    })
+    (entries, gap(), any::<bool>())
+        .prop_map(move |(entries, end, trailing)| {
+            let last = entries.len().saturating_sub(1);
+            let mut text = brackets.0.to_owned();
+            for (at, (before, entry, after)) in entries.into_iter().enumerate() {
+                let comma = if at < last || trailing { "," } else { "" };
+                text.push_str(&format!("{before}{entry}{after}{comma}"));
+            }
+            text + &end + brackets.1
+        })
+        .boxed()
 }
 
 /// An entry of somebody else, in one of the forms that hosts know.
-fn foreign() -> impl Strategy<Value = String> + Clone {
+fn foreign() -> BoxedStrategy<String> {
     prop_oneof![
         Just("{ \"command\": \"./mine.sh hook claude\" }".to_owned()),
         Just(
@@ -66,7 +70,7 @@ fn foreign() -> impl Strategy<Value = String> + Clone {
 }
 
 /// The members of `hooks`: some of our events, some others, each at most once.
-fn hooks() -> impl Strategy<Value = String> {
+fn hooks() -> BoxedStrategy<String> {
     let events = ["PreToolUse", "Stop", "preToolUse", "stop", "Other"];
     let lists = events.map(|event| {
         let list = container(("[", "]"), foreign(), 3);
@@ -75,30 +79,32 @@ fn hooks() -> impl Strategy<Value = String> {
         })
     });
     let [a, b, c, d, e] = lists;
-    (a, b, c, d, e, gap(), any::<bool>()).prop_map(|(a, b, c, d, e, end, trailing)| {
-        let members: Vec<String> = [a, b, c, d, e].into_iter().flatten().collect();
-        let comma = if trailing && !members.is_empty() { "," } else { "" };
-        format!("{{{}{comma}{end}}}", members.join(","))
-    })
+    (a, b, c, d, e, gap(), any::<bool>())
+        .prop_map(|(a, b, c, d, e, end, trailing)| {
+            let members: Vec<String> = [a, b, c, d, e].into_iter().flatten().collect();
+            let comma = if trailing && !members.is_empty() { "," } else { "" };
+            format!("{{{}{comma}{end}}}", members.join(","))
+        })
+        .boxed()
 }
 
-fn document() -> impl Strategy<Value = String> {
+fn document() -> BoxedStrategy<String> {
     let member = |key: &'static str| {
         (any::<bool>(), gap(), scalar()).prop_map(move |(is_there, gap, value)| {
             is_there.then(|| format!("{gap}\"{key}\":{gap}{value}"))
         })
     };
     let parts = (member("a"), prop::option::of((gap(), hooks())), member("z"));
-    (any::<bool>(), gap(), parts, gap(), any::<bool>(), gap()).prop_map(
-        |(mark, start, (a, hooks, z), end, trailing, after)| {
+    (any::<bool>(), gap(), parts, gap(), any::<bool>(), gap())
+        .prop_map(|(mark, start, (a, hooks, z), end, trailing, after)| {
             let hooks = hooks.map(|(gap, hooks)| format!("{gap}\"hooks\": {hooks}"));
             let version = Some("\"version\": 1".to_owned());
             let members: Vec<String> = [a, version, hooks, z].into_iter().flatten().collect();
             let (mark, comma) =
                 (if mark { "\u{feff}" } else { "" }, if trailing { "," } else { "" });
             format!("{mark}{start}{{{}{comma}{end}}}{after}", members.join(","))
-        },
-    )
+        })
+        .boxed()
 }
 
 proptest! {
