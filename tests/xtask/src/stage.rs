@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{links, npm, purity, sizes};
+use crate::{hosts, links, npm, purity, sizes};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -72,6 +72,7 @@ pub(crate) const ON_DEMAND: &[Stage] = &[
         about: "the npm package does what the native program does",
         run: npm::test,
     },
+    Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
 ];
 
 /// The stage of that name.
