@@ -27,6 +27,12 @@ export function codex() {
   return join(here, "node_modules/.bin/codex");
 }
 
+/** The program of opencode for this platform, without the script that would install it. */
+export function opencode() {
+  const name = `opencode-${process.platform}-${process.arch}`;
+  return join(here, "node_modules", name, "bin/opencode");
+}
+
 const made = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 

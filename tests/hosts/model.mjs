@@ -107,3 +107,31 @@ function shell(tools, number, line) {
   if (name === undefined) throw new Error(`no shell among ${tools.map((tool) => tool.name)}`);
   return { type: "function_call", call_id: `call_${number}`, name, arguments: JSON.stringify(arguments_[name]) };
 }
+
+/** The same for clients that speak chat completions. */
+export async function completions(lines) {
+  const results = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const asked = body === "" ? {} : JSON.parse(body);
+    const done = (asked.messages ?? []).filter(({ role }) => role === "tool");
+    const works = asked.tools?.length > 0;
+    if (works) results.splice(0, results.length, ...done.map(({ content }) => JSON.stringify(content)));
+    const line = works ? lines[done.length] : undefined;
+    const args = JSON.stringify({ command: line, description: "a step" });
+    const call = { index: 0, id: `call_${done.length}`, type: "function", function: { name: "bash", arguments: args } };
+    const delta = line === undefined ? { content: "finished" } : { tool_calls: [call] };
+    const chunk = (delta, finish_reason) => {
+      const choices = [{ index: 0, delta, finish_reason }];
+      const said = { id: "chat", object: "chat.completion.chunk", created: 0, model: "fake", choices };
+      return `data: ${JSON.stringify(said)}\n\n`;
+    };
+    response.setHeader("content-type", "text/event-stream");
+    const end = line === undefined ? "stop" : "tool_calls";
+    response.end(`${chunk({ role: "assistant", ...delta }, null)}${chunk({}, end)}data: [DONE]\n\n`);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  return { url: `http://127.0.0.1:${port}`, results, close: () => server.close() };
+}

@@ -16,7 +16,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     let mut install = Command::new("npm");
     run(install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]), &folder)?;
     let mut tests = Command::new("node");
-    tests.args(["--test", "claude.test.mjs", "codex.test.mjs"]);
+    tests.args(["--test", "claude.test.mjs", "codex.test.mjs", "opencode.test.mjs"]);
     run(tests.env("ONLOOP_TEST_NATIVE", target_folder().join("debug/onloop")), &folder)
 }
 
