@@ -5,12 +5,13 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
 use crate::program::permit;
 use crate::program::{
-    ApproveArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, Io, LintArgs,
-    LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs, ResumeArgs,
-    RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, approve, called_as_hook, finalize, finish, gate, hook, init, lint, locate, new,
-    next, normalize, prepare, receipt, report, resume, run, schema, session_clear, session_done,
-    session_list, session_show, session_stop, status, step, summary,
+    ApproveArgs, DoctorArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
+    InstallArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs,
+    ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
+    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize,
+    finish, gate, hook, init, install, lint, locate, new, next, normalize, prepare, receipt,
+    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    session_stop, status, step, summary, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -109,7 +110,7 @@ enum Verb {
     #[command(after_help = "Hosts call this, people do not: one event as JSON in, the host's
 answer out, nothing where there is no opinion. It always ends with 0.
 
-Hosts: claude, codex, cursor, vscode, opencode.")]
+Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
     Hook(HookArgs),
     /// Look at and end agent sessions that go on by themselves
     Session {
@@ -123,6 +124,23 @@ Hosts: claude, codex, cursor, vscode, opencode.")]
   onloop approve 1f2e3d4c                     let it run, once
   onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
     Approve(ApproveArgs),
+    /// Put hooks, skills and commands into an agent host
+    #[command(after_help = "Examples:
+  onloop install claude                   for all your sessions
+  onloop install codex --scope project    for this repository
+  onloop install cursor --dry-run         show what would change
+
+Without --scope: project for vscode and copilot, user for all others. Other
+people's entries, comments and spaces in a shared file stay as they are.")]
+    Install(InstallArgs),
+    /// Take them out again; without --scope, everywhere
+    Uninstall(InstallArgs),
+    /// Show what is installed where, and try every hook
+    #[command(
+        after_help = "Each hook gets a call that must be refused; nothing is run. Exits with 1
+when a hook would not protect anything, and says what to do."
+    )]
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of a document
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -211,6 +229,9 @@ pub async fn main(io: Io) -> Exit {
         Verb::Hook(args) => hook(&io, &args).await,
         Verb::Session { verb } => session(&io, &verb).await,
         Verb::Approve(args) => approve(&io, &args).await,
+        Verb::Install(args) => install(&io, &args).await,
+        Verb::Uninstall(args) => uninstall(&io, &args).await,
+        Verb::Doctor(args) => doctor(&io, &args).await,
         Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,

@@ -9,7 +9,9 @@
 //! ends there.
 
 mod claude;
+mod cline;
 mod codex;
+mod copilot;
 mod cursor;
 mod opencode;
 mod vscode;
@@ -32,12 +34,36 @@ pub enum Host {
     VsCode,
     /// opencode, through our own plugin.
     OpenCode,
+    /// Cline.
+    Cline,
+    /// Copilot CLI.
+    Copilot,
 }
 
 impl Host {
+    /// The name that people know.
+    pub fn title(self) -> &'static str {
+        match self {
+            Host::Claude => "Claude Code",
+            Host::Codex => "Codex",
+            Host::Cursor => "Cursor",
+            Host::VsCode => "VS Code",
+            Host::OpenCode => "opencode",
+            Host::Cline => "Cline",
+            Host::Copilot => "Copilot CLI",
+        }
+    }
+
     /// Every host.
-    pub const ALL: [Host; 5] =
-        [Host::Claude, Host::Codex, Host::Cursor, Host::VsCode, Host::OpenCode];
+    pub const ALL: [Host; 7] = [
+        Host::Claude,
+        Host::Codex,
+        Host::Cursor,
+        Host::VsCode,
+        Host::OpenCode,
+        Host::Cline,
+        Host::Copilot,
+    ];
 
     /// The word on the command line.
     pub fn word(self) -> &'static str {
@@ -47,6 +73,8 @@ impl Host {
             Host::Cursor => "cursor",
             Host::VsCode => "vscode",
             Host::OpenCode => "opencode",
+            Host::Cline => "cline",
+            Host::Copilot => "copilot",
         }
     }
 
@@ -73,6 +101,8 @@ impl Host {
             Host::Cursor => cursor::read(&document),
             Host::VsCode => vscode::read(&document),
             Host::OpenCode => opencode::read(&document),
+            Host::Cline => cline::read(&document),
+            Host::Copilot => copilot::read(&document),
         }
     }
 
@@ -96,6 +126,8 @@ impl Host {
             Host::Cursor => cursor::write(kind, answer),
             Host::VsCode => vscode::write(kind, answer),
             Host::OpenCode => opencode::write(kind, answer),
+            Host::Cline => cline::write(kind, answer),
+            Host::Copilot => copilot::write(kind, answer),
         };
         document.map_or_else(String::new, |document| format!("{document}\n"))
     }
@@ -107,7 +139,7 @@ impl Host {
             // Their form of asking stops a call where nobody is there to be asked.
             Host::Claude | Host::VsCode => Answer::Decided(Decision::Ask, reason.to_owned()),
             // Here asking lets the call run: always, or in one of the host's modes.
-            Host::Codex | Host::Cursor | Host::OpenCode => {
+            Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline | Host::Copilot => {
                 Answer::Decided(Decision::Deny, reason.to_owned())
             }
         };
@@ -119,7 +151,7 @@ impl Host {
         match self {
             Host::Claude | Host::Codex | Host::OpenCode => 600_000,
             Host::Cursor => 60_000,
-            Host::VsCode => 30_000,
+            Host::VsCode | Host::Cline | Host::Copilot => 30_000,
         }
     }
 
@@ -129,7 +161,8 @@ impl Host {
             Host::Claude => format!("`claude -r {id}`"),
             Host::Codex => format!("`codex resume {id}`"),
             Host::OpenCode => format!("`opencode -s {id}`"),
-            Host::Cursor | Host::VsCode => format!("the chat of session {id}"),
+            Host::Copilot => format!("`copilot --resume {id}`"),
+            Host::Cursor | Host::VsCode | Host::Cline => format!("the chat of session {id}"),
         }
     }
 }

@@ -37,6 +37,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod handsoff;
 pub mod hooks;
+pub mod install;
 pub mod limits;
 pub mod permission;
 pub mod preflight;

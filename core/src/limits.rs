@@ -164,3 +164,10 @@ pub const SUPERVISOR_PROMPT_BYTES: usize = 16 * 1024;
 pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Most deferred calls that are listed.
 pub const PENDING_CALLS: usize = 1000;
+
+/// Largest file of an agent host that is edited.
+pub const HOST_FILE_BYTES: u64 = 1024 * 1024;
+/// Deepest nesting of such a file.
+pub const HOST_FILE_DEPTH: usize = 100;
+/// Time that an installed hook may take to answer when it is tried.
+pub const CANARY_TIMEOUT_MS: u64 = 30_000;

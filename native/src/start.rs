@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use onloop_core::program::{Exit, Start, Terminal};
@@ -70,8 +71,10 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
         .into_string()
         .map_err(|cwd| StartError::Folder(format!("`{}` is not UTF-8", cwd.to_string_lossy())))?;
     let now = frozen.unwrap_or_else(|| host::timestamp(SystemTime::now()));
+    let program = program(argv.first().map_or("", String::as_str), &env, Path::new(&cwd));
     let start = Start {
         argv,
+        program: program.into_iter().collect(),
         env,
         cwd,
         now,
@@ -80,6 +83,27 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
         random: random(),
     };
     Ok((start, frozen))
+}
+
+/// The path by which this program was called, where that leads to it: what package managers
+/// put on PATH stays the same when a new version comes, the file behind it often does not.
+fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<String> {
+    let itself = std::env::current_exe().ok()?;
+    let same = itself.canonicalize().ok();
+    let candidates: Vec<PathBuf> = match name.contains(std::path::MAIN_SEPARATOR) {
+        true => vec![cwd.join(name)],
+        false => {
+            let path = env.get("PATH").map_or("", String::as_str);
+            let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+            folders.map(|folder| folder.join(name)).collect()
+        }
+    };
+    let called =
+        candidates.into_iter().find(|path| same.is_some() && path.canonicalize().ok() == same);
+    let called = called.unwrap_or(itself);
+    // `./onloop` is `cwd/onloop` wherever it is read.
+    let plain: PathBuf = called.components().collect();
+    plain.into_os_string().into_string().ok()
 }
 
 fn environment() -> BTreeMap<String, String> {

@@ -1,6 +1,7 @@
 /** A whole process around the program of a command line. */
 
 import { readFileSync, writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { Bug, Core, EXIT_BUG, PANIC } from "./core.js";
 import { NodeHost } from "./node/host.js";
@@ -58,7 +59,8 @@ async function run(core: Core, argv: string[]): Promise<Ending> {
   }
   listen(host);
   try {
-    const exit = await core.run(host.start(argv), host);
+    const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
+    const exit = await core.run({ ...host.start(argv), program }, host);
     const { lostOutput } = host;
     // Whoever reads the result must not take a part of it for the whole.
     if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };

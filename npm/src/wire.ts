@@ -16,6 +16,8 @@ import type {
 export interface Start {
   /** Command line; the first word is the name the program was called by. */
   argv: string[];
+  /** The words that start the program again from anywhere; left out, nothing can. */
+  program?: string[];
   env: Record<string, string>;
   /** Absolute. */
   cwd: string;

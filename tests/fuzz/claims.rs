@@ -76,6 +76,7 @@ pub(crate) fn hook(bytes: &[u8]) {
             (_, None) => false,
             // Here silence is the answer for everything but a refusal.
             (Host::Codex, Some(_)) => true,
+            (Host::Cline, Some(_)) => false,
             (Host::Cursor, Some(kind)) => !matches!(kind, Kind::ToolCall | Kind::Prompt),
             (_, Some(kind)) => kind != Kind::ToolCall,
         };
@@ -187,6 +188,20 @@ fn shape(host: Host, document: &Value) -> Option<&'static str> {
             }
             members(document, &["decision", "reason"])?;
             word(&document["decision"])
+        }
+        Host::Cline => {
+            if document["cancel"] == false {
+                return members(document, &["cancel"]).map(|()| "continue");
+            }
+            members(document, &["cancel", "errorMessage"])?;
+            document["errorMessage"].as_str().map(|_| "deny")
+        }
+        Host::Copilot => {
+            if document["decision"] == "block" {
+                return members(document, &["decision", "reason"]).map(|()| "block");
+            }
+            members(document, &["permissionDecision", "permissionDecisionReason"])?;
+            word(&document["permissionDecision"])
         }
     }
 }

@@ -14,6 +14,8 @@ mod guide;
 mod hook;
 #[cfg(unix)]
 mod host;
+#[cfg(unix)]
+mod install;
 mod mutations;
 mod permission;
 #[cfg(unix)]

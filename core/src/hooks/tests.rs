@@ -27,6 +27,9 @@ fn each_host_gets_a_decision_in_its_own_form() {
         })
     };
     let opencode = |word: &str| json!({ "decision": word, "reason": "`rm` destroys" });
+    let copilot = |word: &str| json!({ "permissionDecision": word, "permissionDecisionReason": "`rm` destroys" });
+    let go_on = json!({ "cancel": false });
+    let cancelled = json!({ "cancel": true, "errorMessage": "`rm` destroys" });
     let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
     let table = [
         (Host::Claude, claude("allow"), claude("ask"), claude("deny")),
@@ -34,6 +37,8 @@ fn each_host_gets_a_decision_in_its_own_form() {
         (Host::Cursor, json!({ "permission": "allow" }), cursor("ask"), cursor("deny")),
         (Host::VsCode, claude("allow"), claude("ask"), claude("deny")),
         (Host::OpenCode, opencode("allow"), opencode("ask"), opencode("deny")),
+        (Host::Cline, go_on.clone(), go_on, cancelled),
+        (Host::Copilot, copilot("allow"), copilot("ask"), copilot("deny")),
     ];
     for (host, allowed, asked, denied) in table {
         assert_eq!(decided(host, allow), allowed, "{host:?}");
@@ -56,6 +61,7 @@ fn each_host_is_sent_on_in_its_own_form() {
             } }),
         ),
         (Host::OpenCode, json!({ "continue": true, "prompt": "on" })),
+        (Host::Copilot, json!({ "decision": "block", "reason": "on" })),
     ];
     for (host, expected) in table {
         let text = host.write(&Kind::Stop, &go_on);
@@ -86,7 +92,7 @@ fn d20_a_permission_request_is_never_answered_with_ask() {
 
 #[test]
 fn what_cannot_be_read_says_why() {
-    let table: [(Host, &[u8], &str); 11] = [
+    let table: [(Host, &[u8], &str); 15] = [
         (Host::Claude, b"", "not JSON"),
         (Host::Claude, b"\xff", "not UTF-8"),
         (Host::Claude, b"[]", "not a JSON object"),
@@ -98,6 +104,10 @@ fn what_cannot_be_read_says_why() {
         (Host::Cursor, b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}", "`tool_input` is not JSON"),
         (Host::VsCode, b"{}", "`hookEventName` is missing"),
         (Host::OpenCode, b"{\"event\":\"tool.execute.before\"}", "`tool` is missing"),
+        (Host::Cline, b"{}", "`hookName` is missing"),
+        (Host::Cline, b"{\"hookName\":\"PreToolUse\"}", "`toolName` is missing"),
+        (Host::Copilot, b"{}", "no event of this host"),
+        (Host::Copilot, b"{\"toolName\":\"a\",\"toolArgs\":\"{\"}", "`toolArgs` is not JSON"),
     ];
     for (host, input, expected) in table {
         let error = host.read(input).unwrap_err();
@@ -110,7 +120,8 @@ fn the_safe_answer_runs_nothing() {
     for host in Host::ALL {
         let safe: Value = serde_json::from_str(&host.safe_answer("why\u{1b}[2J\n not")).unwrap();
         let text = safe.to_string();
-        assert!(text.contains("deny") || text.contains("ask"), "{text}");
+        let stops = ["deny", "ask", "\"cancel\":true"];
+        assert!(stops.iter().any(|word| text.contains(word)), "{text}");
         assert!(text.contains("why  not"), "{text}");
         assert!(!text.contains("allow"), "{text}");
         assert!(host.safe_answer("").contains("gives no reason"));
@@ -169,4 +180,44 @@ fn claude_says_what_a_person_typed_and_what_a_command_stands_for() {
         "command_name": "agentize:issue-to-impl", "command_args": "42", "prompt_id": "p" });
     let Event::Prompt { text, id, .. } = read(Host::Claude, expansion).event else { panic!() };
     assert_eq!((text.as_str(), id.as_deref()), ("/agentize:issue-to-impl 42", Some("p")));
+}
+
+#[test]
+fn cline_puts_the_event_below_its_name() {
+    let call = json!({ "clineVersion": "3", "hookName": "PreToolUse", "taskId": "t",
+        "workspaceRoots": ["/r"], "preToolUse": { "toolName": "execute_command",
+            "parameters": { "command": "git status" } } });
+    let input = read(Host::Cline, call);
+    assert_eq!((input.session.as_deref(), input.cwd.as_deref()), (Some("t"), Some("/r")));
+    let Event::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
+    assert_eq!(
+        (call.tool.as_str(), &call.input["command"]),
+        ("execute_command", &json!("git status"))
+    );
+    let other = read(Host::Cline, json!({ "hookName": "TaskStart", "taskId": "t" }));
+    assert_eq!(other.event, Event::Other);
+}
+
+#[test]
+fn copilot_does_not_name_its_events() {
+    let event = |mut document: Value| {
+        document["timestamp"] = json!(1);
+        read(Host::Copilot, document).event
+    };
+    let arguments = json!({ "path": "/r/a" });
+    let Event::ToolCall(call) = event(json!({ "toolName": "view", "toolArgs": arguments })) else {
+        panic!()
+    };
+    assert_eq!(call, Call { tool: "Read".to_owned(), input: arguments.clone() });
+    let text = json!({ "toolName": "bash", "toolArgs": "{\"command\":\"ls\"}" });
+    let Event::ToolCall(call) = event(text) else { panic!() };
+    assert_eq!((call.tool.as_str(), &call.input["command"]), ("bash", &json!("ls")));
+    let done = json!({ "toolName": "view", "toolArgs": arguments,
+        "toolResult": { "resultType": "success", "textResultForLlm": "x" } });
+    assert!(matches!(event(done), Event::ToolDone { output, .. } if output == "x"));
+    assert!(matches!(event(json!({ "stopReason": "end_turn" })), Event::Stop(_)));
+    assert_eq!(event(json!({ "stopReason": "end_turn", "agentName": "a" })), Event::Other);
+    assert_eq!(event(json!({ "prompt": "/x" })).kind(), Kind::Prompt);
+    let of_vscode = json!({ "hookEventName": "PreToolUse", "tool_name": "read_file" });
+    assert_eq!(event(of_vscode), Event::Other);
 }

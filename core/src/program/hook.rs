@@ -23,7 +23,7 @@ use crate::text;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct HookArgs {
-    /// claude, codex, cursor, vscode or opencode
+    /// claude, codex, cursor, vscode, opencode, cline or copilot
     pub host: String,
     /// How long the host waits, as its entry for this hook says
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
@@ -142,7 +142,7 @@ impl Scene {
             Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
             // Its own hooks run in the folder of its settings.
             Host::Cursor => Some(cwd.as_str()),
-            Host::Codex | Host::VsCode | Host::OpenCode => None,
+            Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
         };
         let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
         let checkout = checkout::find(io, &project).await;

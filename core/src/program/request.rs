@@ -13,6 +13,9 @@ use crate::workflow::Shell;
 pub struct Start {
     /// Command line; the first word is the name the program was called by.
     pub argv: Vec<String>,
+    /// The words that start this program again from anywhere: its absolute path, or that of
+    /// an interpreter and of a script. Empty: it cannot be started again.
+    pub program: Vec<String>,
     /// Environment variables; names and values that are not UTF-8 are left out.
     pub env: BTreeMap<String, String>,
     /// Absolute current folder. Relative paths in requests are below it.
@@ -57,6 +60,7 @@ impl Start {
     pub fn example<const N: usize>(argv: [&str; N]) -> Start {
         Start {
             argv: argv.map(str::to_owned).to_vec(),
+            program: Vec::new(),
             env: BTreeMap::new(),
             cwd: "/demo".to_owned(),
             now: Timestamp::EPOCH,

@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{links, npm, purity, sizes};
+use crate::{hosts, links, npm, purity, sizes};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -77,6 +77,7 @@ pub(crate) const ON_DEMAND: &[Stage] = &[
         about: "the npm package works in a page and its worker",
         run: npm::browser,
     },
+    Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
 ];
 
 /// The stage of that name.

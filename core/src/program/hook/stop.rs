@@ -287,7 +287,7 @@ async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
             HostCap::InARow(told.filter(|&cap| cap > 0).unwrap_or(CLAUDE_CAP))
         }
         Host::Cursor => HostCap::Total(CURSOR_CAP),
-        Host::Codex | Host::VsCode | Host::OpenCode => HostCap::None,
+        Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
     };
     Stop {
         configured: scene.loaded.config.max_continuations,

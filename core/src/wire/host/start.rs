@@ -12,6 +12,9 @@ use crate::time::Timestamp;
 #[serde(deny_unknown_fields)]
 struct Document {
     argv: Vec<String>,
+    /// Hosts that embed the core have no program of their own to name.
+    #[serde(default)]
+    program: Vec<String>,
     env: BTreeMap<String, String>,
     cwd: String,
     now_ms: i64,
@@ -52,6 +55,7 @@ pub(super) fn read(json: &str) -> Result<Start, Malformed> {
     let ProcessDocument { pid, host, started } = document.process;
     Ok(Start {
         argv: document.argv,
+        program: document.program,
         env: document.env,
         cwd: document.cwd,
         now: Timestamp::from_millis(document.now_ms),
@@ -65,7 +69,7 @@ pub(super) fn read(json: &str) -> Result<Start, Malformed> {
 mod tests {
     use super::*;
 
-    const START: &str = r#"{"argv":["onloop","lint"],"env":{"A":"日本"},"cwd":"/w","now_ms":-1,
+    const START: &str = r#"{"argv":["onloop","lint"],"program":["/bin/onloop"],"env":{"A":"日本"},"cwd":"/w","now_ms":-1,
         "terminal":{"stdin":true,"stdout":false,"stderr":false,"columns":100},
         "process":{"pid":7,"host":"box","started":"99"},
         "random":"000102030405060708090a0b0c0d0e0f"}"#;
@@ -74,6 +78,9 @@ mod tests {
     fn a_start_is_read_whole() {
         let start = read(START).unwrap();
         assert_eq!(start.argv, ["onloop", "lint"]);
+        assert_eq!(start.program, ["/bin/onloop"]);
+        let without = START.replace("\"program\":[\"/bin/onloop\"],", "");
+        assert!(read(&without).unwrap().program.is_empty());
         assert_eq!(start.env["A"], "日本");
         assert_eq!(start.now.as_millis(), -1);
         assert_eq!(start.terminal.columns, 100);

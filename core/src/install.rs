@@ -1,0 +1,279 @@
+//! What onloop puts into agent hosts, and where.
+//!
+//! [`offer`] is the one description: which moments we want to hear of, which skills, commands
+//! and agents there are. Each host has a module below this one that says which files of that
+//! host they become. Nothing here touches a file: a [`Piece`] says what a file should be, given
+//! what it is.
+//!
+//! Where a host reads a folder, we put a file of our own into it. Where it reads one file that
+//! is the user's too, entries are added to that file and every other byte of it stays.
+
+pub mod canary;
+mod claude;
+mod cline;
+mod codex;
+mod copilot;
+mod cursor;
+mod hook_file;
+mod json_edit;
+pub mod offer;
+mod opencode;
+mod own_file;
+pub mod plugin;
+#[cfg(test)]
+mod tests;
+mod vscode;
+
+pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
+pub use own_file::OwnFile;
+
+use crate::handsoff::config::{Config, Provider};
+use crate::hooks::Host;
+use crate::limits;
+
+/// Whose sessions are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of this user's.
+    User,
+    /// Those in one project.
+    Project,
+}
+
+impl Scope {
+    /// Both, the wider one first.
+    pub const ALL: [Scope; 2] = [Scope::User, Scope::Project];
+
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+
+    /// What is meant where nothing is said: the user's, except for hosts whose hooks belong to
+    /// a repository.
+    pub fn usual(host: Host) -> Scope {
+        match host {
+            Host::Claude | Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline => Scope::User,
+            Host::VsCode | Host::Copilot => Scope::Project,
+        }
+    }
+}
+
+/// Where things go and what they call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The words that start onloop; never empty.
+    pub program: Vec<String>,
+    /// For whom.
+    pub scope: Scope,
+    /// The user's home folder, absolute, without a final `/`.
+    pub home: String,
+    /// The project's top folder, absolute, without a final `/`.
+    pub project: String,
+    /// The folder in which the host keeps what is the user's, absolute; see [`user_folder`].
+    pub user_folder: String,
+    /// How long hooks may take.
+    pub waits: Waits,
+}
+
+impl Setting {
+    /// A path in the host's folder for the user, or in the project.
+    fn path(&self, for_user: &str, for_project: &str) -> String {
+        match self.scope {
+            Scope::Project => format!("{}/{for_project}", self.project),
+            Scope::User => format!("{}/{for_user}", self.user_folder),
+        }
+    }
+
+    /// The command line of the hook, for a shell.
+    fn hook_line(&self, host: Host, wait_s: Option<u64>) -> String {
+        let words: Vec<String> = self
+            .hook_words(host, wait_s)
+            .iter()
+            .map(|word| crate::text::shell_word(word))
+            .collect();
+        words.join(" ")
+    }
+
+    fn hook_words(&self, host: Host, wait_s: Option<u64>) -> Vec<String> {
+        let mut words = self.program.clone();
+        words.extend(["hook".to_owned(), host.word().to_owned()]);
+        if let Some(seconds) = wait_s {
+            words.extend(["--timeout".to_owned(), seconds.to_string()]);
+        }
+        words
+    }
+}
+
+/// The folder in which a host keeps what is the user's, absolute. `variable` looks into the
+/// environment.
+pub fn user_folder<'e>(
+    host: Host,
+    home: &str,
+    variable: impl Fn(&str) -> Option<&'e str>,
+) -> String {
+    let named = match host {
+        Host::Claude => variable("CLAUDE_CONFIG_DIR").map(str::to_owned),
+        Host::Codex => variable("CODEX_HOME").map(str::to_owned),
+        Host::OpenCode => variable("OPENCODE_CONFIG_DIR")
+            .map(str::to_owned)
+            .or_else(|| variable("XDG_CONFIG_HOME").map(|folder| format!("{folder}/opencode"))),
+        Host::Copilot => variable("COPILOT_HOME").map(str::to_owned),
+        Host::Cursor | Host::VsCode | Host::Cline => None,
+    };
+    let usual = match host {
+        Host::Claude => ".claude",
+        Host::Codex => ".codex",
+        Host::Cursor => ".cursor",
+        Host::VsCode | Host::Copilot => ".copilot",
+        Host::OpenCode => ".config/opencode",
+        Host::Cline => "Documents/Cline",
+    };
+    named
+        .map_or_else(|| format!("{home}/{usual}"), |folder| folder.trim_end_matches('/').to_owned())
+}
+
+/// How long hosts are told to wait for our hooks, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// Before a tool call: a model and a person may have to be asked.
+    pub call_s: u64,
+    /// When the agent stops: a supervisor may have to write.
+    pub stop_s: u64,
+    /// For everything else.
+    pub short_s: u64,
+}
+
+impl Waits {
+    /// Long enough for everything that `config` wants to be asked.
+    pub fn of(config: &Config) -> Waits {
+        const SHORTEST_S: u64 = 60;
+        let model_ms = if config.auto_permission { limits::JUDGE_TIMEOUT_MS } else { 0 };
+        let person_ms = config.telegram.as_ref().map_or(0, |telegram| telegram.timeout_ms);
+        let margin_ms = 2 * limits::APPROVAL_MARGIN_MS + limits::HOOK_LOCK_WAIT_MS;
+        let stop_ms = match config.supervisor.provider {
+            Provider::None => 0,
+            Provider::Claude | Provider::Codex | Provider::Cursor | Provider::Opencode => {
+                limits::SUPERVISOR_TIMEOUT_MS
+            }
+        };
+        let seconds = |ms: u64| (ms + margin_ms).div_ceil(1000).max(SHORTEST_S);
+        Waits { call_s: seconds(model_ms + person_ms), stop_s: seconds(stop_ms), short_s: 60 }
+    }
+
+    fn of_moment(self, moment: offer::Moment) -> u64 {
+        match moment {
+            offer::Moment::ToolCall | offer::Moment::PermissionRequest => self.call_s,
+            offer::Moment::Stop => self.stop_s,
+            offer::Moment::Prompt | offer::Moment::ToolDone => self.short_s,
+        }
+    }
+}
+
+/// One file of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Entries of ours in a file that is the user's too.
+    Shared(HookFile),
+    /// A file of ours alone.
+    Own(OwnFile),
+}
+
+impl Piece {
+    /// Where it is, absolute.
+    pub fn path(&self) -> &str {
+        match self {
+            Piece::Shared(file) => &file.path,
+            Piece::Own(file) => &file.path,
+        }
+    }
+
+    /// What the file should be, where `found` is what it is.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be changed without touching what is not ours.
+    pub fn installed(&self, found: Option<&str>) -> Result<String, String> {
+        match self {
+            Piece::Shared(file) => file.merged(found),
+            Piece::Own(file) => file.written(found),
+        }
+    }
+
+    /// What remains of the file without us.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be changed without touching what is not ours.
+    pub fn removed(&self, found: &str) -> Result<Remains, String> {
+        match self {
+            Piece::Shared(file) => file.without(found),
+            Piece::Own(file) if file.is_ours(found) => {
+                Ok(Remains { text: String::new(), is_nothing: true })
+            }
+            Piece::Own(_) => Ok(Remains { text: found.to_owned(), is_nothing: false }),
+        }
+    }
+}
+
+/// What remains of a file without us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remains {
+    /// Its text.
+    pub text: String,
+    /// Nothing in it is anybody's.
+    pub is_nothing: bool,
+}
+
+/// Every file that `host` gets. The first is the one with the hooks.
+pub fn pieces(host: Host, setting: &Setting) -> Vec<Piece> {
+    match host {
+        Host::Claude => claude::pieces(setting),
+        Host::Codex => codex::pieces(setting),
+        Host::Cursor => cursor::pieces(setting),
+        Host::VsCode => vscode::pieces(setting),
+        Host::OpenCode => opencode::pieces(setting),
+        Host::Cline => cline::pieces(setting),
+        Host::Copilot => copilot::pieces(setting),
+    }
+}
+
+/// What the person still has to do, or should know, one paragraph each.
+pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
+    match host {
+        Host::Claude => vec!["Sessions that run already read their hooks when they start anew."],
+        Host::Codex => vec![
+            "Codex skips hooks that nobody has trusted, without a word: start `codex`, open \
+             `/hooks` and trust those of onloop. Trust holds until their command changes.",
+        ],
+        Host::Cursor => vec!["Restart Cursor, and look at its settings under Hooks."],
+        Host::VsCode => vec![
+            "Hooks are a preview: `chat.hooks.enabled` must be on.",
+            "VS Code also reads the hooks of Claude Code; ours say nothing there.",
+        ],
+        Host::OpenCode => vec![
+            "`opencode run` ends when its agent stops; sessions go on by themselves in the \
+             terminal interface and in `opencode serve` only.",
+        ],
+        Host::Cline => vec![
+            "Switch hooks on in Cline's settings (Features → Enable Hooks); on Windows they do \
+             not run.",
+            "Cline knows no \"ask\": what onloop does not deny is left to Cline's own approval. \
+             Do not approve commands there without being asked.",
+        ],
+        Host::Copilot => {
+            let mut advice = vec![
+                "Copilot CLI runs a tool when a hook fails or takes too long; `onloop doctor \
+                 copilot` shows whether this one answers.",
+            ];
+            if scope == Scope::Project {
+                advice
+                    .push("The coding agent on GitHub reads the same file, where no such path is.");
+            }
+            advice
+        }
+    }
+}

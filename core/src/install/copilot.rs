@@ -1,0 +1,36 @@
+//! Copilot CLI: a file of hooks of our own, and skills.
+
+use serde_json::{Map, json};
+
+use super::claude::skills;
+use super::offer::Moment;
+use super::vscode::document;
+use super::{OwnFile, Piece, Setting};
+use crate::hooks::Host;
+
+const EVENTS: [(&str, Moment); 4] = [
+    ("userPromptSubmitted", Moment::Prompt),
+    ("preToolUse", Moment::ToolCall),
+    ("postToolUse", Moment::ToolDone),
+    ("agentStop", Moment::Stop),
+];
+
+pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+    let mut hooks = Map::new();
+    for (event, moment) in EVENTS {
+        let wait_s = setting.waits.of_moment(moment);
+        let line = setting.hook_line(Host::Copilot, Some(wait_s));
+        let entry = json!({ "type": "command", "bash": line, "timeoutSec": wait_s });
+        hooks.insert(event.to_owned(), json!([entry]));
+    }
+    let mut pieces = vec![Piece::Own(OwnFile {
+        // VS Code reads the same folder; the two files must not be one.
+        path: setting.path("hooks/onloop-copilot.json", ".github/hooks/onloop-copilot.json"),
+        content: document(&json!({ "version": 1, "hooks": hooks })),
+        executable: false,
+        sign: " hook copilot".to_owned(),
+        owns_folder: false,
+    })];
+    pieces.extend(skills(setting, "skills", ".github/skills"));
+    pieces
+}

@@ -1,0 +1,45 @@
+//! Cursor. It has an event for each sort of call; the one for all calls is asked only about
+//! those that have none of their own, so that nothing is judged twice.
+
+use serde_json::{Value, json};
+
+use super::offer::Moment;
+use super::{HookFile, Piece, Setting};
+use crate::hooks::Host;
+
+const EVENTS: [(&str, Moment); 7] = [
+    ("beforeSubmitPrompt", Moment::Prompt),
+    ("beforeShellExecution", Moment::ToolCall),
+    ("beforeMCPExecution", Moment::ToolCall),
+    ("beforeReadFile", Moment::ToolCall),
+    ("preToolUse", Moment::ToolCall),
+    ("afterShellExecution", Moment::ToolDone),
+    ("stop", Moment::Stop),
+];
+/// What has no event of its own.
+const OTHER_TOOLS: &str = "Write|Delete|Edit|StrReplace";
+
+pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+    vec![Piece::Shared(HookFile {
+        path: setting.path("hooks.json", ".cursor/hooks.json"),
+        host: Host::Cursor,
+        version: Some(1),
+        hooks: EVENTS
+            .iter()
+            .map(|(event, moment)| (*event, entry(setting, event, *moment)))
+            .collect(),
+    })]
+}
+
+fn entry(setting: &Setting, event: &str, moment: Moment) -> Value {
+    let wait_s = setting.waits.of_moment(moment);
+    let mut entry =
+        json!({ "command": setting.hook_line(Host::Cursor, Some(wait_s)), "timeout": wait_s });
+    if event == "preToolUse" {
+        entry["matcher"] = json!(OTHER_TOOLS);
+    }
+    if moment.must_not_fail_open() {
+        entry["failClosed"] = json!(true);
+    }
+    entry
+}

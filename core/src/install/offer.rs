@@ -1,0 +1,150 @@
+//! What onloop offers to every host, told once.
+
+/// A moment of a session that we want to hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A person sends a prompt.
+    Prompt,
+    /// Before a tool is used: the only moment at which something can be prevented.
+    ToolCall,
+    /// The host is about to ask a person.
+    PermissionRequest,
+    /// A tool was used.
+    ToolDone,
+    /// The agent wants to stop.
+    Stop,
+}
+
+impl Moment {
+    /// Whether a hook that fails must stop what is under way. For the other moments that
+    /// would do harm: an agent that cannot stop, a person who cannot write.
+    pub fn must_not_fail_open(self) -> bool {
+        match self {
+            Moment::ToolCall | Moment::PermissionRequest => true,
+            Moment::Prompt | Moment::ToolDone | Moment::Stop => false,
+        }
+    }
+}
+
+/// Instructions that an agent reads when it needs them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name, and that of its folder.
+    pub name: &'static str,
+    /// When to read it.
+    pub description: &'static str,
+    /// What it says.
+    pub instructions: &'static str,
+}
+
+/// Every skill.
+pub const SKILLS: [Skill; 5] = [
+    Skill {
+        name: "onloop-loop",
+        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when somebody wants a workflow run or executed, or names such a file.",
+        instructions: include_str!("offer/skills/loop.md"),
+    },
+    Skill {
+        name: "onloop-resume",
+        description: "Continues a paused, blocked or interrupted onloop run. Use when a run was left unfinished, a gate was answered, or somebody asks to go on with one.",
+        instructions: include_str!("offer/skills/resume.md"),
+    },
+    Skill {
+        name: "onloop-write-plan",
+        description: "Writes a workflow file that onloop can run, with a verify for every step. Use when work should be planned before it is done unattended.",
+        instructions: include_str!("offer/skills/write-plan.md"),
+    },
+    Skill {
+        name: "onloop-verify",
+        description: "Proves that work is finished before anybody says so. Use before claiming that something works, is fixed or is done, and before committing.",
+        instructions: include_str!("offer/skills/verify.md"),
+    },
+    Skill {
+        name: "onloop-review",
+        description: "Reviews a finished change against what was asked for. Use before work of a run is merged or published, or when a review step asks for it.",
+        instructions: include_str!("offer/skills/review.md"),
+    },
+];
+
+/// What stands at the end of our skills and commands, so that we know our own files again.
+const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
+
+impl Skill {
+    /// `SKILL.md`.
+    pub fn file(&self) -> String {
+        let description = quoted(self.description);
+        format!(
+            "---\nname: {}\ndescription: {description}\n---\n\n{}\n{SIGN}\n",
+            self.name, self.instructions
+        )
+    }
+}
+
+/// Something that a person types.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What is typed, behind `/hotl:`.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// What may follow it.
+    pub argument_hint: &'static str,
+    /// What the agent is told.
+    pub instructions: &'static str,
+}
+
+/// Every command.
+pub const COMMANDS: [Command; 5] = [
+    Command {
+        name: "loop",
+        description: "Run a workflow file step by step",
+        argument_hint: "[workflow file]",
+        instructions: include_str!("offer/commands/loop.md"),
+    },
+    Command {
+        name: "resume",
+        description: "Continue a run that was left unfinished",
+        argument_hint: "[run id or workflow file]",
+        instructions: include_str!("offer/commands/resume.md"),
+    },
+    Command {
+        name: "write-plan",
+        description: "Write a workflow file for a piece of work",
+        argument_hint: "<what is to be built>",
+        instructions: include_str!("offer/commands/write-plan.md"),
+    },
+    Command {
+        name: "execute-plan",
+        description: "Work through a plan, making a workflow of it first where it is none",
+        argument_hint: "[plan or workflow file]",
+        instructions: include_str!("offer/commands/execute-plan.md"),
+    },
+    Command {
+        name: "status",
+        description: "Show unfinished runs and what they wait for",
+        argument_hint: "[run id]",
+        instructions: include_str!("offer/commands/status.md"),
+    },
+];
+
+impl Command {
+    /// The file of Claude Code; others read the same form.
+    pub fn file(&self) -> String {
+        format!(
+            "---\ndescription: {}\nargument-hint: {}\n---\n\n{}\n{SIGN}\n",
+            quoted(self.description),
+            quoted(self.argument_hint),
+            self.instructions
+        )
+    }
+}
+
+/// The sign in our skills and commands.
+pub(super) fn sign() -> String {
+    SIGN.to_owned()
+}
+
+/// A YAML text that is certainly one.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,43 @@
+//! opencode: a plugin in JavaScript, skills and commands.
+
+use serde_json::Value;
+
+use super::claude::skills;
+use super::offer::{COMMANDS, sign};
+use super::{OwnFile, Piece, Setting};
+use crate::hooks::Host;
+
+/// The plugin, with a place for the words that start the hook.
+const PLUGIN: &str = include_str!("opencode/plugin.js");
+const WORDS: &str = "[\"onloop\", \"hook\", \"opencode\"]";
+const SIGN: &str = "// Installed by onloop; `onloop uninstall opencode` removes it.";
+
+pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+    let wait_s = setting.waits.call_s.max(setting.waits.stop_s);
+    let words = setting.hook_words(Host::OpenCode, Some(wait_s));
+    let words = Value::from(words).to_string();
+    let own = |for_user: &str, for_project: &str, content: String, sign: String| {
+        Piece::Own(OwnFile {
+            path: setting.path(for_user, for_project),
+            content,
+            executable: false,
+            sign,
+            owns_folder: false,
+        })
+    };
+    let plugin = PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string());
+    let mut pieces =
+        vec![own("plugins/onloop.js", ".opencode/plugins/onloop.js", plugin, SIGN.to_owned())];
+    pieces.extend(COMMANDS.iter().map(|command| {
+        let path = format!("commands/hotl-{}.md", command.name);
+        own(&path, &format!(".opencode/{path}"), command.file(), sign())
+    }));
+    pieces.extend(skills(setting, "skills", ".opencode/skills"));
+    pieces
+}
+
+/// The words with which a plugin of ours starts the hook.
+pub(super) fn words_of(plugin: &str) -> Option<Vec<String>> {
+    let line = plugin.lines().find_map(|line| line.strip_prefix("const HOOK = "))?;
+    serde_json::from_str::<Vec<String>>(line.trim_end_matches(';')).ok()
+}

@@ -1,0 +1,33 @@
+//! Files that are ours alone, in folders that hosts read.
+
+/// A file of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Where, absolute.
+    pub path: String,
+    /// What is in it.
+    pub content: String,
+    /// The host runs it as a program.
+    pub executable: bool,
+    /// A text that every version of this file contains and no other file does.
+    pub sign: String,
+    /// The folder around it is ours, too, and goes when it is empty.
+    pub owns_folder: bool,
+}
+
+impl OwnFile {
+    /// The file in place of what is there.
+    pub(super) fn written(&self, found: Option<&str>) -> Result<String, String> {
+        match found {
+            Some(found) if !self.is_ours(found) => {
+                Err("there is a file of somebody else; move it away first".to_owned())
+            }
+            Some(_) | None => Ok(self.content.clone()),
+        }
+    }
+
+    /// Whether we wrote what is there.
+    pub fn is_ours(&self, found: &str) -> bool {
+        found.contains(&self.sign)
+    }
+}

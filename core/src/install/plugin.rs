@@ -1,0 +1,75 @@
+//! The plugin for Claude Code: what people get from a marketplace, without an installation.
+//!
+//! Its files lie in `npm/plugin` and are generated from the [offer](super::offer). A plugin that
+//! comes from git has no step in which it could be built, so its hooks start a launcher with
+//! `node`, which looks for the program.
+
+use serde_json::{Map, Value, json};
+
+use super::claude::{EVENTS, entry};
+use super::offer::{COMMANDS, SKILLS};
+use super::{Waits, vscode::document};
+use crate::auto::prompts::AGENTS;
+use crate::handsoff::config::Config;
+
+/// Name of the plugin, which is the first part of its commands.
+pub const NAME: &str = "hotl";
+const DESCRIPTION: &str = "Runs workflow files step by step with verified steps, gates and a record, and judges every tool call of an agent that works unattended.";
+
+/// Every generated file of the plugin: its path below the plugin's folder, and its content.
+pub fn files() -> Vec<(String, String)> {
+    let mut files = vec![
+        (".claude-plugin/plugin.json".to_owned(), document(&manifest())),
+        ("hooks/hooks.json".to_owned(), document(&hooks())),
+    ];
+    files.extend(
+        SKILLS.iter().map(|skill| (format!("skills/{}/SKILL.md", skill.name), skill.file())),
+    );
+    files.extend(
+        COMMANDS.iter().map(|command| (format!("commands/{}.md", command.name), command.file())),
+    );
+    files.extend(
+        AGENTS.iter().map(|agent| (format!("agents/{}.md", agent.name), agent.claude_file())),
+    );
+    files
+}
+
+/// `.claude-plugin/marketplace.json` at the root of the repository.
+pub fn marketplace() -> String {
+    document(&json!({
+        "name": "onloop",
+        "owner": { "name": "onloop" },
+        "metadata": { "description": "Agents that work unattended without being trusted" },
+        "plugins": [{ "name": NAME, "source": "./npm/plugin", "description": DESCRIPTION }],
+    }))
+}
+
+fn manifest() -> Value {
+    json!({
+        "name": NAME,
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": DESCRIPTION,
+        "author": { "name": "onloop", "url": env!("CARGO_PKG_REPOSITORY") },
+        "homepage": env!("CARGO_PKG_REPOSITORY"),
+        "repository": env!("CARGO_PKG_REPOSITORY"),
+        "license": env!("CARGO_PKG_LICENSE"),
+        // Asked only where the configuration says so: a person who approves from afar.
+        "network": { "hosts": ["api.telegram.org"] },
+        "keywords": ["workflow", "hooks", "permissions", "verification", "human-on-the-loop"],
+    })
+}
+
+/// The same hooks as in somebody's settings, by way of the launcher.
+fn hooks() -> Value {
+    let waits = Waits::of(&Config::default());
+    let mut hooks = Map::new();
+    for (event, moment) in EVENTS {
+        let wait_s = waits.of_moment(moment);
+        let wait = wait_s.to_string();
+        let words =
+            ["node", "${CLAUDE_PLUGIN_ROOT}/launch.mjs", "hook", "claude", "--timeout", &wait];
+        let entry = entry(&words.map(str::to_owned), moment, wait_s);
+        hooks.insert(event.to_owned(), json!([entry]));
+    }
+    json!({ "description": "Judges tool calls and continues sessions", "hooks": hooks })
+}

@@ -1,0 +1,232 @@
+use serde_json::Value;
+
+use super::*;
+
+const FOREIGN_CLAUDE: &str = r#"{
+    // my settings
+    "model": "opus",
+    "hooks": {
+        "PreToolUse": [
+            { "matcher": "Bash", "hooks": [{ "type": "command", "command": "./mine.sh" }] }, // mine
+        ],
+        "Stop": [],
+    },
+}
+"#;
+
+fn setting(scope: Scope, program: &[&str]) -> Setting {
+    Setting {
+        program: program.iter().map(|&word| word.to_owned()).collect(),
+        scope,
+        home: "/home/me".to_owned(),
+        project: "/srv/repo".to_owned(),
+        user_folder: String::new(),
+        waits: Waits::of(&Config::default()),
+    }
+}
+
+fn of(host: Host, scope: Scope) -> Vec<Piece> {
+    let user_folder = user_folder(host, "/home/me", |_| None);
+    pieces(host, &Setting { user_folder, ..setting(scope, &["/opt/on loop/onloop"]) })
+}
+
+fn shared(host: Host) -> Piece {
+    of(host, Scope::User).remove(0)
+}
+
+#[test]
+fn hooks_go_where_the_host_looks_for_them() {
+    let table = [
+        (Host::Claude, "/home/me/.claude/settings.json", "/srv/repo/.claude/settings.json"),
+        (Host::Codex, "/home/me/.codex/hooks.json", "/srv/repo/.codex/hooks.json"),
+        (Host::Cursor, "/home/me/.cursor/hooks.json", "/srv/repo/.cursor/hooks.json"),
+        (
+            Host::VsCode,
+            "/home/me/.copilot/hooks/onloop.json",
+            "/srv/repo/.github/hooks/onloop.json",
+        ),
+        (
+            Host::OpenCode,
+            "/home/me/.config/opencode/plugins/onloop.js",
+            "/srv/repo/.opencode/plugins/onloop.js",
+        ),
+        (
+            Host::Cline,
+            "/home/me/Documents/Cline/Hooks/PreToolUse",
+            "/srv/repo/.clinerules/hooks/PreToolUse",
+        ),
+        (
+            Host::Copilot,
+            "/home/me/.copilot/hooks/onloop-copilot.json",
+            "/srv/repo/.github/hooks/onloop-copilot.json",
+        ),
+    ];
+    assert_eq!(table.len(), Host::ALL.len());
+    for (host, user, project) in table {
+        assert_eq!(of(host, Scope::User)[0].path(), user);
+        assert_eq!(of(host, Scope::Project)[0].path(), project);
+    }
+    let named = |name: &str| (name == "XDG_CONFIG_HOME").then_some("/c");
+    assert_eq!(user_folder(Host::OpenCode, "/h", named), "/c/opencode");
+    assert_eq!(user_folder(Host::Claude, "/h", |_| Some("/c/")), "/c");
+}
+
+#[test]
+fn every_host_finds_its_own_hook_again_and_no_other() {
+    for host in [Host::Claude, Host::Codex, Host::Cursor, Host::VsCode, Host::Copilot] {
+        let text = of(host, Scope::Project)[0].installed(None).unwrap();
+        let hooks = installed_hooks(host, &text).unwrap();
+        assert!(hooks.iter().any(|hook| hook.event.to_lowercase().contains("tooluse")), "{text}");
+        for other in Host::ALL.into_iter().filter(|other| *other != host) {
+            assert_eq!(installed_hooks(other, &text).unwrap(), [], "{other:?} {text}");
+        }
+        for hook in hooks {
+            match hook.call {
+                HookCall::Words(words) => {
+                    assert_eq!(words[..3], ["/opt/on loop/onloop", "hook", host.word()]);
+                }
+                HookCall::Line(line) => {
+                    let start = format!("'/opt/on loop/onloop' hook {}", host.word());
+                    assert!(line.starts_with(&start), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn claude_is_told_not_to_run_what_could_not_be_judged() {
+    let text = shared(Host::Claude).installed(None).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let handler = |event: &str| settings["hooks"][event][0]["hooks"][0].clone();
+    assert_eq!(handler("PreToolUse")["onFailure"], "block");
+    assert_eq!(handler("PermissionRequest")["onFailure"], "block");
+    for event in ["Stop", "UserPromptSubmit", "PostToolUse"] {
+        assert_eq!(handler(event)["onFailure"], Value::Null, "{event}");
+    }
+    assert_eq!(handler("PreToolUse")["timeout"].to_string(), handler("PreToolUse")["args"][3]);
+}
+
+#[test]
+fn foreign_bytes_stay_and_come_back() {
+    let piece = shared(Host::Claude);
+    let installed = piece.installed(Some(FOREIGN_CLAUDE)).unwrap();
+    assert!(
+        installed.contains("// mine\n            {\n                \"hooks\": ["),
+        "{installed}"
+    );
+    assert!(installed.contains("\"Stop\": [{\n"), "{installed}");
+    assert_eq!(piece.installed(Some(&installed)).unwrap(), installed);
+    let remains = piece.removed(&installed).unwrap();
+    assert_eq!(remains.text, FOREIGN_CLAUDE);
+    assert!(!remains.is_nothing);
+}
+
+#[test]
+fn a_new_version_replaces_the_entries_of_the_old_one() {
+    let user_folder = "/home/me/.claude".to_owned();
+    let old = Setting { user_folder, ..setting(Scope::User, &["/old/hotl-rt"]) };
+    let old = pieces(Host::Claude, &old)[0].installed(Some(FOREIGN_CLAUDE)).unwrap();
+    let piece = shared(Host::Claude);
+    let new = piece.installed(Some(&old)).unwrap();
+    assert!(!new.contains("/old/") && new.contains("/opt/on loop/onloop"), "{new}");
+    assert_eq!(new, piece.installed(Some(FOREIGN_CLAUDE)).unwrap());
+    assert_eq!(piece.removed(&new).unwrap().text, FOREIGN_CLAUDE);
+}
+
+#[test]
+fn of_a_group_that_somebody_put_together_only_our_part_is_ours() {
+    let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "/x/onloop", "args": ["hook", "claude"]}]}]}}"#;
+    let remains = shared(Host::Claude).removed(text).unwrap();
+    assert_eq!(remains.text, r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}}"#);
+}
+
+#[test]
+fn what_only_looks_like_ours_is_left_alone() {
+    for command in [
+        "nonloop hook claude",
+        "onloop hook claudette",
+        "echo onloop hook codex",
+        "onloop run hook claude",
+    ] {
+        let text = format!(
+            "{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{{\"command\": \"{command}\"}}]}}]}}}}"
+        );
+        assert_eq!(shared(Host::Claude).removed(&text).unwrap().text, text);
+    }
+}
+
+#[test]
+fn a_file_that_is_new_is_gone_afterwards() {
+    for host in [Host::Claude, Host::Codex, Host::Cursor] {
+        let piece = shared(host);
+        for empty in [None, Some(""), Some("\u{feff} \n")] {
+            let installed = piece.installed(empty).unwrap();
+            assert!(piece.removed(&installed).unwrap().is_nothing, "{installed}");
+        }
+        let commented = "{ /* mine */ \"version\": 1 }";
+        let installed = piece.installed(Some(commented)).unwrap();
+        let remains = piece.removed(&installed).unwrap();
+        assert_eq!((remains.text.as_str(), remains.is_nothing), (commented, false));
+    }
+}
+
+#[test]
+fn what_cannot_be_edited_is_refused_with_the_reason() {
+    let table = [
+        (Host::Claude, "[]", "it is not a JSON object"),
+        (Host::Claude, "{\"hooks\": []}", "its `hooks` should be an object"),
+        (Host::Claude, "{\"hooks\": {\"Stop\": 1}}", "its `hooks.Stop` should be a list"),
+        (Host::Claude, "{\"a\": 1, \"a\": 1}", "line 1: `a` is given twice"),
+        (Host::Claude, "{\n", "line 2: found the end, expected a key in double quotes"),
+        (Host::Cursor, "{\"hooks\": {}}", "its `version` should be 1; found none"),
+        (Host::Cursor, "{\"version\": 2}", "its `version` should be 1; found `2`"),
+    ];
+    for (host, text, expected) in table {
+        assert_eq!(shared(host).installed(Some(text)).unwrap_err(), expected);
+    }
+    let skill = of(Host::Codex, Scope::User).pop().unwrap();
+    assert!(skill.installed(Some("mine")).unwrap_err().contains("somebody else"));
+    assert_eq!(skill.removed("mine").unwrap().text, "mine");
+}
+
+#[test]
+fn codex_entries_depend_on_nothing_but_the_place_of_the_program() {
+    let mut slow = Config::default();
+    slow.supervisor.provider = Provider::Claude;
+    let of = |config: &Config| {
+        let waits = Waits::of(config);
+        pieces(Host::Codex, &Setting { waits, ..setting(Scope::Project, &["/bin/onloop"]) })
+    };
+    assert_eq!(of(&slow), of(&Config::default()));
+    assert!(of(&slow)[0].installed(None).unwrap().contains("\"/bin/onloop hook codex\""));
+}
+
+#[test]
+fn hooks_may_take_as_long_as_everything_that_they_ask() {
+    let mut config = Config { auto_permission: false, ..Config::default() };
+    assert_eq!(Waits::of(&config), Waits { call_s: 60, stop_s: 60, short_s: 60 });
+    config.auto_permission = true;
+    config.supervisor.provider = Provider::Codex;
+    let waits = Waits::of(&config);
+    assert!(waits.stop_s > limits::SUPERVISOR_TIMEOUT_MS / 1000);
+    assert!(waits.call_s * 1000 > limits::JUDGE_TIMEOUT_MS);
+}
+
+#[test]
+fn the_plugin_of_opencode_starts_our_hook() {
+    let text = of(Host::OpenCode, Scope::User)[0].installed(None).unwrap();
+    let words = opencode::words_of(&text).unwrap();
+    assert_eq!(words[..3], ["/opt/on loop/onloop", "hook", "opencode"]);
+    assert!(!text.contains("600_000"), "{text}");
+}
+
+#[test]
+fn skills_have_the_form_that_agents_expect() {
+    for skill in &offer::SKILLS {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c == '-';
+        assert!(skill.name.len() <= 64 && skill.name.chars().all(is_plain), "{}", skill.name);
+        assert!(skill.description.len() <= 1024);
+        assert!(skill.file().starts_with(&format!("---\nname: {}\n", skill.name)));
+    }
+}

@@ -1,0 +1,50 @@
+//! VS Code with Copilot: a file of hooks of our own, agents and skills.
+
+use serde_json::{Map, Value, json};
+
+use super::claude::skills;
+use super::offer::Moment;
+use super::{OwnFile, Piece, Setting};
+use crate::auto::prompts::AGENTS;
+use crate::hooks::Host;
+
+const EVENTS: [(&str, Moment); 4] = [
+    ("UserPromptSubmit", Moment::Prompt),
+    ("PreToolUse", Moment::ToolCall),
+    ("PostToolUse", Moment::ToolDone),
+    ("Stop", Moment::Stop),
+];
+
+pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+    let mut hooks = Map::new();
+    for (event, moment) in EVENTS {
+        let wait_s = setting.waits.of_moment(moment);
+        let line = setting.hook_line(Host::VsCode, Some(wait_s));
+        let entry = json!({ "type": "command", "command": line, "timeout": wait_s });
+        hooks.insert(event.to_owned(), json!([entry]));
+    }
+    let mut pieces = vec![Piece::Own(OwnFile {
+        path: setting.path("hooks/onloop.json", ".github/hooks/onloop.json"),
+        content: document(&json!({ "hooks": hooks })),
+        executable: false,
+        sign: " hook vscode".to_owned(),
+        owns_folder: false,
+    })];
+    pieces.extend(AGENTS.iter().map(|agent| {
+        let name = format!("agents/{}.agent.md", agent.name);
+        Piece::Own(OwnFile {
+            path: setting.path(&name, &format!(".github/{name}")),
+            content: agent.vscode_file(),
+            executable: false,
+            sign: format!("You are `{}`.", agent.name),
+            owns_folder: false,
+        })
+    }));
+    pieces.extend(skills(setting, "skills", ".github/skills"));
+    pieces
+}
+
+/// JSON for a file.
+pub(super) fn document(value: &Value) -> String {
+    format!("{value:#}\n")
+}

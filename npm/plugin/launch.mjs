@@ -1,0 +1,101 @@
+#!/usr/bin/env node
+// Starts onloop for the hooks of this plugin: a plugin that comes from git has no step in which
+// anything could be installed. Looks for the program in this order:
+//
+//   1. what `ONLOOP_BINARY` names,
+//   2. `onloop` on PATH,
+//   3. the npm package that this plugin lies in, or one that Node finds from here.
+//
+// Nothing is downloaded. Where there is no program, a call is refused rather than let through.
+
+import { spawn } from "node:child_process";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { constants as os } from "node:os";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Claude Code takes it as a refusal, with what was said on standard error as the reason. */
+const EXIT_NO = 2;
+const folder = dirname(fileURLToPath(import.meta.url));
+const words = process.argv.slice(2);
+
+/** Whether a path is a program that may be run. */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function onPath() {
+  const names = process.platform === "win32" ? ["onloop.exe"] : ["onloop"];
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  return folders.flatMap((place) => names.map((name) => join(place, name))).find(isProgram);
+}
+
+/** The npm package: a script for Node, because its own launcher prefers a native program. */
+function fromPackage() {
+  const beside = join(folder, "../bin/onloop.mjs");
+  if (isFile(beside) && isFile(join(folder, "../dist/launch.js"))) return beside;
+  try {
+    const manifest = createRequire(import.meta.url).resolve("onloop/package.json");
+    return join(dirname(manifest), "bin/onloop.mjs");
+  } catch {
+    return undefined;
+  }
+}
+
+function isFile(path) {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The words that start the program, or nothing. */
+function find() {
+  const named = process.env["ONLOOP_BINARY"];
+  if (named !== undefined && named !== "") return [named];
+  const native = onPath();
+  if (native !== undefined) return [native];
+  const script = fromPackage();
+  return script === undefined ? undefined : [process.execPath, script];
+}
+
+/** The events at which "no" keeps something from happening that nobody has judged. */
+const CALLS = ["PreToolUse", "PermissionRequest"];
+
+/** The event on standard input, where that can be read. */
+function event() {
+  try {
+    return JSON.parse(readFileSync(0, "utf8")).hook_event_name;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Nobody can judge. A call is refused; an agent that wants to stop and a person who writes are
+ * not held up.
+ */
+function refuse(why) {
+  process.stderr.write(`onloop: ${why}\n`);
+  const name = event();
+  process.exitCode = name === undefined || CALLS.includes(name) ? EXIT_NO : 0;
+}
+
+const command = find();
+if (command === undefined) {
+  refuse("the program is not installed; `npm install -g onloop` installs it");
+} else {
+  const child = spawn(command[0], [...command.slice(1), ...words], { stdio: "inherit" });
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => refuse(`cannot run \`${command[0]}\`: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    process.exitCode = signal === null ? (code ?? EXIT_NO) : 128 + os.signals[signal];
+  });
+}

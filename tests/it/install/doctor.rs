@@ -1,0 +1,82 @@
+//! `onloop doctor`.
+
+use super::{HOSTS, onloop};
+use crate::workspace::Workspace;
+
+/// Tells nothing of the clients that whoever runs the tests may have.
+fn doctor(project: &Workspace, words: &str) -> crate::workspace::Run {
+    onloop(project, &format!("doctor {words}"))
+}
+
+#[test]
+fn every_installed_hook_refuses_the_canary() {
+    let project = Workspace::plain();
+    for host in HOSTS {
+        onloop(&project, &format!("install {host}")).expect_exit(0);
+        let run = doctor(&project, host).expect_exit(0);
+        assert!(run.stdout.contains("`rm -rf /` is refused"), "{host}: {run:?}");
+    }
+    let run = doctor(&project, "").expect_exit(0);
+    assert_eq!(run.stdout.matches("  ✓ ").count(), HOSTS.len(), "{run:?}");
+}
+
+#[test]
+fn nothing_installed_is_wrong_only_where_it_was_asked_for() {
+    let project = Workspace::plain();
+    let run = doctor(&project, "").expect_exit(0);
+    assert_eq!(run.stdout.matches("  · not installed").count(), HOSTS.len(), "{run:?}");
+    let run = doctor(&project, "codex").expect_exit(1);
+    assert!(run.stdout.contains("  ✗ not installed\n      fix: onloop install codex\n"), "{run:?}");
+    doctor(&project, "emacs").expect_exit(2);
+}
+
+#[test]
+fn a_program_that_is_gone_is_named_with_what_to_do() {
+    let project = Workspace::plain();
+    for host in ["claude", "codex", "cline", "opencode"] {
+        onloop(&project, &format!("install {host} --scope project")).expect_exit(0);
+    }
+    project.shell("mkdir other && mv ../bin/onloop other/onloop").expect_exit(0);
+    for host in ["claude", "codex", "cline", "opencode"] {
+        let run = project.shell(&format!("other/onloop doctor {host}")).expect_exit(1);
+        let fix = format!("      fix: onloop install {host} --scope project\n");
+        assert!(run.stdout.contains("  ✗ project: ") && run.stdout.contains(&fix), "{run:?}");
+        project.shell(&format!("other/onloop install {host} --scope project")).expect_exit(0);
+        project.shell(&format!("other/onloop doctor {host}")).expect_exit(0);
+    }
+}
+
+#[test]
+fn what_switches_hooks_off_is_found() {
+    let project = Workspace::plain();
+    onloop(&project, "install claude").expect_exit(0);
+    project.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
+    let run = doctor(&project, "claude").expect_exit(1);
+    assert!(run.stdout.contains("`disableAllHooks` in `"), "{run:?}");
+    project.write(".claude/settings.local.json", "{\"disableAllHooks\": false}");
+    doctor(&project, "claude").expect_exit(0);
+
+    onloop(&project, "install codex").expect_exit(0);
+    project.write("../home/.codex/config.toml", "[features]\nhooks = false # for now\n");
+    let run = doctor(&project, "codex").expect_exit(1);
+    assert!(run.stdout.contains("`features.hooks` is off"), "{run:?}");
+    project.write("../home/.codex/config.toml", "[other]\nhooks = false\n");
+    let run = doctor(&project, "codex").expect_exit(0);
+    assert!(run.stdout.contains("untrusted ones are skipped"), "{run:?}");
+}
+
+#[test]
+fn a_missing_event_and_a_silent_configuration_are_found() {
+    let project = Workspace::plain();
+    onloop(&project, "install cursor").expect_exit(0);
+    let hooks = project.read("../home/.cursor/hooks.json");
+    project.write("../home/.cursor/hooks.json", hooks.replace("beforeReadFile", "beforeNothing"));
+    let run = doctor(&project, "cursor").expect_exit(1);
+    assert!(run.stdout.contains("user: nothing is asked at `beforeReadFile`"), "{run:?}");
+    assert!(run.stdout.contains("not what this version installs"), "{run:?}");
+    onloop(&project, "install cursor").expect_exit(0);
+    assert_eq!(project.read("../home/.cursor/hooks.json"), hooks);
+    project.write(".agentize.local.yaml", "handsoff:\n  enabled: false\n");
+    let run = doctor(&project, "cursor").expect_exit(1);
+    assert!(run.stdout.contains("`handsoff.enabled` is off"), "{run:?}");
+}

@@ -1,0 +1,129 @@
+//! What is on disk before and after.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use super::{HOSTS, everything, onloop};
+use crate::workspace::Workspace;
+
+#[test]
+fn every_host_is_left_as_it_was_found() {
+    for host in HOSTS {
+        for scope in ["user", "project"] {
+            let project = Workspace::plain();
+            onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+            let installed = everything(&project);
+            assert!(!installed.is_empty(), "{host}");
+            let again = onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+            assert!(again.stderr.contains("nothing was changed"), "{again:?}");
+            assert_eq!(everything(&project), installed, "{host}");
+            onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+            assert_eq!(everything(&project), [], "{host} {scope}");
+            let again = onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+            assert!(again.stderr.contains("nothing was changed"), "{again:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_ours_stays_and_is_kept() {
+    let project = Workspace::plain();
+    let mine = "{\r\n\t\"model\": \"opus\", // mine\r\n}";
+    project.write("../home/.claude/settings.json", mine);
+    let run = onloop(&project, "install claude").expect_exit(0);
+    assert!(run.stderr.contains("kept "), "{run:?}");
+    assert_eq!(project.read("../home/.claude/settings.json.onloop-backup"), mine);
+    assert!(
+        project
+            .read("../home/.claude/settings.json")
+            .starts_with("{\r\n\t\"model\": \"opus\", // mine\r\n")
+    );
+    onloop(&project, "uninstall claude").expect_exit(0);
+    let path = project.path("../home").join(".claude/settings.json");
+    assert_eq!(everything(&project), [(path.to_string_lossy().into_owned(), mine.to_owned())]);
+}
+
+#[test]
+fn a_dry_run_shows_a_diff_and_changes_nothing() {
+    let project = Workspace::plain();
+    project.write("../home/.cursor/hooks.json", "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n");
+    let before = everything(&project);
+    let run = onloop(&project, "install cursor --dry-run").expect_exit(0);
+    assert!(
+        run.stdout.contains("\n-  \"hooks\": {}\n+  \"hooks\": {\"beforeSubmitPrompt\": [\n"),
+        "{run:?}"
+    );
+    assert_eq!(everything(&project), before);
+    let run = onloop(&project, "install codex --dry-run").expect_exit(0);
+    assert!(run.stdout.starts_with("--- /dev/null\n+++ "), "{run:?}");
+    assert_eq!(everything(&project), before);
+}
+
+#[test]
+fn one_file_that_cannot_be_edited_leaves_all_as_they_are() {
+    let project = Workspace::plain();
+    project.write("../home/.claude/settings.json", "{\"a\": 1, \"a\": 2}");
+    project.write("../home/.claude/agents/rw-loop.md", "an agent of mine\n");
+    let before = everything(&project);
+    let run = onloop(&project, "install claude").expect_exit(2);
+    assert!(run.stderr.contains("line 1: `a` is given twice"), "{run:?}");
+    assert!(run.stderr.contains("rw-loop.md`: there is a file of somebody else"), "{run:?}");
+    assert!(run.stderr.contains("nothing was changed"), "{run:?}");
+    assert_eq!(everything(&project), before);
+    let run = onloop(&project, "install emacs").expect_exit(2);
+    assert!(run.stderr.contains("`emacs` is no host; expected one of claude, "), "{run:?}");
+}
+
+#[test]
+fn a_link_to_settings_elsewhere_stays_one() {
+    let project = Workspace::plain();
+    project.write("../home/dotfiles/claude.json", "{}\n");
+    std::fs::create_dir(project.path("../home/.claude")).unwrap();
+    let link = project.path("../home/.claude/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/claude.json", &link).unwrap();
+    onloop(&project, "install claude").expect_exit(0);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(project.read("../home/dotfiles/claude.json").contains("PreToolUse"));
+    onloop(&project, "uninstall claude").expect_exit(0);
+    assert_eq!(project.read("../home/dotfiles/claude.json"), "{}\n");
+}
+
+#[test]
+fn hooks_call_the_program_by_the_path_that_it_was_called_by() {
+    let project = Workspace::plain();
+    onloop(&project, "install claude --scope project").expect_exit(0);
+    let settings: Value = serde_json::from_str(&project.read(".claude/settings.json")).unwrap();
+    let handler = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+    let expected = project.path("../bin/onloop");
+    let expected = expected.parent().unwrap().canonicalize().unwrap().join("onloop");
+    assert_eq!(handler["command"], expected.to_str().unwrap());
+    assert_eq!(handler["onFailure"], "block");
+}
+
+#[test]
+fn hooks_of_cline_are_programs() {
+    let project = Workspace::plain();
+    onloop(&project, "install cline --scope project").expect_exit(0);
+    let mode =
+        project.path(".clinerules/hooks/PreToolUse").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0o111);
+    let call = r#"{"hookName":"PreToolUse","taskId":"t","preToolUse":{"toolName":"execute_command","parameters":{"command":"git status"}}}"#;
+    let run =
+        project.shell(&format!("echo '{call}' | .clinerules/hooks/PreToolUse")).expect_exit(0);
+    assert_eq!(run.stdout, "{\"cancel\":false}\n");
+}
+
+#[test]
+fn codex_entries_are_the_same_after_every_installation() {
+    let project = Workspace::plain();
+    onloop(&project, "install codex").expect_exit(0);
+    let first = project.read("../home/.codex/hooks.json");
+    project
+        .write("../home/.agentize.local.yaml", "handsoff:\n  supervisor:\n    provider: claude\n");
+    onloop(&project, "install codex").expect_exit(0);
+    assert_eq!(project.read("../home/.codex/hooks.json"), first);
+    onloop(&project, "uninstall codex").expect_exit(0);
+    onloop(&project, "install codex").expect_exit(0);
+    assert_eq!(project.read("../home/.codex/hooks.json"), first);
+}

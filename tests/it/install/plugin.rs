@@ -1,0 +1,111 @@
+//! The plugin for Claude Code as it stands in the repository, its launcher, and the plugin that
+//! opencode loads.
+
+use std::path::Path;
+
+use onloop_core::install::plugin;
+
+use super::onloop;
+use crate::workspace::{Workspace, source_root};
+
+/// `ONLOOP_BLESS=1` writes it anew.
+fn is_up_to_date(path: &Path, expected: &str) {
+    if std::env::var_os("ONLOOP_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, expected).expect("a file");
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(found, expected, "{} is old; see ONLOOP_BLESS", path.display());
+}
+
+#[test]
+fn the_plugin_says_what_the_offer_says() {
+    let folder = source_root().join("npm/plugin");
+    for (path, expected) in plugin::files() {
+        is_up_to_date(&folder.join(path), &expected);
+    }
+    is_up_to_date(&source_root().join(".claude-plugin/marketplace.json"), &plugin::marketplace());
+}
+
+const CALL: &str =
+    r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+const STOP: &str = r#"{"hook_event_name":"Stop"}"#;
+
+/// A copy without the npm package around it.
+fn with_launcher() -> Workspace {
+    let project = Workspace::plain();
+    let launcher = std::fs::read(source_root().join("npm/plugin/launch.mjs")).unwrap();
+    project.write("plugin/launch.mjs", launcher);
+    project
+}
+
+#[test]
+fn the_launcher_starts_the_program_on_the_path() {
+    let project = with_launcher();
+    let line = format!("echo '{CALL}' | node plugin/launch.mjs hook claude --timeout 60");
+    let run = project.shell(&line).expect_exit(0);
+    assert!(run.stdout.contains("\"permissionDecision\":\"deny\""), "{run:?}");
+    let named =
+        format!("echo '{CALL}' | ONLOOP_BINARY=/does/not/exist node plugin/launch.mjs hook claude");
+    let run = project.shell(&named).expect_exit(2);
+    assert!(run.stderr.contains("onloop: cannot run `/does/not/exist`"), "{run:?}");
+}
+
+#[test]
+fn without_a_program_calls_are_refused_and_nothing_else() {
+    let project = with_launcher();
+    // Nothing but Node on the PATH.
+    project.shell("mkdir empty && ln -s \"$(command -v node)\" empty/node").expect_exit(0);
+    let launch = |event: &str| {
+        project.shell(&format!(
+            "echo '{event}' | PATH=\"$PWD/empty\" node plugin/launch.mjs hook claude"
+        ))
+    };
+    let run = launch(CALL).expect_exit(2);
+    assert!(run.stderr.contains("npm install -g onloop"), "{run:?}");
+    launch("{").expect_exit(2);
+    launch(STOP).expect_exit(0);
+    launch(r#"{"hook_event_name":"UserPromptSubmit"}"#).expect_exit(0);
+}
+
+/// Calls the plugin as opencode does and prints what comes of each call.
+const DRIVER: &str = r#"
+import { Onloop } from "./.opencode/plugins/onloop.mjs";
+const prompts = [];
+const client = { session: { prompt: async ({ path, body }) => prompts.push([path.id, body.parts[0].text]) } };
+const hooks = await Onloop({ client, directory: process.cwd() });
+const call = async (command) => {
+  try {
+    await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s1", callID: "c" }, { args: { command } });
+    console.log(`${command}: runs`);
+  } catch (error) {
+    console.log(`${command}: ${error.message}`);
+  }
+};
+for (const command of ["git status", "rm -rf /", "frobnicate"]) await call(command);
+const output = {};
+await hooks["permission.ask"]({ type: "bash", sessionID: "s1", metadata: { command: "rm -rf /" } }, output);
+console.log(`permission: ${output.status}`);
+await hooks["chat.message"]({ sessionID: "s1", messageID: "m" }, { parts: [{ type: "text", text: "/issue-to-impl 42" }] });
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s1" } } });
+console.log(`prompts: ${prompts.length} ${prompts[0]?.[0]} ${prompts[0]?.[1].includes("1/10")}`);
+"#;
+
+#[test]
+fn opencode_asks_before_each_call_and_is_sent_on() {
+    let project = Workspace::plain().with_env("HANDSOFF_AUTO_PERMISSION", "0");
+    onloop(&project, "install opencode --scope project").expect_exit(0);
+    // Node decides by the name what a module is; opencode does not need that.
+    let plugin = project.read(".opencode/plugins/onloop.js");
+    project.write(".opencode/plugins/onloop.mjs", plugin);
+    project.write("driver.mjs", DRIVER);
+    let said = project.shell("node driver.mjs").expect_exit(0).stdout;
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "git status: runs");
+    assert!(lines[1].starts_with("rm -rf /: onloop ("), "{said}");
+    assert_eq!(lines[2..], ["frobnicate: runs", "permission: deny", "prompts: 1 s1 true"]);
+    // Without the program nothing runs.
+    std::fs::remove_file(project.path("../bin/onloop")).unwrap();
+    let said = project.shell("node driver.mjs").expect_exit(0).stdout;
+    assert!(said.starts_with("git status: onloop could not be asked: "), "{said}");
+}

@@ -1,0 +1,131 @@
+//! Whatever a person wrote into a shared file, installing and uninstalling leaves it as it was.
+
+use onloop_core::handsoff::config::Config;
+use onloop_core::hooks::Host;
+use onloop_core::install::{Piece, Scope, Setting, Waits, pieces};
+use proptest::prelude::*;
+
+fn shared(host: Host, program: &str) -> Piece {
+    let setting = Setting {
+        program: vec![program.to_owned()],
+        scope: Scope::Project,
+        home: "/h".to_owned(),
+        project: "/p".to_owned(),
+        user_folder: "/h/.x".to_owned(),
+        waits: Waits::of(&Config::default()),
+    };
+    pieces(host, &setting).remove(0)
+}
+
+/// Blanks and comments between tokens; the last kind ends its line.
+fn gap() -> BoxedStrategy<String> {
+    prop_oneof![
+        4 => Just(String::new()),
+        3 => prop_oneof![Just(" "), Just("\n"), Just("\r\n\t"), Just("\n    ")].prop_map(str::to_owned),
+        1 => Just(" /* a \"b\" // { */ ".to_owned()),
+        1 => Just(" // it's [mine\n".to_owned()),
+    ]
+    .boxed()
+}
+
+fn scalar() -> BoxedStrategy<String> {
+    prop_oneof![Just("1"), Just("-2.5e3"), Just("null"), Just("\"a\\\"b{[,\""), Just("\"日本\"")]
+        .prop_map(str::to_owned)
+        .boxed()
+}
+
+/// A list of these texts, in these brackets.
+fn container(
+    brackets: (&'static str, &'static str),
+    entry: impl Strategy<Value = String> + Clone + 'static,
+    most: usize,
+) -> BoxedStrategy<String> {
+    let entries = prop::collection::vec((gap(), entry, gap()), 0..=most);
+    (entries, gap(), any::<bool>())
+        .prop_map(move |(entries, end, trailing)| {
+            let last = entries.len().saturating_sub(1);
+            let mut text = brackets.0.to_owned();
+            for (at, (before, entry, after)) in entries.into_iter().enumerate() {
+                let comma = if at < last || trailing { "," } else { "" };
+                text.push_str(&format!("{before}{entry}{after}{comma}"));
+            }
+            text + &end + brackets.1
+        })
+        .boxed()
+}
+
+/// An entry of somebody else, in one of the forms that hosts know.
+fn foreign() -> BoxedStrategy<String> {
+    prop_oneof![
+        Just("{ \"command\": \"./mine.sh hook claude\" }".to_owned()),
+        Just(
+            "{\"matcher\": \"Bash\",\n \"hooks\": [ {\"type\":\"command\", \"command\": \"x\"} ]}"
+                .to_owned()
+        ),
+        Just("{\"hooks\": []}".to_owned()),
+        Just("{}".to_owned()),
+        Just("7".to_owned()),
+    ]
+    .boxed()
+}
+
+/// The members of `hooks`: some of our events, some others, each at most once.
+fn hooks() -> BoxedStrategy<String> {
+    let events = ["PreToolUse", "Stop", "preToolUse", "stop", "Other"];
+    let lists = events.map(|event| {
+        let list = container(("[", "]"), foreign(), 3);
+        (any::<bool>(), gap(), list).prop_map(move |(is_there, gap, list)| {
+            is_there.then(|| format!("{gap}\"{event}\"{gap}:{gap}{list}"))
+        })
+    });
+    let [a, b, c, d, e] = lists;
+    (a, b, c, d, e, gap(), any::<bool>())
+        .prop_map(|(a, b, c, d, e, end, trailing)| {
+            let members: Vec<String> = [a, b, c, d, e].into_iter().flatten().collect();
+            let comma = if trailing && !members.is_empty() { "," } else { "" };
+            format!("{{{}{comma}{end}}}", members.join(","))
+        })
+        .boxed()
+}
+
+fn document() -> BoxedStrategy<String> {
+    let member = |key: &'static str| {
+        (any::<bool>(), gap(), scalar()).prop_map(move |(is_there, gap, value)| {
+            is_there.then(|| format!("{gap}\"{key}\":{gap}{value}"))
+        })
+    };
+    let parts = (member("a"), prop::option::of((gap(), hooks())), member("z"));
+    (any::<bool>(), gap(), parts, gap(), any::<bool>(), gap())
+        .prop_map(|(mark, start, (a, hooks, z), end, trailing, after)| {
+            let hooks = hooks.map(|(gap, hooks)| format!("{gap}\"hooks\": {hooks}"));
+            let version = Some("\"version\": 1".to_owned());
+            let members: Vec<String> = [a, version, hooks, z].into_iter().flatten().collect();
+            let (mark, comma) =
+                (if mark { "\u{feff}" } else { "" }, if trailing { "," } else { "" });
+            format!("{mark}{start}{{{}{comma}{end}}}{after}", members.join(","))
+        })
+        .boxed()
+}
+
+proptest! {
+    #[test]
+    fn foreign_bytes_come_back(text in document(), which in 0usize..3) {
+        let host = [Host::Claude, Host::Codex, Host::Cursor][which];
+        let (old, new) = (shared(host, "/old/onloop"), shared(host, "/new/onloop"));
+        let installed = new.installed(Some(&text)).unwrap();
+        prop_assert_eq!(&new.installed(Some(&installed)).unwrap(), &installed);
+        prop_assert_eq!(&new.removed(&installed).unwrap().text, &text);
+        // An upgrade is as if the old version had never been there.
+        let upgraded = new.installed(Some(&old.installed(Some(&text)).unwrap())).unwrap();
+        prop_assert_eq!(&upgraded, &installed);
+        // Nothing of ours, nothing to do.
+        prop_assert_eq!(&new.removed(&text).unwrap().text, &text);
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "[{}\\[\\]\",:/* \n\\\\a1\u{feff}]{0,40}") {
+        let piece = shared(Host::Claude, "/onloop");
+        let _ = piece.installed(Some(&text));
+        let _ = piece.removed(&text);
+    }
+}
