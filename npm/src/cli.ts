@@ -21,7 +21,7 @@ export async function main(argv: string[], wasm: URL): Promise<number> {
   // A command uses a small part of the core: compile what it calls when it calls it.
   setFlagsFromString("--wasm-lazy-compilation");
   const core = new Core(readFileSync(wasm));
-  const { exit, outcome } = await run(core, argv);
+  const { exit, outcome } = await run(core, argv, wasm);
   if (outcome === "ended") return exit;
   const answer = core.brokenHookAnswer(argv);
   if (answer === undefined) return exit;
@@ -43,7 +43,7 @@ interface Ending {
   outcome: "ended" | "broken" | "lost";
 }
 
-async function run(core: Core, argv: string[]): Promise<Ending> {
+async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
   const now = process.env["ONLOOP_NOW"] ?? "";
   const frozenMs = now === "" ? undefined : core.parseTime(now);
   if (now !== "" && frozenMs === undefined) {
