@@ -13,7 +13,7 @@ use crate::workflow::Shell;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DoctorArgs {
-    /// claude, codex, cursor, vscode, opencode, cline or copilot; left out: all
+    /// A host, as for `onloop install`; left out, all
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
 }
