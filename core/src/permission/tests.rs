@@ -72,6 +72,13 @@ fn a_session_may_end_itself_and_no_other() {
     assert_eq!(decision("onloop session done s2"), Decision::Ask);
     assert_eq!(decision("onloop gate 1 approved"), Decision::Ask);
     assert_eq!(decision("onloop approve 0a1b2c3d4e5f"), Decision::Ask);
+    for line in [
+        "onloop uninstall claude",
+        "hotl-rt install codex --dry-run",
+        "sh -c 'onloop uninstall codex'",
+    ] {
+        assert_eq!(decision(line), Decision::Deny, "{line}");
+    }
     let file = ".tmp/hooked-sessions/s1.json";
     assert_eq!(
         decision(&format!("jq '.state = \"done\"' {file} > {file}.tmp && mv {file}.tmp {file}")),

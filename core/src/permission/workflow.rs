@@ -6,6 +6,7 @@ use super::judge::{Judge, file_name};
 use super::options::Parsed;
 use super::programs::Class;
 use super::shell::{Script, Word};
+use super::verdict::{Decision, Finding};
 
 /// Values of `.state` that end a session.
 const FINAL_STATES: [&str; 4] = ["done", "completed", "error", "failed"];
@@ -63,6 +64,16 @@ pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if !ends && !shows {
         judge.classified(Class::Administers, parsed);
     }
+}
+
+/// `onloop install` and `uninstall`: an agent does not choose who judges it. Asking would not
+/// do, because some hosts run what we ask about.
+pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    judge.add(Finding {
+        decision: Decision::Deny,
+        rule: format!("program:{}", parsed.name),
+        reason: format!("`{}` changes the hooks that judge this agent", parsed.name),
+    });
 }
 
 /// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a

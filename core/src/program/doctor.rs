@@ -13,7 +13,7 @@ use crate::workflow::Shell;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DoctorArgs {
-    /// claude, codex, cursor, vscode, opencode, cline or copilot; left out: all
+    /// A host, as for `onloop install`; left out, all
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
 }
@@ -124,7 +124,8 @@ async fn examine_scope(
     findings: &mut Findings,
 ) -> bool {
     let fix = format!("onloop install {} --scope {}", host.word(), setting.scope.word());
-    let (mut hooks, mut is_old, mut place) = (Vec::new(), false, String::new());
+    let (mut hooks, mut expected) = (Vec::new(), Vec::new());
+    let (mut is_old, mut place) = (false, String::new());
     for (at, piece) in pieces(host, setting).into_iter().enumerate() {
         let found = match look(io, piece.path()).await {
             Ok((_, found)) => found,
@@ -135,11 +136,11 @@ async fn examine_scope(
         };
         let Some((text, _)) = found else { continue };
         is_old |= piece.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
-        if !has_hooks(host, at) {
+        if !has_hooks(host, at) || is_foreign(&piece, &text) {
             continue;
         }
+        expected.extend(own_calls(host, &piece, &text));
         match hooks_in(host, piece.path(), &text) {
-            Ok(found) if is_foreign(&piece, &text) => drop(found),
             Ok(found) => hooks.extend(found),
             Err(why) => findings.bad(format!("`{}`: {why}", piece.path()), "mend the file"),
         }
@@ -162,6 +163,12 @@ async fn examine_scope(
             continue;
         }
         tried.push(&hook.call);
+        // Whoever wrote the repository wrote these; looking at it must not run what they like.
+        if setting.scope == Scope::Project && !expected.contains(&hook.call) {
+            let why = format!("{scope}: `{}` (`{place}`) calls something else", hook.event);
+            findings.bad(format!("{why} than this program; it was not tried"), &fix);
+            continue;
+        }
         match try_hook(io, host, &hook.call).await {
             Ok(()) => {}
             Err(_) if !enabled => findings.bad(
@@ -179,6 +186,18 @@ async fn examine_scope(
         findings.note(format!("{scope}: not what this version installs; `{fix}` replaces it"));
     }
     true
+}
+
+/// The calls that this very program would install. A file of ours that is a program itself
+/// must be ours to the byte.
+fn own_calls(host: Host, piece: &Piece, text: &str) -> Vec<HookCall> {
+    let wanted = match piece {
+        Piece::Own(file) if host == Host::Cline && file.content != text => return Vec::new(),
+        Piece::Own(file) => Ok(file.content.clone()),
+        Piece::Shared(_) => piece.installed(None),
+    };
+    let hooks = wanted.and_then(|wanted| hooks_in(host, piece.path(), &wanted));
+    hooks.unwrap_or_default().into_iter().map(|hook| hook.call).collect()
 }
 
 /// Which of a host's files name hooks.

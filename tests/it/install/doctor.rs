@@ -80,3 +80,24 @@ fn a_missing_event_and_a_silent_configuration_are_found() {
     let run = doctor(&project, "cursor").expect_exit(1);
     assert!(run.stdout.contains("`handsoff.enabled` is off"), "{run:?}");
 }
+
+#[test]
+fn a_repository_cannot_make_the_doctor_run_its_programs() {
+    let project = Workspace::plain();
+    project.write("bin/onloop", "#!/bin/sh\ntouch ran\n");
+    project.shell("chmod +x bin/onloop").expect_exit(0);
+    let program = project.path("bin/onloop");
+    let program = program.to_str().unwrap();
+    let hook = format!("{{\"hooks\": [{{\"command\": \"{program} hook codex\"}}]}}");
+    project.write(".codex/hooks.json", format!("{{\"hooks\": {{\"PreToolUse\": [{hook}]}}}}"));
+    let cline = format!(
+        "#!/bin/sh\n# Installed by onloop; `onloop uninstall cline` removes it.\n{program}\n"
+    );
+    project.write(".clinerules/hooks/PreToolUse", cline);
+    project.shell("chmod +x .clinerules/hooks/PreToolUse").expect_exit(0);
+    for host in ["codex", "cline"] {
+        let run = doctor(&project, host).expect_exit(1);
+        assert!(run.stdout.contains("it was not tried"), "{run:?}");
+    }
+    assert!(!project.path("ran").exists());
+}

@@ -27,6 +27,35 @@ fn the_plugin_says_what_the_offer_says() {
     is_up_to_date(&source_root().join(".claude-plugin/marketplace.json"), &plugin::marketplace());
 }
 
+/// The lines of ours that a text tells an agent to run, without the program's name.
+fn commands_in(text: &str) -> Vec<Vec<&str>> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let lines = quoted.filter_map(|line| line.strip_prefix("onloop "));
+    lines.map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn skills_and_commands_name_verbs_and_options_that_there_are() {
+    let grammar = onloop_core::cli::command();
+    let mut count = 0;
+    for (path, text) in plugin::files() {
+        for words in commands_in(&text) {
+            let verb = grammar.find_subcommand(words[0]);
+            let verb = verb.unwrap_or_else(|| panic!("{path}: no verb `{}`", words[0]));
+            for option in words.iter().filter_map(|word| word.strip_prefix("--")) {
+                // Some verbs have verbs of their own.
+                let mut verbs = vec![verb];
+                verbs.extend(verb.get_subcommands());
+                let mut options = verbs.iter().flat_map(|verb| verb.get_arguments());
+                let is_there = options.any(|argument| argument.get_long() == Some(option));
+                assert!(is_there, "{path}: `onloop {}` has no `--{option}`", words[0]);
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} commands were found");
+}
+
 const CALL: &str =
     r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
 const STOP: &str = r#"{"hook_event_name":"Stop"}"#;

@@ -224,23 +224,14 @@ pub(super) const TABLE: &[Program] = &[
                 .only_these_options(),
             program(
                 &[
-                    "run",
-                    "resume",
-                    "gate",
-                    "init",
-                    "finish",
-                    "auto",
-                    "new",
-                    "permit",
-                    "hook",
-                    "approve",
-                    "install",
-                    "uninstall",
-                    "prepare",
+                    "run", "resume", "gate", "init", "finish", "auto", "new", "permit", "hook",
+                    "approve", "prepare",
                 ],
                 Administers,
                 "changes a run or the rules",
             ),
+            program(&["install", "uninstall"], Administers, "changes who judges the agent")
+                .check(workflow::changes_guard),
         ]),
     program(
         &[
