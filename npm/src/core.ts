@@ -239,7 +239,7 @@ export class Core {
    * is no hook's. Works after a bug, too.
    */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
-    return this.#call(() => glue.broken_hook_answer([...argv]));
+    return this.#call(() => glue.broken_hook_answer(JSON.stringify(argv)));
   }
 
   /** Memory of the instance; it only grows. */

@@ -36,7 +36,7 @@ function play(t, command, files, lines, inGit) {
       workspace.write(cwd, Object.fromEntries(entries));
       continue;
     }
-    if (line.input) {
+    if (line.input !== undefined) {
       ({ input } = line);
       continue;
     }

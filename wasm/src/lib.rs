@@ -45,9 +45,10 @@ pub fn version() -> String {
 }
 
 /// What a hook says that breaks before it has said anything; nothing where the command line is
-/// no hook's.
+/// no hook's. `argv` is a JSON array of texts.
 #[wasm_bindgen]
-pub fn broken_hook_answer(argv: Vec<String>) -> Option<String> {
+pub fn broken_hook_answer(argv: &str) -> Option<String> {
+    let argv: Vec<String> = serde_json::from_str(argv).ok()?;
     onloop_core::program::answer_of_a_broken_hook(&argv)
 }
 
