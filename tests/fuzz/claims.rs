@@ -133,13 +133,6 @@ fn answer_of_hook(host: Host, input: &[u8]) -> String {
 
 /// What a document says to its host; `None`: the host would not understand it.
 fn shape(host: Host, document: &Value) -> Option<&'static str> {
-    let members = |value: &Value, allowed: &[&str]| {
-        let members = value.as_object()?;
-        members.keys().all(|key| allowed.contains(&key.as_str())).then_some(())
-    };
-    let word = |value: &Value| {
-        ["allow", "ask", "deny", "block"].into_iter().find(|word| value.as_str() == Some(word))
-    };
     match host {
         Host::Claude | Host::Codex | Host::VsCode => {
             if document["systemMessage"].is_string() {
@@ -189,19 +182,32 @@ fn shape(host: Host, document: &Value) -> Option<&'static str> {
             members(document, &["decision", "reason"])?;
             word(&document["decision"])
         }
-        Host::Cline => {
-            if document["cancel"] == false {
-                return members(document, &["cancel"]).map(|()| "continue");
-            }
-            members(document, &["cancel", "errorMessage"])?;
-            document["errorMessage"].as_str().map(|_| "deny")
-        }
-        Host::Copilot => {
-            if document["decision"] == "block" {
-                return members(document, &["decision", "reason"]).map(|()| "block");
-            }
-            members(document, &["permissionDecision", "permissionDecisionReason"])?;
-            word(&document["permissionDecision"])
-        }
+        Host::Cline => shape_for_cline(document),
+        Host::Copilot => shape_for_copilot(document),
     }
+}
+
+fn shape_for_cline(document: &Value) -> Option<&'static str> {
+    if document["cancel"] == false {
+        return members(document, &["cancel"]).map(|()| "continue");
+    }
+    members(document, &["cancel", "errorMessage"])?;
+    document["errorMessage"].as_str().map(|_| "deny")
+}
+
+fn shape_for_copilot(document: &Value) -> Option<&'static str> {
+    if document["decision"] == "block" {
+        return members(document, &["decision", "reason"]).map(|()| "block");
+    }
+    members(document, &["permissionDecision", "permissionDecisionReason"])?;
+    word(&document["permissionDecision"])
+}
+
+/// Nothing but these members.
+fn members(value: &Value, allowed: &[&str]) -> Option<()> {
+    value.as_object()?.keys().all(|key| allowed.contains(&key.as_str())).then_some(())
+}
+
+fn word(value: &Value) -> Option<&'static str> {
+    ["allow", "ask", "deny", "block"].into_iter().find(|word| value.as_str() == Some(word))
 }

@@ -1,0 +1,41 @@
+// Hooks that call the program in Node, put into hosts by that program.
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import * as workspace from "./support/workspace.mjs";
+import { npmFolder } from "./support/workspace.mjs";
+
+const HOSTS = ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copilot"];
+const script = realpathSync(join(npmFolder, "bin/onloop.mjs"));
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "onloop install ü-")));
+after(() => rmSync(top, { recursive: true, force: true }));
+
+test("every host gets a hook that Node runs and that refuses what it must", () => {
+  const cwd = join(top, "a project");
+  mkdirSync(cwd);
+  const env = { ...workspace.environment(top), ONLOOP_BINARY: "" };
+  const onloop = (...words) => workspace.run([process.execPath], [script, ...words], { cwd, env });
+  const before = workspace.tree(top);
+  for (const host of HOSTS) {
+    // Starting takes its time here; where files go is tested with the native program.
+    for (const scope of host === "claude" ? ["user", "project"] : ["project"]) {
+      const installed = onloop("install", host, "--scope", scope);
+      assert.equal(installed.exit, 0, installed.stderr);
+      const tried = onloop("doctor", host);
+      assert.equal(tried.exit, 0, tried.stdout);
+      assert.match(tried.stdout, new RegExp(`✓ ${scope}: `));
+      if (host === "claude" && scope === "project") {
+        const settings = JSON.parse(readFileSync(join(cwd, ".claude/settings.json"), "utf8"));
+        const { command, args } = settings.hooks.PreToolUse[0].hooks[0];
+        assert.deepEqual([command, ...args.slice(0, 3)], [process.execPath, script, "hook", "claude"]);
+      }
+      const gone = onloop("uninstall", host);
+      assert.equal(gone.exit, 0, gone.stderr);
+    }
+  }
+  assert.deepEqual(workspace.tree(top), before);
+});
