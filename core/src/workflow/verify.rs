@@ -354,7 +354,11 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];
-        if value.style != Style::Block && flow.iter().any(|start| text.starts_with(start)) {
+        // `[a, b]`: where a blank follows, it is the shell's own test.
+        let list = text.ends_with(']')
+            && text.strip_prefix('[').is_some_and(|rest| !rest.starts_with([' ', '[', ':']));
+        if value.style != Style::Block && (list || flow.iter().any(|start| text.starts_with(start)))
+        {
             self.findings.push(finding::check::flow(value.span, "verify"));
             return None;
         }
