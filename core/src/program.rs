@@ -46,6 +46,7 @@ mod schema;
 mod session;
 mod sessions;
 mod stall;
+mod start;
 mod status;
 mod step;
 pub mod store;
@@ -85,6 +86,7 @@ pub use session::{
     SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
     session_show, session_stop,
 };
+pub use start::{ProcessIdentity, Start, Terminal};
 pub use status::{
     NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
     summary,

@@ -9,6 +9,7 @@ use std::task::Poll;
 
 use super::Slot;
 use super::request::*;
+use super::start::Start;
 use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;

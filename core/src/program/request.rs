@@ -1,75 +1,10 @@
 //! The vocabulary between programs and hosts. A new request is a design decision; see
 //! `docs/architecture.md` for what each host promises.
 
-use std::collections::BTreeMap;
-
 use super::{HttpAnswer, HttpSpec};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 use crate::workflow::Shell;
-
-/// What a program knows from the beginning.
-#[derive(Clone, Debug)]
-pub struct Start {
-    /// Command line; the first word is the name the program was called by.
-    pub argv: Vec<String>,
-    /// The words that start this program again from anywhere: its absolute path, or that of
-    /// an interpreter and of a script. Empty: it cannot be started again.
-    pub program: Vec<String>,
-    /// Environment variables; names and values that are not UTF-8 are left out.
-    pub env: BTreeMap<String, String>,
-    /// Absolute current folder. Relative paths in requests are below it.
-    pub cwd: String,
-    /// Time at start.
-    pub now: Timestamp,
-    /// What the standard streams are connected to.
-    pub terminal: Terminal,
-    /// Who asks; written into locks.
-    pub process: ProcessIdentity,
-    /// Unpredictable bytes; the only randomness a program gets.
-    pub random: [u8; 16],
-}
-
-/// What the standard streams are connected to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terminal {
-    /// Somebody can answer questions.
-    pub stdin: bool,
-    /// Results are read by a person.
-    pub stdout: bool,
-    /// Progress is read by a person.
-    pub stderr: bool,
-    /// Width; 80 where unknown.
-    pub columns: u16,
-}
-
-/// A process, so that another one can tell whether it is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessIdentity {
-    /// Process id on `host`.
-    pub pid: u32,
-    /// Name of the machine.
-    pub host: String,
-    /// When the process started, in the operating system's own unit and text; with the pid
-    /// it names one process even after pids wrap around. Empty where unknown.
-    pub started: String,
-}
-
-impl Start {
-    /// A start without environment, terminal or randomness, for examples and tests.
-    pub fn example<const N: usize>(argv: [&str; N]) -> Start {
-        Start {
-            argv: argv.map(str::to_owned).to_vec(),
-            program: Vec::new(),
-            env: BTreeMap::new(),
-            cwd: "/demo".to_owned(),
-            now: Timestamp::EPOCH,
-            terminal: Terminal { columns: 80, ..Terminal::default() },
-            process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },
-            random: [0; 16],
-        }
-    }
-}
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
@@ -81,7 +16,7 @@ pub struct Reply {
 }
 
 /// An effect that a program asks for. Paths are UTF-8, absolute or relative to
-/// [`Start::cwd`], with `/` between their parts.
+/// [`Start::cwd`](super::Start::cwd), with `/` between their parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The content of a file → [`Outcome::File`]. Longer than `limit_bytes`: `TooLarge`.

@@ -1,0 +1,162 @@
+//! Work that goes into another branch, and to another repository.
+
+use super::*;
+
+fn merge(place: &Place, branch: &str, into: &str) -> Result<(), Failure> {
+    let commit = place.git("repo", &["rev-parse", branch]);
+    place.identify();
+    let (branch, into) = (branch.to_owned(), into.to_owned());
+    place.perform(GitRequest::Merge { cwd: place.text("repo"), branch, commit, into })
+}
+
+#[test]
+fn a_merge_is_made_where_the_person_is_not_disturbed() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        place.git("repo", &["switch", "--quiet", "--create", "hotl/x"]);
+        place.commit("repo", "work.txt", "work\n");
+        place.git("repo", &["tag", "hotl/x", "main"]);
+        place.git("repo", &["switch", "--quiet", "--create", "third", "main"]);
+        place.identify();
+        let tip = place.git("repo", &["rev-parse", "refs/heads/hotl/x"]);
+        let request = GitRequest::Merge {
+            cwd: place.text("repo"),
+            branch: "hotl/x".to_owned(),
+            commit: tip.clone(),
+            into: "main".to_owned(),
+        };
+        place.perform(request.clone()).unwrap();
+        assert_eq!(place.git("repo", &["branch", "--show-current"]), "third", "{kind}");
+        assert_eq!(place.git("repo", &["rev-parse", "main^2"]), tip, "{kind}: no fast-forward");
+        let subject = place.git("repo", &["log", "-1", "--format=%s", "main"]);
+        // With a tag of the same name git spells the branch out.
+        assert_eq!(subject, "Merge branch 'refs/heads/hotl/x'", "{kind}");
+        // Again there is nothing to merge, and nothing happens.
+        let head = place.git("repo", &["rev-parse", "main"]);
+        place.perform(request).unwrap();
+        assert_eq!(place.git("repo", &["rev-parse", "main"]), head, "{kind}");
+    }
+}
+
+#[test]
+fn a_merge_that_conflicts_leaves_everything_as_it_was() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        place.git("repo", &["switch", "--quiet", "--create", "x"]);
+        place.commit("repo", "file.txt", "theirs\n");
+        place.commit("repo", "目录/a b.txt", "theirs\n");
+        place.git("repo", &["switch", "--quiet", "main"]);
+        place.commit("repo", "file.txt", "ours\n");
+        place.commit("repo", "目录/a b.txt", "ours\n");
+        place.git("repo", &["switch", "--quiet", "--detach"]);
+        place.write("repo/untracked.txt", "mine\n");
+        let before = place.git("repo", &["for-each-ref"]);
+        let failure = merge(&place, "x", "main").unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Conflict, "{kind}: {failure}");
+        let expected = "`x` and `main` changed the same lines of `file.txt`, `目录/a b.txt`";
+        assert_eq!(failure.message, expected, "{kind}");
+        assert_eq!(place.git("repo", &["for-each-ref"]), before, "{kind}");
+        assert_eq!(place.git("repo", &["branch", "--show-current"]), "", "{kind}");
+        assert_eq!(place.git("repo", &["status", "--porcelain"]), "?? untracked.txt", "{kind}");
+    }
+}
+
+#[test]
+fn a_branch_that_moved_or_a_merge_under_way_is_not_merged() {
+    let place = Place::with_commit(&[]);
+    place.git("repo", &["branch", "x"]);
+    let old = place.git("repo", &["rev-parse", "x"]);
+    place.git("repo", &["switch", "--quiet", "x"]);
+    place.commit("repo", "file.txt", "two\n");
+    place.git("repo", &["switch", "--quiet", "main"]);
+    let request = |commit: String| GitRequest::Merge {
+        cwd: place.text("repo"),
+        branch: "x".to_owned(),
+        commit,
+        into: "main".to_owned(),
+    };
+    let failure = place.perform(request(old)).unwrap_err();
+    assert!(failure.message.starts_with("branch `x` is at "), "{failure}");
+    place.git("repo", &["merge", "--quiet", "--no-ff", "--no-commit", "x"]);
+    let failure = place.perform(request(place.git("repo", &["rev-parse", "x"]))).unwrap_err();
+    assert!(failure.message.contains("in the middle of a merge"), "{failure}");
+    assert!(place.path("repo/.git/MERGE_HEAD").exists(), "it is somebody else's merge");
+}
+
+#[test]
+fn a_merge_base_says_whether_a_commit_is_part_of_a_branch() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        let first = place.git("repo", &["rev-parse", "HEAD"]);
+        place.git("repo", &["switch", "--quiet", "--create", "x"]);
+        place.commit("repo", "file.txt", "two\n");
+        let second = place.git("repo", &["rev-parse", "HEAD"]);
+        let unknown = "0123456789".repeat(first.len() / 10 + 1)[..first.len()].to_owned();
+        for (commit, branch, base) in [
+            (&first, "x", Some(&first)),
+            (&second, "x", Some(&second)),
+            (&second, "main", Some(&first)),
+            (&second, "nowhere", None),
+            (&unknown, "main", None),
+        ] {
+            let (cwd, branch) = (place.text("repo"), branch.to_owned());
+            let request = GitRequest::MergeBase { cwd, commit: commit.clone(), branch };
+            let found = OsGit::new().perform(&request).unwrap();
+            assert_eq!(found, Outcome::Commit(base.cloned()), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn a_push_sets_the_upstream_never_forces_and_asks_the_hook() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        let push = |branch: &str| {
+            let (remote, branch) = ("origin".to_owned(), branch.to_owned());
+            place.perform(GitRequest::Push { cwd: place.text("repo"), remote, branch })
+        };
+        let remote_branch = |branch: &str| {
+            let (remote, branch) = ("origin".to_owned(), branch.to_owned());
+            let cwd = place.text("repo");
+            match OsGit::new().perform(&GitRequest::RemoteBranch { cwd, remote, branch }).unwrap() {
+                Outcome::Commit(commit) => commit,
+                other => panic!("{other:?}"),
+            }
+        };
+        let missing = push("main").unwrap_err();
+        assert_eq!(missing.kind, FailureKind::NotFound, "{kind}: {missing}");
+        let options: Vec<&str> = init.iter().copied().chain(["--bare"]).collect();
+        place.init("remote.git", &options);
+        place.git("repo", &["remote", "add", "origin", "../remote.git"]);
+        place.git("repo", &["branch", "hotl/x"]);
+        assert_eq!(remote_branch("hotl/x"), None, "{kind}");
+        push("hotl/x").unwrap();
+        let tip = place.git("repo", &["rev-parse", "hotl/x"]);
+        assert_eq!(remote_branch("hotl/x"), Some(tip), "{kind}");
+        assert_eq!(remote_branch("x"), None, "{kind}: a longer name is another branch");
+        let upstream = place.git("repo", &["rev-parse", "--abbrev-ref", "hotl/x@{upstream}"]);
+        assert_eq!(upstream, "origin/hotl/x", "{kind}");
+        place.git("repo", &["switch", "--quiet", "hotl/x"]);
+        place.git("repo", &["commit", "--quiet", "--amend", "--message", "another"]);
+        let rejected = push("hotl/x").unwrap_err();
+        assert_eq!(rejected.kind, FailureKind::Conflict, "{kind}: {rejected}");
+        assert_eq!(push("--mirror").unwrap_err().kind, FailureKind::Invalid, "{kind}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hook_may_refuse_a_push() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_commit(&[]);
+    place.init("remote.git", &["--bare"]);
+    place.git("repo", &["remote", "add", "origin", "../remote.git"]);
+    place.write("repo/.git/hooks/pre-push", "#!/bin/sh\necho no secrets >&2\nexit 1\n");
+    let hook = place.path("repo/.git/hooks/pre-push");
+    fs::set_permissions(hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let (remote, branch) = ("origin".to_owned(), "main".to_owned());
+    let push = GitRequest::Push { cwd: place.text("repo"), remote, branch };
+    let failure = place.perform(push).unwrap_err();
+    assert!(failure.message.contains("no secrets"), "{failure}");
+    assert_eq!(place.git("remote.git", &["for-each-ref"]), "");
+}
