@@ -8,7 +8,7 @@ use onloop_core::program::{
 };
 
 use crate::host::{
-    HeldLocks, Interrupts, LeftRunning, OsProcesses, ProcessTurn, Processes, Progress, Root,
+    HeldLocks, Interrupts, LeftRunning, OsProcesses, ProcessTurn, Processes, Progress, Root, Wake,
 };
 
 /// The command line, with whatever is not UTF-8 in it replaced.
@@ -70,13 +70,16 @@ impl Processes for ProcessesOnDemand {
         processes.start(spec, progress)
     }
 
-    fn wait(
-        &mut self,
-        wake_after_ms: Option<u64>,
-        progress: &mut dyn Progress,
-    ) -> Result<ProcessTurn, Failure> {
+    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
         match &mut self.processes {
-            Some(processes) => processes.wait(wake_after_ms, progress),
+            Some(processes) => processes.wait(wake, progress),
+            None => Err(Failure::new(FailureKind::NotFound, "no program was left running")),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        match &mut self.processes {
+            Some(processes) => processes.end(),
             None => Err(Failure::new(FailureKind::NotFound, "no program was left running")),
         }
     }

@@ -342,5 +342,6 @@ pub(super) fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }

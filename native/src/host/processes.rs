@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use onloop_core::program::{Failure, FailureKind, ProcessEnd, ProcessSpec};
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root};
+use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake};
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;
@@ -87,6 +87,15 @@ enum Followed<R> {
     Ended(ProcessEnd),
 }
 
+/// When to stop following a program that still runs.
+#[derive(Clone, Copy, Default)]
+struct Alarm {
+    at: Option<Instant>,
+    /// When standard input has something to read, or has ended.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "standard input cannot be looked at"))]
+    on_input: bool,
+}
+
 /// Nobody watches.
 #[cfg(unix)]
 struct Unwatched;
@@ -123,12 +132,15 @@ impl OsProcesses {
     fn follow(
         &mut self,
         Left { program, label }: Left,
-        wake_after_ms: Option<u64>,
+        wake: Wake,
         progress: &mut dyn Progress,
     ) -> Result<ProcessTurn, Failure> {
-        let wake_after = wake_after_ms.map(Duration::from_millis);
-        let wake_at = wake_after.and_then(|after| Instant::now().checked_add(after));
-        match program.follow(wake_at, progress)? {
+        let after = wake.after_ms.map(Duration::from_millis);
+        let alarm = Alarm {
+            at: after.and_then(|after| Instant::now().checked_add(after)),
+            on_input: wake.on_input,
+        };
+        match program.follow(alarm, progress)? {
             Followed::Ended(end) => Ok(ProcessTurn::Ended(end)),
             Followed::Running(program) => {
                 self.left = Some(Left { program, label });
@@ -151,25 +163,29 @@ impl Processes for OsProcesses {
         self.interrupts.check()?;
         let program = system::start(self, spec)?;
         let label = spec.label.clone().filter(|_| !spec.interactive);
-        self.follow(Left { program, label }, spec.wake_after_ms, progress)
+        let wake = Wake { after_ms: spec.wake_after_ms, on_input: spec.wake_on_input };
+        self.follow(Left { program, label }, wake, progress)
     }
 
-    fn wait(
-        &mut self,
-        wake_after_ms: Option<u64>,
-        progress: &mut dyn Progress,
-    ) -> Result<ProcessTurn, Failure> {
-        let Some(left) = self.left.take() else {
-            let message = "no program was left running";
-            return Err(Failure::new(FailureKind::NotFound, message));
-        };
-        self.follow(left, wake_after_ms, progress)
+    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
+        let left = self.left.take().ok_or_else(nothing_left)?;
+        self.follow(left, wake, progress)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        let left = self.left.take().ok_or_else(nothing_left)?;
+        left.program.end();
+        Ok(())
     }
 
     fn left_running(&self) -> Option<LeftRunning> {
         let left = self.left.as_ref()?;
         Some(LeftRunning { label: left.label.clone(), elapsed: left.program.elapsed() })
     }
+}
+
+fn nothing_left() -> Failure {
+    Failure::new(FailureKind::NotFound, "no program was left running")
 }
 
 impl Drop for OsProcesses {
