@@ -9,6 +9,8 @@ mod answer;
 mod connection;
 mod message;
 mod resource;
+#[cfg(test)]
+mod tests;
 mod tool;
 
 pub use answer::{Capped, error_result, tool_result};

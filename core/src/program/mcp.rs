@@ -67,30 +67,38 @@ impl Server {
     }
 
     /// Reads what the client has sent.
-    async fn listen(&mut self, wait_ms: Option<u64>) {
-        let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
-        match self.io.request(request).await {
-            Ok(Outcome::Input(bytes)) if bytes.is_empty() => self.close(Exit::Done).await,
-            Ok(Outcome::Input(bytes)) => {
-                for line in bytes.split(|byte| *byte == b'\n') {
-                    for act in self.connection.receive(line) {
-                        self.act(act).await;
-                    }
+    async fn listen(&mut self, mut wait_ms: Option<u64>) {
+        loop {
+            let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
+            match self.io.request(request).await {
+                Ok(Outcome::Input(bytes)) if bytes.is_empty() => {
+                    return self.close(Exit::Done).await;
+                }
+                Ok(Outcome::Input(bytes)) => return self.receive(&bytes).await,
+                Ok(Outcome::NoInput) if wait_ms == Some(0) => return,
+                Ok(Outcome::NoInput) => return self.begin_waiting().await,
+                Err(failure) if failure.kind == FailureKind::TooLarge => {
+                    let act = self.connection.receive_too_long();
+                    self.act(act).await;
+                    // What came with the end of that line has been read already.
+                    wait_ms = Some(0);
+                }
+                Err(failure) if failure.kind == FailureKind::Interrupted => {
+                    return self.close(Exit::Interrupted).await;
+                }
+                Ok(_) => return self.close(Exit::Bug).await,
+                Err(failure) => {
+                    self.io.note(format!("error: {failure}")).await;
+                    return self.close(Exit::Refused).await;
                 }
             }
-            Ok(Outcome::NoInput) if wait_ms == Some(0) => {}
-            Ok(Outcome::NoInput) => self.begin_waiting().await,
-            Err(failure) if failure.kind == FailureKind::TooLarge => {
-                let act = self.connection.receive_too_long();
+        }
+    }
+
+    async fn receive(&mut self, bytes: &[u8]) {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            for act in self.connection.receive(line) {
                 self.act(act).await;
-            }
-            Err(failure) if failure.kind == FailureKind::Interrupted => {
-                self.close(Exit::Interrupted).await;
-            }
-            Ok(_) => self.close(Exit::Bug).await,
-            Err(failure) => {
-                self.io.note(format!("error: {failure}")).await;
-                self.close(Exit::Refused).await;
             }
         }
     }

@@ -32,7 +32,7 @@ pub(super) struct Job {
     /// Nobody wants its answer any more.
     pub(super) cancelled: bool,
     token: Option<Value>,
-    last_progress: Option<f64>,
+    last_progress: Option<(f64, String)>,
     program: Option<Program>,
     form: Form,
     said: Capped,
@@ -155,11 +155,16 @@ impl Job {
         const LEAST: f64 = 0.001;
         let mut progress = self.program.as_mut()?.take_progress()?;
         let token = self.token.clone().filter(|_| !self.cancelled)?;
-        if let Some(last) = self.last_progress {
-            progress.done = progress.done.max(last + LEAST);
-        }
-        self.last_progress = Some(progress.done);
         progress.words = text::one_line(&progress.words);
+        if let Some((done, words)) = &self.last_progress
+            && progress.done <= *done
+        {
+            progress.done = done + LEAST;
+            if *words == progress.words || progress.done >= progress.steps as f64 {
+                return None;
+            }
+        }
+        self.last_progress = Some((progress.done, progress.words.clone()));
         Some((token, progress))
     }
 
