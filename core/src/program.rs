@@ -67,7 +67,7 @@ pub use doctor::{DoctorArgs, doctor};
 pub use finalize::{FinalizeArgs, finalize};
 pub use find_workflow::find_workflow;
 pub use finish::{DispositionWord, FinishArgs, finish};
-pub use gate::{DecisionWord, GateArgs, ModeWord, gate, gate_for_agent};
+pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use init::{InitArgs, init};

@@ -100,7 +100,7 @@ pub trait Processes {
     /// [`Request::Wait`].
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
     /// [`Request::End`].
-    fn end(&mut self) -> Result<(), Failure>;
+    fn end(&mut self);
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -254,7 +254,10 @@ impl OsHost {
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })
             }
-            Request::End => self.processes.end().map(done),
+            Request::End => {
+                self.processes.end();
+                Ok(Outcome::Done)
+            }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),

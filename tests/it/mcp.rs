@@ -29,6 +29,8 @@ enum Reaction {
     Answer(&'static str),
     Decline,
     Close,
+    /// Leaves it open.
+    Never,
 }
 
 /// The other end: what it can do, and the person behind it.
@@ -37,7 +39,7 @@ struct Person {
     capabilities: Value,
     roots: Value,
     reactions: Arc<Mutex<VecDeque<Reaction>>>,
-    asked: Arc<Mutex<Vec<String>>>,
+    asked: UnboundedSender<String>,
     progress: UnboundedSender<(f64, Option<f64>, String)>,
 }
 
@@ -54,13 +56,14 @@ impl ClientHandler for Person {
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let request = serde_json::to_value(&request).expect("it came as JSON");
-        self.asked.lock().unwrap().push(request["message"].as_str().unwrap().to_owned());
+        let _ = self.asked.send(request["message"].as_str().unwrap().to_owned());
         let reaction = self.reactions.lock().unwrap().pop_front();
         Ok(match reaction.expect("nobody expected this question") {
             Reaction::Answer(answer) => ElicitResult::new(ElicitationAction::Accept)
                 .with_content(json!({ "answer": answer })),
             Reaction::Decline => ElicitResult::new(ElicitationAction::Decline),
             Reaction::Close => ElicitResult::new(ElicitationAction::Cancel),
+            Reaction::Never => std::future::pending().await,
         })
     }
 
@@ -85,7 +88,7 @@ impl ClientHandler for Person {
 struct Session {
     client: RunningService<RoleClient, Person>,
     server: Child,
-    asked: Arc<Mutex<Vec<String>>>,
+    asked: UnboundedReceiver<String>,
     progress: UnboundedReceiver<(f64, Option<f64>, String)>,
 }
 
@@ -106,20 +109,25 @@ impl Session {
         let mut server = command.spawn().expect("the program is there");
         let (stdout, stdin) = (server.stdout.take().unwrap(), server.stdin.take().unwrap());
         let (sender, progress) = unbounded_channel();
+        let (asks, asked) = unbounded_channel();
         let person = Person {
             capabilities,
             roots,
             reactions: Arc::new(Mutex::new(reactions.iter().copied().collect())),
-            asked: Arc::default(),
+            asked: asks,
             progress: sender,
         };
-        let asked = person.asked.clone();
         let client = person.serve((stdout, stdin)).await.expect("they agree");
         Session { client, server, asked, progress }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
         self.client.call_tool(call(tool, &arguments)).await.expect("an answer")
+    }
+
+    /// The next question to the person.
+    fn question(&mut self) -> String {
+        self.asked.try_recv().expect("a question was asked")
     }
 
     /// The structured answer of a call that must have this outcome.

@@ -350,7 +350,10 @@ impl SimHost {
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(wake_after_ms, wake_on_input)
             }
-            Request::End => self.end(),
+            Request::End => {
+                self.left = None;
+                Ok(Outcome::Done)
+            }
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
@@ -458,13 +461,6 @@ impl SimHost {
             left.ends_at = self.now;
         }
         Ok(self.follow(left, wake_after_ms, on_input))
-    }
-
-    fn end(&mut self) -> Result<Outcome, Failure> {
-        match self.left.take() {
-            Some(_) => Ok(Outcome::Done),
-            None => Err(Failure::new(FailureKind::NotFound, "no program was left running")),
-        }
     }
 
     fn follow(

@@ -89,7 +89,7 @@ async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
 
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
 /// agent's word is never taken for that of a person.
-pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
+pub(super) async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
     match propose(io, args).await {
         Ok(()) => Exit::Done,
         Err(exit) => exit,

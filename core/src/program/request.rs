@@ -114,8 +114,8 @@ pub enum Request {
         /// As [`ProcessSpec::wake_on_input`].
         wake_on_input: bool,
     },
-    /// Ends the program that was left running, as an interrupt does, and forgets it
-    /// → [`Outcome::Done`]. None is: `NotFound`.
+    /// Ends the program that was left running, if there is one, as an interrupt does, and
+    /// forgets it → [`Outcome::Done`].
     End,
     /// Asks or changes a git repository.
     Git(GitRequest),

@@ -168,14 +168,17 @@ impl Processes for OsProcesses {
     }
 
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
-        let left = self.left.take().ok_or_else(nothing_left)?;
+        let Some(left) = self.left.take() else {
+            let message = "no program was left running";
+            return Err(Failure::new(FailureKind::NotFound, message));
+        };
         self.follow(left, wake, progress)
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
-        let left = self.left.take().ok_or_else(nothing_left)?;
-        left.program.end();
-        Ok(())
+    fn end(&mut self) {
+        if let Some(left) = self.left.take() {
+            left.program.end();
+        }
     }
 
     fn left_running(&self) -> Option<LeftRunning> {
@@ -184,15 +187,9 @@ impl Processes for OsProcesses {
     }
 }
 
-fn nothing_left() -> Failure {
-    Failure::new(FailureKind::NotFound, "no program was left running")
-}
-
 impl Drop for OsProcesses {
     /// What was left running does not outlive whoever wanted it.
     fn drop(&mut self) {
-        if let Some(left) = self.left.take() {
-            left.program.end();
-        }
+        self.end();
     }
 }

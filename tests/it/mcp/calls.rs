@@ -1,6 +1,7 @@
 //! What is offered, and each tool once.
 
 use super::*;
+use crate::workspace::source_root;
 
 #[test]
 fn server_and_client_agree_and_eight_tools_are_listed() {
@@ -21,6 +22,19 @@ fn server_and_client_agree_and_eight_tools_are_listed() {
         assert!(session.client.list_all_resources().await.unwrap().is_empty());
         assert_eq!(session.end().await, Some(0));
     });
+}
+
+#[test]
+fn the_document_names_every_tool_and_parameter() {
+    let document = std::fs::read_to_string(source_root().join("docs/mcp.md")).unwrap();
+    for tool in onloop_core::mcp::Tool::ALL {
+        let start = format!("| `{}` |", tool.name());
+        let row = document.lines().find(|line| line.starts_with(&start)).unwrap_or(&start);
+        for (name, needed) in tool.parameter_names().filter(|(name, _)| *name != "directory") {
+            let shown = if needed { format!("**`{name}`**") } else { format!("`{name}`") };
+            assert!(row.contains(&shown), "{row} lacks {shown}");
+        }
+    }
 }
 
 #[test]

@@ -11,13 +11,13 @@ fn a_person_approves_through_the_client_and_the_run_goes_on() {
     with_time(async {
         let workspace = project("high", GATE, HELLO);
         let reactions = [Reaction::Answer("show-details"), Reaction::Answer("yes")];
-        let session = Session::begin(&workspace, asks(), &reactions).await;
+        let mut session = Session::begin(&workspace, asks(), &reactions).await;
         let done = session.call("run", here()).await;
         Session::expect(&done, "done");
-        let asked = session.asked.lock().unwrap().clone();
-        assert_eq!(asked.len(), 2);
-        assert!(asked[0].ends_with("Gate reached at Step 1. Continue? (yes/no/show-details)"));
-        assert!(asked[1].contains("Write it"), "{}", asked[1]);
+        let first = session.question();
+        assert!(first.ends_with("Gate reached at Step 1. Continue? (yes/no/show-details)"));
+        let second = session.question();
+        assert!(second.contains("Write it"), "{second}");
         assert_eq!(workspace.record()["steps"][0]["gate_mode"], "human");
     });
 }
@@ -81,13 +81,13 @@ fn what_an_agent_proposes_is_decided_by_the_person() {
         session.end().await;
 
         let reactions = [Reaction::Decline, Reaction::Answer("yes")];
-        let session = Session::begin(&workspace, asks(), &reactions).await;
+        let mut session = Session::begin(&workspace, asks(), &reactions).await;
         let proposal = json!({ "step": 1, "decision": "approved", "run_id": id });
         Session::expect(&session.call("gate", proposal.clone()).await, "refused");
         let decided = Session::expect(&session.call("gate", proposal.clone()).await, "done");
         assert_eq!(decided["result"], "gate 1: approved (human)\n");
-        let asked = session.asked.lock().unwrap().clone();
-        assert!(asked[0].contains("An agent proposes that step 1 is approved."), "{}", asked[0]);
+        let asked = session.question();
+        assert!(asked.contains("An agent proposes that step 1 is approved."), "{asked}");
         let done = json!({ "run_id": id, "agent": "script" });
         Session::expect(&session.call("run", done).await, "done");
         // Nobody is asked about what cannot be decided any more.

@@ -60,6 +60,32 @@ fn what_commands_print_never_reaches_the_protocol() {
 }
 
 #[test]
+fn half_a_message_holds_nothing_up() {
+    use std::io::{BufRead, BufReader};
+
+    let workspace = project("low", "", "sleep 0.05; echo hi > hello.txt");
+    let mut command = workspace.command_at(".", program());
+    command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let (mut stdin, stdout) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut said = BufReader::new(stdout).lines();
+    let mut next = || serde_json::from_str::<Value>(&said.next().unwrap().unwrap()).unwrap();
+    let run = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "run", "arguments": here() },
+    });
+    let (first, rest) = PING.split_at(20);
+    stdin.write_all(format!("{HELLO}\n{run}\n{first}").as_bytes()).unwrap();
+    assert_eq!(next()["id"], 0);
+    let done = next();
+    assert_eq!(done["result"]["structuredContent"]["outcome"], "done", "{done:#}");
+    stdin.write_all(format!("{rest}\n").as_bytes()).unwrap();
+    assert_eq!(next()["id"], 1);
+    drop(stdin);
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn bytes_of_any_kind_are_answered_with_messages_only() {
     use proptest::prelude::*;
 

@@ -93,14 +93,11 @@ fn a_cancelled_run_is_paused_and_goes_on_later() {
 fn a_question_that_was_cancelled_is_withdrawn() {
     with_time(async {
         let workspace = project("low", GATE, HELLO);
-        let mut session = Session::begin(&workspace, json!({ "elicitation": {} }), &[]).await;
-        // Nobody reacts: the client's handler panics, and no answer ever comes.
+        let asks = json!({ "elicitation": {} });
+        let mut session = Session::begin(&workspace, asks, &[Reaction::Never]).await;
         let options = PeerRequestOptions::no_options();
         let run = session.client.send_cancellable_request(request("run", &here()), options).await;
-        while session.asked.lock().unwrap().is_empty() {
-            let _ = session.progress.recv().await;
-            tokio::task::yield_now().await;
-        }
+        session.asked.recv().await.expect("a question");
         run.unwrap().cancel(None).await.unwrap();
         let status = Session::expect(&session.call("status", json!({})).await, "done");
         assert_eq!(status["result"][0]["status"], "paused", "{status:#}");

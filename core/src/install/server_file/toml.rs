@@ -116,7 +116,10 @@ fn find(text: &str) -> Result<Option<Table<'_>>, String> {
             ours.end = end;
         }
     }
-    Ok(found)
+    match quotes {
+        None => Ok(found),
+        Some(_) => Err("a text of several lines in it is not closed".to_owned()),
+    }
 }
 
 fn is_server(header: &str) -> bool {
@@ -198,6 +201,7 @@ mod tests {
             "mcp_servers.onloop.command = \"x\"\n",
             "[mcp_servers]\nonloop = { command = \"x\" }\n",
             "[mcp_servers.\"onloop\".env]\nA = \"1\"\n",
+            "notes = \"\"\"\nnever closed\n",
         ];
         for text in table {
             assert!(merged(text, &words("/onloop")).is_err(), "{text}");

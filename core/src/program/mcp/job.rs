@@ -3,12 +3,13 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::super::gate::gate_for_agent;
 use super::super::permit::explain_call;
 use super::super::status::record;
 use super::super::{
     Exit, Failure, FailureKind, Io, Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Program,
-    Progress, Reply, ReportArgs, Say, Start, StatusArgs, Terminal, Turn, gate_for_agent, lint,
-    next, report, resume, run, status, step,
+    Progress, Reply, ReportArgs, Say, Start, StatusArgs, Terminal, Turn, lint, next, report,
+    resume, run, status, step,
 };
 use crate::limits;
 use crate::mcp::{
