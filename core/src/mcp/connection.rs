@@ -136,6 +136,11 @@ impl Connection {
         self.questions.values().any(|kind| *kind == QuestionKind::Roots)
     }
 
+    /// Does not wait for that any more; an answer that comes late is ignored.
+    pub fn stop_waiting_for_roots(&mut self) {
+        self.questions.retain(|_, kind| *kind != QuestionKind::Roots);
+    }
+
     /// Asks a person through the client. `choices` are all that can be answered; none: any
     /// text.
     pub fn ask(&mut self, words: &str, choices: &[&str]) -> (Question, Value) {

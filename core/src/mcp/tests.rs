@@ -157,6 +157,17 @@ fn first_comes_the_agreement() {
 < answered 2 Roots([])
 "#,
     );
+    let mut patient = Connection::default();
+    for line in [
+        r#"1 initialize {"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}"#,
+        "- notifications/initialized {}",
+    ] {
+        patient.receive(message(line).as_bytes());
+    }
+    assert!(patient.waits_for_roots());
+    patient.stop_waiting_for_roots();
+    let late = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///late"}]}}"#;
+    assert_eq!(patient.receive(late.as_bytes()), []);
     let table = [
         ("2025-11-25", "2025-11-25"),
         ("2024-11-05", "2024-11-05"),

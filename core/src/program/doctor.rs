@@ -4,7 +4,7 @@ use super::install::{known, look, quiet, setting};
 use super::{Command, Exit, Io, ProcessStatus, config};
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
-use crate::install::{HookCall, Piece, Scope, ServerFile, Setting, pieces};
+use crate::install::{HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces};
 use crate::text::{ellipsis, one_line};
 use crate::wire::strict_json;
 use crate::workflow::Shell;
@@ -161,8 +161,30 @@ async fn examine_scope(
             findings.bad(format!("{scope}: nothing is asked at `{event}` (`{place}`)"), &fix);
         }
     }
+    try_hooks(io, host, setting, enabled, (&hooks, &expected, &place), findings).await;
+    if !findings.is_bad {
+        let count = crate::text::counted(hooks.len() as u64, "hook");
+        findings.good(format!("{scope}: {count} in `{place}`; `rm -rf /` is refused"));
+    }
+    if is_old {
+        findings.note(format!("{scope}: not what this version installs; `{fix}` replaces it"));
+    }
+    true
+}
+
+/// Tries each way in which the hooks in `place` are called, as far as that is `expected`.
+async fn try_hooks(
+    io: &Io,
+    host: Host,
+    setting: &Setting,
+    enabled: bool,
+    (hooks, expected, place): (&[InstalledHook], &[HookCall], &str),
+    findings: &mut Findings,
+) {
+    let scope = setting.scope.word();
+    let fix = format!("onloop install {} --scope {scope}", host.word());
     let mut tried: Vec<&HookCall> = Vec::new();
-    for hook in &hooks {
+    for hook in hooks {
         if tried.contains(&&hook.call) {
             continue;
         }
@@ -182,14 +204,6 @@ async fn examine_scope(
             Err(why) => findings.bad(format!("{scope}: `{}` (`{place}`): {why}", hook.event), &fix),
         }
     }
-    if !findings.is_bad {
-        let count = crate::text::counted(hooks.len() as u64, "hook");
-        findings.good(format!("{scope}: {count} in `{place}`; `rm -rf /` is refused"));
-    }
-    if is_old {
-        findings.note(format!("{scope}: not what this version installs; `{fix}` replaces it"));
-    }
-    true
 }
 
 /// Starts the server of ours that a file names, and asks for its tools. Whether the file names

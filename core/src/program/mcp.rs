@@ -76,7 +76,10 @@ impl Server {
                 }
                 Ok(Outcome::Input(bytes)) => return self.receive(&bytes).await,
                 Ok(Outcome::NoInput) if wait_ms == Some(0) => return,
-                Ok(Outcome::NoInput) => return self.begin_waiting().await,
+                Ok(Outcome::NoInput) => {
+                    self.connection.stop_waiting_for_roots();
+                    return self.begin_waiting().await;
+                }
                 Err(failure) if failure.kind == FailureKind::TooLarge => {
                     let act = self.connection.receive_too_long();
                     self.act(act).await;

@@ -25,6 +25,29 @@ fn server_and_client_agree_and_eight_tools_are_listed() {
 }
 
 #[test]
+fn a_client_of_a_later_protocol_falls_back() {
+    use rmcp::model::ProtocolVersion;
+    use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
+
+    with_time(async {
+        let workspace = Workspace::plain();
+        let mut command = tokio::process::Command::from(workspace.command_at(".", program()));
+        command.arg("mcp").kill_on_drop(true);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let transport = (server.stdout.take().unwrap(), server.stdin.take().unwrap());
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: None,
+        };
+        let client = ().serve_with_lifecycle(transport, lifecycle).await.unwrap();
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 8);
+        client.cancel().await.unwrap();
+        assert_eq!(server.wait().await.unwrap().code(), Some(0));
+    });
+}
+
+#[test]
 fn the_document_names_every_tool_and_parameter() {
     let document = std::fs::read_to_string(source_root().join("docs/mcp.md")).unwrap();
     for tool in onloop_core::mcp::Tool::ALL {
