@@ -103,6 +103,8 @@ impl Server {
             for act in self.connection.receive(line) {
                 self.act(act).await;
             }
+            // Many short calls may come at once, and few may be open.
+            self.advance().await;
         }
     }
 

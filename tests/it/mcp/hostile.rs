@@ -60,6 +60,19 @@ fn what_commands_print_never_reaches_the_protocol() {
 }
 
 #[test]
+fn many_short_calls_may_come_at_once() {
+    let workspace = Workspace::plain();
+    let call = |id: u32| {
+        let params = json!({ "name": "status", "arguments": {} });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    let calls: Vec<String> = (1..=50).map(|id| call(id).to_string()).collect();
+    let answers = answers(&workspace, format!("{HELLO}\n{}\n", calls.join("\n")).as_bytes());
+    let outcomes = answers.iter().map(|answer| &answer["result"]["structuredContent"]["outcome"]);
+    assert_eq!(outcomes.filter(|outcome| **outcome == "done").count(), 50);
+}
+
+#[test]
 fn half_a_message_holds_nothing_up() {
     use std::io::{BufRead, BufReader};
 
