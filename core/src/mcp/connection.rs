@@ -13,7 +13,7 @@ use crate::text::{ellipsis, one_line};
 use crate::wire::strict_json;
 
 /// What comes of a line.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "an act is moved once and taken apart at once")]
 pub enum Act {
     /// To be sent to the client.
@@ -34,7 +34,7 @@ pub enum Act {
 }
 
 /// A request that takes effects.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there are few at a time")]
 pub enum Work {
     /// Call a tool. `Err`: why its input was refused, which is for the model that wrote it.

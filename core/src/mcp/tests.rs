@@ -167,7 +167,7 @@ fn first_comes_the_agreement() {
     assert!(patient.waits_for_roots());
     patient.stop_waiting_for_roots();
     let late = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///late"}]}}"#;
-    assert_eq!(patient.receive(late.as_bytes()), []);
+    assert!(patient.receive(late.as_bytes()).is_empty());
     let table = [
         ("2025-11-25", "2025-11-25"),
         ("2024-11-05", "2024-11-05"),

@@ -40,13 +40,6 @@ pub struct Asked {
     pub call: Call,
 }
 
-impl PartialEq for Asked {
-    /// Arguments of programs are compared by what they say.
-    fn eq(&self, other: &Asked) -> bool {
-        format!("{self:?}") == format!("{other:?}")
-    }
-}
-
 /// A program and its arguments.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a call is moved once")]
