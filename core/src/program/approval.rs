@@ -29,6 +29,8 @@ pub struct Escalation {
     pub reason: String,
     /// The end of the conversation, for the language model; empty where there is none.
     pub context: String,
+    /// Only a person's word counts: no language model is asked.
+    pub only_a_person: bool,
     /// Time until the host stops waiting for us, from now.
     pub time_left_ms: u64,
 }
@@ -55,7 +57,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Verd
     }
     let asked_at = io.now();
     let mut reason = escalation.reason.clone();
-    if config.auto_permission {
+    if config.auto_permission && !escalation.only_a_person {
         match judge::opinion(io, escalation).await {
             Opinion::Allow => return Verdict::Allow,
             Opinion::Deny => {

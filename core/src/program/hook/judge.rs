@@ -81,6 +81,7 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
         target_text: message::whole(&call.input),
         reason: ruling.reason.clone(),
         context: transcript::conversation(&tail, whole),
+        only_a_person: ruling.needs_a_person(),
         time_left_ms: scene.time_left_ms(),
     };
     let (decision, reason) =
