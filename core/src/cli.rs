@@ -124,7 +124,8 @@ Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
     #[command(after_help = "Examples:
   onloop approve                              what waits
   onloop approve 1f2e3d4c                     let it run, once
-  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on
+  onloop approve --telegram --resume          ask about all in the chat")]
     Approve(ApproveArgs),
     /// Put hooks, skills and commands into an agent host
     #[command(after_help = "Examples:
