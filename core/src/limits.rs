@@ -103,6 +103,11 @@ pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
 pub const SESSION_STALLED_STOPS: u32 = 5;
 /// The same where nothing can be known about progress: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+/// How long a stop waits for the agent's last words to reach its transcript: hosts write it while
+/// they call hooks.
+pub const TRANSCRIPT_LAG_MS: u64 = 400;
+/// Time between two looks at a transcript that is behind.
+pub const TRANSCRIPT_POLL_MS: u64 = 20;
 /// Bytes at the end of a transcript that are looked at.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.

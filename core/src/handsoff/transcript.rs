@@ -22,6 +22,13 @@ impl Evidence {
     pub fn is_nothing(&self) -> bool {
         *self == Evidence::default()
     }
+
+    /// Whether the transcript ends before `message`, which the host says was the agent's last:
+    /// hosts write it while they call hooks. What is seen in it is about an earlier turn then.
+    pub fn is_behind(&self, message: &str) -> bool {
+        let seen = self.message.as_deref().map_or("", str::trim_end);
+        self.api_error.is_none() && !self.is_nothing() && !seen.ends_with(message.trim())
+    }
 }
 
 /// One entry, as far as it matters here.
@@ -177,6 +184,18 @@ mod tests {
         };
         let evidence = read(lines.join("\n").as_bytes(), true);
         (known(evidence.message), evidence.tools, known(evidence.api_error))
+    }
+
+    #[test]
+    fn a_transcript_that_lacks_the_last_words_is_behind() {
+        let of = |lines: &[&str]| read(lines.join("\n").as_bytes(), true);
+        assert!(!of(&[USER, SAYS]).is_behind("Done."));
+        assert!(!of(&[USER, SAYS]).is_behind(" Done.\n"));
+        assert!(of(&[USER, SAYS]).is_behind("Done again."));
+        assert!(of(&[USER, TOOL, ANSWER]).is_behind("Done."));
+        // Where there is nothing to read, or the service failed, nothing is waited for.
+        assert!(!of(&[]).is_behind("Done."));
+        assert!(!of(&[USER, FAILS]).is_behind("Credit balance is too low, sorry"));
     }
 
     #[test]
