@@ -1,10 +1,10 @@
 // What must hold in every client alike.
 
 import assert from "node:assert/strict";
-import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { machine, onloop } from "./clients.mjs";
+import { machine, onloop, run } from "./clients.mjs";
 
 /** Lets the agent run these lines; what its shell said about each. */
 export async function lines(client, place, list, options) {
@@ -47,13 +47,49 @@ export function guards(client, { denied, ran, options }) {
   return areGuarded;
 }
 
-/** For clients that can be told what a failed hook means. */
-export function failsClosed(client) {
-  test("a hook whose program is gone lets nothing run", async () => {
+/** How a hook can break, as scripts in place of the program; no script: it is gone. */
+export const BROKEN = {
+  "that is gone": undefined,
+  "that fails": "exit 1",
+  "that is killed": "kill -9 $$",
+  "that stops in the middle of its answer": `printf '{"hookSpecificOutput": {"hookEventName":'`,
+};
+
+/** Whether a line runs in a machine whose hook is broken so. */
+export async function runsWith(client, script, options) {
+  const place = machine(client);
+  await onloop(place, "install", client.name);
+  rmSync(place.bin);
+  if (script !== undefined) writeFileSync(place.bin, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  await lines(client, place, ["mkdir made"], options);
+  return existsSync(join(place.project, "made"));
+}
+
+/** For clients that can be told what a failed hook means. `runs` are those that they do not catch. */
+export function failsClosed(client, stops, runs = []) {
+  for (const how of [...stops, ...runs]) {
+    const isRun = runs.includes(how);
+    const what = isRun ? "lets a call run, as we say" : "lets nothing run";
+    test(`a hook ${how} ${what}`, async () => assert.equal(await runsWith(client, BROKEN[how]), isRun));
+  }
+}
+
+/** Another program had been installed before; it is gone. */
+export function upgrades(client, { denied, ran, options }) {
+  test("an installation replaces the hooks of an older program", async () => {
     const place = machine(client);
+    const old = join(place.home, "old/hotl-rt");
+    mkdirSync(dirname(old));
+    copyFileSync(place.bin, old);
+    assert.equal((await run(old, ["install", client.name], place)).code, 0);
+    rmSync(old);
     await onloop(place, "install", client.name);
-    rmSync(place.bin);
-    await lines(client, place, ["mkdir made"]);
-    assert.ok(!existsSync(join(place.project, "made")));
+    const [result] = await lines(client, place, [denied], options);
+    assert.ok(!ran(place.project), "the denied line did not run");
+    assert.match(result, /onloop \(/);
+    assert.doesNotMatch(await onloop(place, "doctor", client.name), /hotl-rt/);
+    await onloop(place, "uninstall", client.name);
+    await lines(client, place, [denied], options);
+    assert.ok(ran(place.project), "nothing of either is left");
   });
 }

@@ -1,27 +1,37 @@
-// Our plugin in the real Claude Code, without an installation.
+// Our plugin in the real Claude Code, from a marketplace.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { lines } from "./claims.mjs";
-import { claude, machine, repository, run } from "./clients.mjs";
+import { claude, machine, repository } from "./clients.mjs";
+import { protects, source } from "./plugins.mjs";
 
 test("plugin and marketplace are valid, and nothing is left to say about them", async () => {
   const place = machine(claude);
-  const words = ["plugin", "validate", join(repository, "npm/plugin"), "--profile", "directory"];
-  const said = await run("claude", words, place);
+  const folder = join(repository, "npm/plugin");
+  const said = await claude.plugin(place, "validate", folder, "--profile", "directory");
   assert.equal(said.code, 0, said.stdout + said.stderr);
   assert.match(said.stdout, /found nothing to report/);
-  const root = await run("claude", ["plugin", "validate", repository], place);
+  const root = await claude.plugin(place, "validate", repository);
   assert.equal(root.code, 0, root.stdout + root.stderr);
 });
 
-test("a plugin folder is enough to keep a denied line from running", async () => {
+/** As the documents say, with a clone in place of the address. */
+async function install(place, folder) {
+  for (const words of [["marketplace", "add", folder], ["install", "hotl@onloop"]]) {
+    const said = await claude.plugin(place, ...words);
+    assert.equal(said.code, 0, said.stdout + said.stderr);
+  }
+}
+
+protects(claude, install, { denied: "rm -rf victim", ran: (project) => !existsSync(join(project, "victim")) });
+
+test("everything in the plugin is found", async () => {
   const place = machine(claude);
-  const words = ["--plugin-dir", join(repository, "npm/plugin")];
-  const results = await lines(claude, place, ["rm -rf victim", "mkdir allowed"], { words });
-  assert.ok(existsSync(join(place.project, "victim/file")));
-  assert.match(results[0], /onloop \(/);
-  assert.ok(existsSync(join(place.project, "allowed")), results[1]);
+  await install(place, source());
+  const said = await claude.plugin(place, "details", "hotl@onloop");
+  for (const part of ["loop", "resume", "onloop-verify", "rw-planner", "PreToolUse", "Stop"]) {
+    assert.match(said.stdout, new RegExp(`\\b${part}\\b`), said.stdout);
+  }
 });

@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { failsClosed, guards } from "./claims.mjs";
+import { failsClosed, guards, upgrades } from "./claims.mjs";
 import { claude, machine, onloop } from "./clients.mjs";
 
 const ran = (project) => !existsSync(join(project, "victim"));
-guards(claude, { denied: "rm -rf victim", ran });
-failsClosed(claude);
+const about = { denied: "rm -rf victim", ran };
+guards(claude, about);
+upgrades(claude, about);
+failsClosed(claude, ["that is gone", "that fails", "that is killed"], ["that stops in the middle of its answer"]);
 
 test("commands, skills and agents are found after an installation", async () => {
   const place = machine(claude);

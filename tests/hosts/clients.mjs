@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
@@ -44,7 +44,7 @@ after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: tr
 export function machine(client) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "onloop-hosts-")));
   made.push(folder);
-  for (const name of ["home", "project", "bin"]) mkdirSync(join(folder, name));
+  for (const name of ["home", "home/.codex", "project", "bin"]) mkdirSync(join(folder, name));
   symlinkSync(NATIVE, join(folder, "bin/onloop"));
   symlinkSync(client.program, join(folder, "bin", client.name));
   symlinkSync(process.execPath, join(folder, "bin/node"));
@@ -99,6 +99,13 @@ export const claude = {
     DISABLE_AUTOUPDATER: "1",
     IS_SANDBOX: "1",
   }),
+  /** Its verbs for plugins. They ask its servers, too, and try again for a long time where none is. */
+  plugin: (place, ...words) =>
+    withModel(messages, [], (url) => {
+      const nowhere = { HTTPS_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" };
+      const env = { ...place.env, ...nowhere, ANTHROPIC_BASE_URL: url };
+      return run("claude", ["plugin", ...words], { ...place, env });
+    }),
   /** `act` starts another program than the client itself. */
   session(place, script, { prompt = "go", words = [], act = run } = {}) {
     const options = ["-p", prompt, "--permission-mode", "bypassPermissions", "--output-format", "json"];
@@ -109,17 +116,23 @@ export const claude = {
   },
 };
 
+/** Ends what we write into the configuration of Codex. */
+const MARK = "# of others\n";
+
 export const codex = {
   name: "codex",
   program: join(CLIENTS, ".bin/codex"),
   variables: (home) => ({ CODEX_HOME: join(home, ".codex"), FAKE_KEY: "x" }),
   session(place, script, { prompt = "go", words = [] } = {}) {
     return withModel(responses, script, (url) => {
-      mkdirSync(join(place.home, ".codex"), { recursive: true });
-      const config = `model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"
+      const config = join(place.home, ".codex/config.toml");
+      // What was written by others, plugins for instance, stays.
+      const found = existsSync(config) ? readFileSync(config, "utf8") : "";
+      const others = found.split(MARK).at(-1);
+      const ours = `model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"
 base_url = "${url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"
 [projects.${JSON.stringify(place.project)}]\ntrust_level = "trusted"\n`;
-      writeFileSync(join(place.home, ".codex/config.toml"), config);
+      writeFileSync(config, `${ours}${MARK}${others}`);
       const options = ["exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"];
       return run("codex", [...options, ...words, prompt], place);
     });

@@ -8,12 +8,13 @@
 //   turns    how many the model has taken
 //   told     what people, hooks and the client said to it, in order
 //   results  what its tools said, in order
+//   rules    what the client gives its model to know, as one text
 
 import { createServer } from "node:http";
 
 /** Starts a server that speaks a dialect of those below. */
 export async function serve(dialect, script) {
-  const heard = { turns: 0, told: [], results: [], tools: [] };
+  const heard = { turns: 0, told: [], results: [], tools: [], rules: "" };
   const broken = [];
   const server = createServer(async (request, response) => {
     try {
@@ -64,7 +65,7 @@ export const messages = {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(message("aside", [{ type: "text", text: "ok" }], "end_turn")));
   },
-  read({ messages, tools }) {
+  read({ messages, tools, system }) {
     const blocks = messages
       .filter(({ role }) => role === "user")
       .flatMap(({ content }) => (typeof content === "string" ? [{ type: "text", text: content }] : content));
@@ -74,6 +75,7 @@ export const messages = {
       told: blocks.filter(({ type }) => type === "text").map(({ text }) => text),
       results: results.map(({ content }) => textOf(content)),
       tools: tools.map(({ name }) => name),
+      rules: textOf(system),
     };
   },
   write({ run, tool, input, say }, { turns }) {
@@ -111,7 +113,8 @@ export const responses = {
     response.statusCode = 404;
     response.end("{}");
   },
-  read({ input, tools }) {
+  read({ input, tools, instructions }) {
+    const rules = input.filter(({ role }) => role === "developer").map(({ content }) => textOf(content));
     const said = ({ type, role }) => type === "message" && role === "assistant";
     const outputs = input.filter(({ type }) => type === "function_call_output");
     return {
@@ -119,6 +122,7 @@ export const responses = {
       told: input.filter(({ role }) => role === "user").map(({ content }) => textOf(content)),
       results: outputs.map(({ output }) => (typeof output === "string" ? output : JSON.stringify(output))),
       tools: tools.map(({ name }) => name),
+      rules: [instructions, ...rules].join("\n"),
     };
   },
   write({ run, tool, input, say }, { turns, tools }) {
@@ -160,6 +164,7 @@ export const completions = {
       told: of("user").map(({ content }) => textOf(content)),
       results: of("tool").map(({ content }) => textOf(content)),
       tools: tools.map(({ function: { name } }) => name),
+      rules: of("system").map(({ content }) => textOf(content)).join("\n"),
     };
   },
   write({ run, tool, input, say }, { turns }) {

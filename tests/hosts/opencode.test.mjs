@@ -2,9 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { failsClosed, guards } from "./claims.mjs";
+import { failsClosed, guards, upgrades } from "./claims.mjs";
 import { opencode } from "./clients.mjs";
 
 const ran = (project) => !existsSync(join(project, "victim"));
-guards(opencode, { denied: "rm -rf victim", ran });
-failsClosed(opencode);
+const about = { denied: "rm -rf victim", ran };
+guards(opencode, about);
+upgrades(opencode, about);
+failsClosed(opencode, ["that is gone", "that stops in the middle of its answer"]);

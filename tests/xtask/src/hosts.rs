@@ -5,9 +5,9 @@ use std::process::Command;
 
 use crate::cargo::Cargo;
 use crate::command::{self, run, target_folder};
-use crate::sources;
 use crate::stage::Stop;
 use crate::tally::Tally;
+use crate::{npm, sources};
 
 /// What says which clients are wanted; the last one how npm is to behave.
 const NAMED_BY: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
@@ -20,6 +20,10 @@ const AT_ONCE: &str = "--test-concurrency=4";
 /// them work.
 pub(crate) fn test() -> Result<Tally, Stop> {
     Cargo::new("build --locked -p onloop --bins").run()?;
+    // The plugin as it is published has the package in it.
+    if !sources::workspace_root().join("npm/dist/onloop.wasm").exists() {
+        npm::package()?;
+    }
     let folder = sources::workspace_root().join("tests/hosts");
     let clients = target_folder().join("hosts");
     install(&folder, &clients)?;
@@ -74,7 +78,7 @@ fn is_installed(folder: &Path, clients: &Path) -> bool {
             std::fs::read(clients.join(name)).is_ok_and(|found| found == wanted)
         })
     };
-    clients.join(COMPLETE).exists() && NAMED_BY.iter().all(|name| is_same(&name))
+    clients.join(COMPLETE).exists() && NAMED_BY.iter().all(is_same)
 }
 
 /// Every file of tests, sorted.
