@@ -19,6 +19,17 @@ pub struct Stop {
     pub run_revision: Option<u64>,
 }
 
+impl Stop {
+    /// Stops in a row without progress after which the agent is let go.
+    fn idle_stops(&self) -> u32 {
+        if self.evidence.is_nothing() {
+            limits::SESSION_UNKNOWN_STOPS
+        } else {
+            limits::SESSION_STALLED_STOPS
+        }
+    }
+}
+
 /// How often a host lets an agent be sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostCap {
@@ -128,12 +139,7 @@ impl Session {
                 stop.configured.min(self.continuation_count.saturating_add(left))
             }
         };
-        let allowed = if stop.evidence.is_nothing() {
-            limits::SESSION_UNKNOWN_STOPS
-        } else {
-            limits::SESSION_STALLED_STOPS
-        };
-        if self.stalled >= allowed {
+        if self.stalled >= stop.idle_stops() {
             return self.rest(at, Why::Stalled { stops: self.stalled });
         }
         self.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
@@ -156,7 +162,7 @@ impl Session {
         }
         counted.echoes += 1;
         self.stalled = self.stalled.saturating_add(1);
-        self.stalled < limits::SESSION_STALLED_STOPS
+        self.stalled < stop.idle_stops()
     }
 
     /// The answer that was given to the stop that counted.

@@ -81,9 +81,11 @@ fn codex_manifest() -> Value {
     manifest
 }
 
-/// The line is for a shell, and the same in every version: trust holds until it changes.
+/// The lines are for a shell, and the same in every version: trust holds until they change. On
+/// Windows that shell is PowerShell.
 fn codex_hooks() -> Value {
-    let entry = codex::entry("node \"$PLUGIN_ROOT/launch.mjs\" hook codex");
+    let mut entry = codex::entry("node \"$PLUGIN_ROOT/launch.mjs\" hook codex");
+    entry["hooks"][0]["commandWindows"] = json!("node \"$env:PLUGIN_ROOT/launch.mjs\" hook codex");
     let hooks: Map<String, Value> =
         codex::EVENTS.iter().map(|event| ((*event).to_owned(), json!([entry]))).collect();
     json!({ "hooks": hooks })
