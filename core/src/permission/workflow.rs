@@ -106,14 +106,33 @@ pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// person has begun, and runs the checks that the record holds.
 pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
-    let number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     let drives = match words.as_deref() {
         Some([step, verb]) => {
-            number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
+            is_number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
         }
         Some(_) | None => false,
     };
     if !drives {
         judge.classified(Class::Administers, parsed);
     }
+}
+
+/// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
+/// the gate. Every other decision is a person's.
+pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
+    let modes: Vec<Option<&str>> = parsed
+        .seen
+        .iter()
+        .filter(|seen| seen.name == "--mode")
+        .map(|seen| seen.value.as_ref().and_then(Arg::known))
+        .collect();
+    let approves = matches!(words.as_deref(), Some([step, "approved"]) if is_number(step));
+    if !(approves && modes == [Some("auto")]) {
+        decides_about_a_run(judge, parsed);
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

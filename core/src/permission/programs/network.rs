@@ -219,11 +219,15 @@ pub(super) const TABLE: &[Program] = &[
                 .options(&[takes(&["--run-id", "--reason"], Data)])
                 .only_these_options()
                 .check(workflow::drives_run),
+            program(&["gate"], Builds, "records what the rules of a run decide")
+                .options(&[takes(&["--run-id", "--mode"], Data)])
+                .only_these_options()
+                .check(workflow::decides_by_rule),
             program(&["finalize"], Builds, "repeats the checks of a run")
                 .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
                 .only_these_options(),
             program(
-                &["run", "resume", "gate", "init", "finish", "auto", "new", "prepare"],
+                &["run", "resume", "init", "finish", "auto", "new", "prepare"],
                 Builds,
                 "begins, changes or ends a run",
             )
