@@ -1,3 +1,5 @@
+// The packaged extension in real extension hosts: with Node, and in a web worker.
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { server, suite, workspace } from "./editor.mjs";
@@ -12,20 +14,50 @@ async function begin(settings) {
   return begun;
 }
 
-function passed({ passed, failed }) {
-  assert.deepEqual(failed, [], failed.map((words) => words.join("\n")).join("\n\n"));
-  assert.ok(passed.length > 0, "the suite has no tests");
-  for (const name of passed) console.log(`  ${name}`);
+/** Opens a window for one suite and reports its tests as ours. */
+async function play(context, host, { kind = "node", name, files, meanwhile }) {
+  const folder = workspace(host.home, files, name);
+  const { passed, failed } = await suite(host, { kind, name, folder, meanwhile });
+  assert.ok(passed.length + failed.length > 0, "the suite has no tests");
+  for (const done of passed) await context.test(done, () => undefined);
+  for (const [missed, why] of failed) await context.test(missed, () => assert.fail(why));
 }
 
-test("a host with Node", async () => {
+const button = (page, name) => page.locator(".monaco-dialog-box").getByRole("button", { name, exact: true });
+
+test("a host with Node", async (context) => {
   const host = await begin(TRUSTED);
-  const folder = workspace(host.home, "plain");
-  passed(await suite(host, { kind: "node", name: "language", folder }));
+  await context.test("reads workflows", (context) => play(context, host, { name: "node", files: "plain" }));
+  await context.test("runs workflows", (context) =>
+    play(context, host, {
+      name: "runs",
+      files: "gated",
+      async meanwhile(page) {
+        // The first question of a tool is declined, the next one confirmed.
+        await page.getByText("Reject step 2?").waitFor();
+        await button(page, "Cancel").click();
+        await page.getByText("Approve step 2?").waitFor();
+        await button(page, "Yes").click();
+        await button(page, "Approve and Resume").click();
+        const toast = page.locator(".notification-toast").filter({ hasText: "Step 1: Write it" });
+        await toast.getByRole("button", { name: "Cancel" }).click();
+      },
+    }),
+  );
+  await context.test("plans and loops", (context) => play(context, host, { name: "auto", files: "auto" }));
 });
 
-test("a web worker", async () => {
+test("a web worker", async (context) => {
   const host = await begin({ ...TRUSTED, "remote.extensionKind": { "onloop.onloop": ["web"] } });
-  const folder = workspace(host.home, "plain");
-  passed(await suite(host, { kind: "web", name: "language", folder }));
+  await play(context, host, {
+    kind: "web",
+    name: "web",
+    files: "plain",
+    meanwhile: (page) => page.getByText("onloop: checks only").waitFor(),
+  });
+});
+
+test("a folder that nobody trusts", async (context) => {
+  const host = await begin({ "security.workspace.trust.startupPrompt": "never" });
+  await play(context, host, { name: "untrusted", files: "plain" });
 });

@@ -2,7 +2,8 @@
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { EXIT, type Ended, conduct } from "./conduct.js";
+import { conduct } from "./conduct.js";
+import { EXIT, type Ended } from "./ended.js";
 import { agentWords, run, runInTerminal, runsInTerminal, tellFailure } from "./runner.js";
 import { type Run, describe, isOver, isResumable, reportPath, runsOf, waitingGate } from "./runs.js";
 import type { Row } from "./runs_view.js";

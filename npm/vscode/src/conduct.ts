@@ -1,6 +1,7 @@
 /** The programs of onloop, performed by this extension host. */
 
 import { type Core, type Host, NodeHost, type ProcessSpec, type ProcessTurn } from "onloop";
+import type { Ended } from "./ended.js";
 
 /** Who hears what a program says. */
 export interface Listener {
@@ -24,15 +25,6 @@ export interface Job {
   /** Plays the processes that it wants to play; undefined: the process is started. */
   play?(spec: ProcessSpec): Promise<ProcessTurn> | undefined;
 }
-
-export interface Ended {
-  exit: number;
-  result: string;
-  /** What it told people, without styles. */
-  notes: string;
-}
-
-export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, interrupted: 130 } as const;
 
 /** Most of what is kept of each stream; a run says far less. */
 const KEPT_UNITS = 1024 * 1024;

@@ -7,17 +7,25 @@ import { agentWords } from "./runner.js";
 import { type Input, type Tool, TOOLS, answer } from "./tools.js";
 import { type Watcher, folders } from "./watcher.js";
 
-export function registerTools(core: Core, watcher: Watcher): vscode.Disposable[] {
-  return Object.entries(TOOLS).map(([name, tool]) => vscode.lm.registerTool<Input>(name, new LmTool(core, watcher, tool, name)));
+/**
+ * Every tool. They are there before the folder is trusted, because editors list what a manifest names
+ * and a condition there breaks their list; `watcher` is there when they may do something.
+ */
+export function registerTools(core: Core, watcher: () => Watcher | undefined): vscode.Disposable[] {
+  const names = Object.keys(TOOLS);
+  return names.map((name) => vscode.lm.registerTool<Input>(name, new LmTool(core, watcher, name)));
 }
 
 class LmTool implements vscode.LanguageModelTool<Input> {
+  readonly tool: Tool;
+
   constructor(
     readonly core: Core,
-    readonly watcher: Watcher,
-    readonly tool: Tool,
-    readonly name: string,
-  ) {}
+    readonly watcher: () => Watcher | undefined,
+    readonly name: keyof typeof TOOLS & string,
+  ) {
+    this.tool = TOOLS[name]!;
+  }
 
   prepareInvocation({ input }: vscode.LanguageModelToolInvocationPrepareOptions<Input>): vscode.PreparedToolInvocation {
     const invocationMessage = this.tool.doing(input);
@@ -31,7 +39,8 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     { input }: vscode.LanguageModelToolInvocationOptions<Input>,
     token: vscode.CancellationToken,
   ): Promise<vscode.LanguageModelToolResult> {
-    if (!vscode.workspace.isTrusted) throw new Error("nothing runs in a workspace that is not trusted");
+    const watcher = this.watcher();
+    if (watcher === undefined) throw new Error("nothing runs in a workspace that is not trusted");
     const folder = folders()[0];
     if (folder === undefined) throw new Error("no folder on a disk is open");
     const argv = this.tool.argv(input, agentWords());
@@ -41,12 +50,12 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     const controller = new AbortController();
     const cancelled = token.onCancellationRequested(() => controller.abort());
     try {
-      const listener = { note: () => this.watcher.soon() };
+      const listener = { note: () => watcher.soon() };
       const ended = await conduct(this.core, { folder, argv, listener, signal: controller.signal });
       return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer(ended))]);
     } finally {
       cancelled.dispose();
-      this.watcher.soon();
+      watcher.soon();
     }
   }
 

@@ -2,7 +2,8 @@
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { EXIT, type Ended, type Job, conduct } from "./conduct.js";
+import { type Job, conduct } from "./conduct.js";
+import { EXIT, type Ended } from "./ended.js";
 import { lastWords, onScreen } from "./screen.js";
 
 /** The command line's words for whoever acts on the steps. */

@@ -1,7 +1,8 @@
 /** What is known about the runs of the open folders. */
 
 import type { Core, RunView } from "onloop";
-import { conduct, EXIT } from "./conduct.js";
+import { conduct } from "./conduct.js";
+import { EXIT } from "./ended.js";
 import { type Advice, type Run, type RunEntry, inOrder, isOver } from "./runs.js";
 
 /** Most runs that are shown; older ones are on the disk. */

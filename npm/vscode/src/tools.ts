@@ -1,6 +1,6 @@
 /** What a language model may ask of onloop: each tool is a command line. */
 
-import { EXIT, type Ended } from "./conduct.js";
+import { EXIT, type Ended } from "./ended.js";
 
 /** Input as a model has written it. */
 export type Input = Record<string, unknown>;
