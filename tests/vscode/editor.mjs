@@ -9,10 +9,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
+import { VERSION } from "./version.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const vsix = required("ONLOOP_TEST_VSIX");
-const entry = join(required("ONLOOP_TEST_CODE_SERVER"), "out", "node", "entry.js");
+const entry = join(required("ONLOOP_TEST_VSCODE"), `code-server-${VERSION}`, "out", "node", "entry.js");
 const browserProgram = process.env.ONLOOP_TEST_BROWSER ?? "/usr/bin/chromium";
 /** Where a suite puts what came of it. */
 const RESULT = "result.json";

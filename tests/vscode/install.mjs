@@ -6,9 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-
-/** VS Code 1.100.3, the oldest that the extension promises to run in, and made for Node 20. */
-export const VERSION = "4.100.3";
+import { VERSION } from "./version.mjs";
 
 const folder = resolve(process.argv[2]);
 const home = join(folder, `code-server-${VERSION}`);

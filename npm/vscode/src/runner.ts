@@ -4,7 +4,7 @@ import type { Core } from "onloop";
 import * as vscode from "vscode";
 import { type Job, conduct } from "./conduct.js";
 import { EXIT, type Ended } from "./ended.js";
-import { lastWords, onScreen } from "./screen.js";
+import { lastWords, onScreen, plain } from "./screen.js";
 
 /** The command line's words for whoever acts on the steps. */
 export function agentWords(): string[] {
@@ -54,7 +54,7 @@ export async function run(core: Core, title: string, job: Job): Promise<Ended> {
         job.listener?.result?.(text);
       },
       doing: (label: string) => {
-        progress.report({ message: label });
+        progress.report({ message: plain(label) });
         job.listener?.doing?.(label);
       },
     };

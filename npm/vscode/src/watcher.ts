@@ -6,6 +6,8 @@ import { Store } from "./store.js";
 
 /** Records change several times a step. */
 const SETTLING_MS = 250;
+/** Of what is made at once with its folders, only the folders may be seen. */
+const RECORDS = "{**/.hotl,**/.hotl/state,**/.hotl/state/*}";
 
 /** The runs of the window. */
 export class Watcher implements vscode.Disposable {
@@ -51,7 +53,7 @@ export class Watcher implements vscode.Disposable {
       } catch (error) {
         console.warn(`onloop: cannot look at runs: ${error instanceof Error ? error.message : String(error)}`);
       }
-      for (const folder of found) this.#watch(folder, "**/.hotl/state/*");
+      for (const folder of found) this.#watch(folder, RECORDS);
       // Worktrees of their own may be anywhere.
       for (const { entry } of this.store.runs()) {
         const isInside = found.some((folder) => `${entry.run_root}/`.startsWith(`${folder}/`));

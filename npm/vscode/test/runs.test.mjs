@@ -15,7 +15,7 @@ const { Store } = await load("store");
 const { lenses } = await load("lenses");
 const runs = await load("runs");
 const { TOOLS, answer } = await load("tools");
-const { lastWords, onScreen } = await load("screen");
+const { lastWords, onScreen, plain } = await load("screen");
 
 // Nothing of the person who runs the tests.
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
@@ -233,5 +233,7 @@ test("text is made for the place where it is shown", () => {
   assert.equal(onScreen("a\nb\r\nc"), "a\r\nb\r\nc");
   assert.equal(lastWords("\n a\n\n  b\x07\n", "result"), "a · b");
   assert.equal(lastWords("", "result\n"), "result");
+  assert.equal(lastWords("[a](command:b)", ""), "[a] (command:b)");
+  assert.equal(plain("a\nb\x1b[1m"), "ab[1m");
   assert.equal(lastWords("y".repeat(1000), "").length, 400);
 });

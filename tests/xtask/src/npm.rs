@@ -28,7 +28,7 @@ pub(crate) fn package() -> Result<Tally, Stop> {
         .run()?;
     let module = target_folder().join(WASM_TARGET).join("wasm/onloop_wasm.wasm");
     bind(&module, &folder.join("build/bound"))?;
-    install()?;
+    install(&folder)?;
     optimise()?;
     run(npm(&["run", "--silent", "build"]))?;
     within_budget(&folder.join("dist/onloop.wasm"))
@@ -44,17 +44,20 @@ fn without_places() -> String {
     format!("target.{WASM_TARGET}.rustflags=[{:?}]", format!("--remap-path-prefix={home}=cargo"))
 }
 
-/// What the lock file names, unless it is there: npm keeps a copy of what it has installed.
-fn install() -> Result<(), Stop> {
+/// What the lock file of `folder` names, unless it is there: npm keeps a copy of what it has
+/// installed.
+pub(crate) fn install(folder: &Path) -> Result<(), Stop> {
     let modified = |path: &str| {
-        let metadata = std::fs::metadata(folder().join(path));
+        let metadata = std::fs::metadata(folder.join(path));
         metadata.and_then(|metadata| metadata.modified()).ok()
     };
     let installed = modified("node_modules/.package-lock.json");
     if installed.is_some() && installed >= modified("package-lock.json") {
         return Ok(());
     }
-    run(npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])).map(drop)
+    let mut command = Command::new("npm");
+    command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    run(command).map(drop)
 }
 
 /// Runs the package's tests beside the native program, which has to be built.
@@ -103,7 +106,7 @@ fn folder() -> PathBuf {
     sources::workspace_root().join("npm")
 }
 
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| sources::workspace_root().join("target"), PathBuf::from)
 }
@@ -190,7 +193,7 @@ fn shown(command: &Command) -> String {
 }
 
 /// Runs tests in plain view and counts what they report.
-fn counted(mut command: Command) -> Result<Tally, Stop> {
+pub(crate) fn counted(mut command: Command) -> Result<Tally, Stop> {
     let shown = shown(&command);
     println!("$ {shown}");
     let failed = |error: std::io::Error| Stop::from(format!("could not run {shown}: {error}"));
@@ -201,7 +204,7 @@ fn counted(mut command: Command) -> Result<Tally, Stop> {
     if status.success() { Ok(tests) } else { Err(Stop { why: format!("failed: {shown}"), tests }) }
 }
 
-fn run(mut command: Command) -> Result<Tally, Stop> {
+pub(crate) fn run(mut command: Command) -> Result<Tally, Stop> {
     let shown = shown(&command);
     println!("$ {shown}");
     let status = command.status().map_err(|error| format!("could not run {shown}: {error}"))?;

@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{hosts, links, npm, purity, sizes};
+use crate::{hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -78,6 +78,11 @@ pub(crate) const ON_DEMAND: &[Stage] = &[
         run: npm::browser,
     },
     Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
+    Stage {
+        name: "vscode",
+        about: "the extension works in real extension hosts of VS Code",
+        run: vscode::test,
+    },
 ];
 
 /// The stage of that name.
