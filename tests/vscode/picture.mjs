@@ -6,6 +6,7 @@ const host = await server({
   "security.workspace.trust.enabled": false,
   "editor.minimap.enabled": false,
   "breadcrumbs.enabled": false,
+  "files.exclude": { "result.*": true, "**/*-again.md": true, "**/*-wait.md": true },
 });
 try {
   const folder = workspace(host.home, "gated", "greet");
@@ -14,7 +15,10 @@ try {
     name: "picture",
     folder,
     async meanwhile(page) {
-      await page.getByText("2. Read it").waitFor();
+      await page.locator(".monaco-list-row", { hasText: "waits for you" }).click();
+      await page.locator(".monaco-list-row", { hasText: "2. Read it" }).waitFor();
+      await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
+      await page.mouse.move(900, 540);
       await page.screenshot({ path: process.argv[2] });
     },
   });

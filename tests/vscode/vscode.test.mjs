@@ -33,6 +33,8 @@ test("a host with Node", async (context) => {
       name: "runs",
       files: "gated",
       async meanwhile(page) {
+        // Nobody asks for what stands above the steps: the record has changed.
+        await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
         // The first question of a tool is declined, the next one confirmed.
         await page.getByText("Reject step 2?").waitFor();
         await button(page, "Cancel").click();

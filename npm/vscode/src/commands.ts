@@ -1,5 +1,6 @@
 /** What people do with workflows and runs. */
 
+import { relative } from "node:path";
 import type { Core } from "onloop";
 import * as vscode from "vscode";
 import { conduct } from "./conduct.js";
@@ -48,7 +49,7 @@ export class Commands {
     await this.#watcher.refresh();
     const words = await this.#anewOrOn(runsOf(this.#watcher.store.runs(), file));
     if (words === undefined) return undefined;
-    const argv = words.length > 0 && words[0] === "resume" ? words : ["run", file, ...words];
+    const argv = words.length > 0 && words[0] === "resume" ? words : ["run", below(folder, file), ...words];
     return this.#perform(folder, [...argv, ...agentWords()]);
   }
 
@@ -185,6 +186,12 @@ async function answerTo({ advice }: Run): Promise<string[] | undefined> {
     return choice === undefined ? undefined : ["--accept-review"];
   }
   return [];
+}
+
+/** The file as people write it in that folder; never an option. */
+function below(folder: string, file: string): string {
+  const path = relative(folder, file);
+  return path.startsWith("-") ? `./${path}` : path;
 }
 
 function activeFile(): string | undefined {

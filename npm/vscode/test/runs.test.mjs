@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { load as loadCore } from "onloop";
 import { load } from "./support/modules.mjs";
@@ -48,6 +48,14 @@ function workspace(text = GATED) {
   const file = join(folder, "hotl-workflow-greet.md");
   writeFileSync(file, text);
   return { folder, file };
+}
+
+function commit(folder) {
+  const person = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+  const git = (...words) => execFileSync("git", [...person, ...words], { cwd: folder });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=Begin");
 }
 
 const RUN = ["--agent", "script", "--mode", "none"];
@@ -152,10 +160,7 @@ test("a damaged record is shown as what it is", async () => {
 
 test("a run that works in a worktree belongs to the file that it was started from", async () => {
   const { folder, file } = workspace();
-  const git = (...words) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...words], { cwd: folder });
-  git("init", "--quiet");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=Begin");
+  commit(folder);
   const ended = await conduct(core, { folder, argv: ["run", file, "--agent", "script"] });
   assert.equal(ended.exit, 3, ended.notes);
   const store = new Store(core);
@@ -163,6 +168,32 @@ test("a run that works in a worktree belongs to the file that it was started fro
   const [run] = runs.runsOf(store.runs(), file);
   folders.push(run.entry.run_root);
   assert.notEqual(run.entry.run_root, folder);
+});
+
+test("the documentation shows what a run says", async () => {
+  const page = readFileSync(new URL("../../../docs/vscode.md", import.meta.url), "utf8");
+  const workflow = /^````markdown\n([^]*?)^````$/m.exec(page)[1];
+  const session = /^```text\n(\$ onloop run [^]*?)^```$/m.exec(page)[1];
+  const { folder, file } = workspace(workflow);
+  commit(folder);
+  const shown = [];
+  const play = async (argv) => {
+    const ended = await conduct(core, { folder, argv });
+    shown.push(`$ onloop ${argv.join(" ")}\n${ended.notes}${ended.result}\n`);
+    return ended;
+  };
+  await play(["run", basename(file), "--agent", "script"]);
+  const store = new Store(core);
+  await store.refresh([folder]);
+  const { run_id: id, run_root: root } = store.runs()[0].entry;
+  folders.push(root);
+  await conduct(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] });
+  await play(["resume", id, "--agent", "script"]);
+  const place = "/tmp/.hotl-worktrees/greet/hotl-greet";
+  const expected = shown.join("").replaceAll(root, place).replaceAll(id, "greet-20260320T212315Z");
+  const sorted = (text) => text.split("\n").filter((line) => !/^(\[exit.*|)$/.test(line)).sort();
+  // Results and words for people come on two streams; the terminal shows them as they come.
+  assert.deepEqual(sorted(session), sorted(expected));
 });
 
 test("the manifest and the tools say the same", () => {

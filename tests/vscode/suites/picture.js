@@ -12,5 +12,4 @@ test("a run waits at its gate", async () => {
   await vscode.commands.executeCommand("onloop.run", at("hotl-workflow-greet.md"));
   await vscode.commands.executeCommand("notifications.clearAll");
   await vscode.commands.executeCommand("onloop.runs.focus");
-  await vscode.commands.executeCommand("list.expand");
 });
