@@ -203,6 +203,7 @@ export class Core {
       locks: host.locks,
       processes: host.processes,
       git: host.git,
+      ...(host.servers && { servers: host.servers }),
       clock: host.clock,
       terminal: {
         say: async (to, text) => {

@@ -60,6 +60,22 @@ test("an outline says where the parts of a file are, in units of the string", ()
   assert.deepEqual(gate.values, ["human", "auto"]);
 });
 
+test("a program that is listened to has every effect of its host", async () => {
+  let seen;
+  class Listened extends Core {
+    async run(_start, host) {
+      seen = host;
+      return 0;
+    }
+  }
+  const host = new NodeHost({ attended: false });
+  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  await new Listened(bytes).capture(host.start(["onloop"]), host);
+  for (const effect of ["files", "locks", "processes", "git", "servers", "clock"]) {
+    assert.equal(seen[effect], host[effect], effect);
+  }
+});
+
 test("offsets are those of the string that was linted", () => {
   const broken = WORKFLOW.replace("loop: false\nverify", "verify").replace("risk_level: low\n", "");
   const found = core.lint(PATH, broken);

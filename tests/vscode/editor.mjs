@@ -103,6 +103,7 @@ export async function suite({ address, browser, home }, { kind, name, folder, me
   await makeRunner(runner, kind, name);
   // Not as tests of an extension: VS Code shows no dialog then.
   const payload = [["extensionDevelopmentPath", `vscode-remote://${authority}${runner}`]];
+  if (extra(name).enabledApiProposals) payload.push(["enableProposedApi", ""]);
   const query = new URLSearchParams({ folder, payload: JSON.stringify(payload) });
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
@@ -148,9 +149,16 @@ async function makeRunner(folder, kind, name) {
     engines: { vscode: "^1.100.0" },
     activationEvents: ["onStartupFinished"],
     capabilities: { untrustedWorkspaces: { supported: true } },
+    ...extra(name),
     ...(kind === "web" ? { browser: "./suite.js" } : { main: "./suite.js", extensionKind: ["workspace"] }),
   };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+}
+
+/** What the manifest of a suite says besides, in `suites/<name>.json`. */
+function extra(name) {
+  const path = join(here, "suites", `${name}.json`);
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
 }
 
 /** The content of a file as soon as it is there: suites write it with one rename. */

@@ -4,7 +4,7 @@
 // host needs of them is built here; searching files and signing in are not needed.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { VERSION } from "./version.mjs";
 
@@ -27,6 +27,11 @@ if (!existsSync(join(home, "installed"))) {
   run(fresh, "npm", "rebuild", "--loglevel=error", "argon2");
   const code = join(fresh, "lib", "vscode");
   run(code, "npm", "install", ...quiet);
+  // After it is built, its own script makes `npx` fetch a program that writes notes for developers.
+  const terminals = join(code, "node_modules", "node-pty", "package.json");
+  const { scripts, ...manifest } = JSON.parse(readFileSync(terminals, "utf8"));
+  delete scripts.postinstall;
+  writeFileSync(terminals, JSON.stringify({ ...manifest, scripts }));
   const built = ["@vscode/spdlog", "native-watchdog", "@vscode/deviceid", "@parcel/watcher", "node-pty"];
   run(code, "npm", "rebuild", "--loglevel=error", ...built);
   symlinkSync("node_modules", join(code, "node_modules.asar"));

@@ -47,6 +47,13 @@ test("a host with Node", async (context) => {
     }),
   );
   await context.test("plans and loops", (context) => play(context, host, { name: "auto", files: "auto" }));
+  await context.test("plans and loops in chat", (context) =>
+    play(context, host, {
+      name: "chat",
+      files: "auto",
+      meanwhile: (page) => page.getByText("NEXT_COMMAND=done").last().waitFor(),
+    }),
+  );
 });
 
 test("a web worker", async (context) => {

@@ -26,7 +26,8 @@ export function registerChat(core: Core): vscode.Disposable {
     };
     const words = request.prompt.trim();
     const argv = ["auto", "--agent-command", AGENT, ...(words === "" ? [] : ["--", words])];
-    const listener = { result: (text: string) => stream.markdown(`\n\n\`${text.trim()}\`\n\n`) };
+    // Tokens, one a line: none of their lines can end the block.
+    const listener = { result: (text: string) => stream.markdown(`\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n\n`) };
     try {
       const { exit, notes } = await conduct(core, { folder, argv, listener, play, signal: controller.signal });
       if (exit !== 0) stream.markdown(`\n\nexit ${exit}. ${lastWords(notes, "")}`);

@@ -37,7 +37,7 @@ export class Commands {
   }
 
   async #run(about: About): Promise<number | undefined> {
-    const file = about instanceof vscode.Uri ? about.fsPath : typeof about === "string" ? about : activeFile();
+    const file = typeof about === "string" ? about : fileOf(about instanceof vscode.Uri ? about : activeUri());
     const folder = file === undefined ? undefined : folderOf(file);
     if (file === undefined || folder === undefined) {
       void vscode.window.showErrorMessage("Open a workflow file in a folder of this window first.");
@@ -194,8 +194,12 @@ function below(folder: string, file: string): string {
   return path.startsWith("-") ? `./${path}` : path;
 }
 
-function activeFile(): string | undefined {
-  const uri = vscode.window.activeTextEditor?.document.uri;
+function activeUri(): vscode.Uri | undefined {
+  return vscode.window.activeTextEditor?.document.uri;
+}
+
+/** What is not on a disk has no path. */
+function fileOf(uri: vscode.Uri | undefined): string | undefined {
   return uri?.scheme === "file" ? uri.fsPath : undefined;
 }
 

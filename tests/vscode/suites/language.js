@@ -83,6 +83,18 @@ test("a file that is on no disk is read, too", async () => {
   await findings(document, "missing-loop");
 });
 
+test("a file in a virtual folder is read, and nothing of it is run", async () => {
+  const bytes = new TextEncoder().encode("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n");
+  const event = new vscode.EventEmitter().event;
+  const stat = () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: bytes.length });
+  const watch = () => ({ dispose() {} });
+  const provider = { onDidChangeFile: event, watch, stat, readFile: () => bytes };
+  vscode.workspace.registerFileSystemProvider("virtual", provider, { isReadonly: true });
+  const uri = vscode.Uri.parse("virtual:/hotl-workflow-a.md");
+  await findings(await vscode.workspace.openTextDocument(uri), "no-steps");
+  equal(await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri), []);
+});
+
 test("nothing was written", async () => {
   const [text] = [await vscode.workspace.fs.readFile(at(FILE))];
   ok(!new TextDecoder().decode(text).includes("loop:"), "the file on the disk has changed");
