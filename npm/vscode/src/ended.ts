@@ -8,4 +8,4 @@ export interface Ended {
 }
 
 /** Exit codes that are told apart here. */
-export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, interrupted: 130 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, bug: 70, interrupted: 130 } as const;

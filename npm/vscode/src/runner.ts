@@ -41,7 +41,7 @@ export async function run(core: Core, title: string, job: Job): Promise<Ended> {
   terminal.show(true);
   screen.write(`$ onloop ${job.argv.join(" ")}\n`);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  const ended = await vscode.window.withProgress(options, (progress, token) => {
+  const running = vscode.window.withProgress(options, (progress, token) => {
     token.onCancellationRequested(() => controller.abort());
     job.signal?.addEventListener("abort", () => controller.abort());
     const listener = {
@@ -60,8 +60,15 @@ export async function run(core: Core, title: string, job: Job): Promise<Ended> {
     };
     return conduct(core, { ...job, listener, signal: controller.signal });
   });
-  screen.end(ended.exit);
-  return ended;
+  try {
+    const ended = await running;
+    screen.end(ended.exit);
+    return ended;
+  } catch (error) {
+    screen.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    screen.end(EXIT.bug);
+    throw error;
+  }
 }
 
 /** Says how a command ended, where it did not do what was asked. Nobody has to answer. */

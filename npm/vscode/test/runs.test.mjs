@@ -196,6 +196,12 @@ test("the documentation shows what a run says", async () => {
   assert.deepEqual(sorted(session), sorted(expected));
 });
 
+test("the extension has the version of the package that is inside", () => {
+  const version = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
+  assert.equal(version("../package.json"), version("../../package.json"));
+  assert.equal(version("../package.json"), core.version());
+});
+
 test("the manifest and the tools say the same", () => {
   const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const declared = manifest.contributes.languageModelTools;

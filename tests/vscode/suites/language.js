@@ -88,7 +88,11 @@ test("a file in a virtual folder is read, and nothing of it is run", async () =>
   const event = new vscode.EventEmitter().event;
   const stat = () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: bytes.length });
   const watch = () => ({ dispose() {} });
-  const provider = { onDidChangeFile: event, watch, stat, readFile: () => bytes };
+  const refuse = () => {
+    throw vscode.FileSystemError.NoPermissions();
+  };
+  const changes = { createDirectory: refuse, delete: refuse, rename: refuse, writeFile: refuse };
+  const provider = { onDidChangeFile: event, watch, stat, readFile: () => bytes, readDirectory: () => [], ...changes };
   vscode.workspace.registerFileSystemProvider("virtual", provider, { isReadonly: true });
   const uri = vscode.Uri.parse("virtual:/hotl-workflow-a.md");
   await findings(await vscode.workspace.openTextDocument(uri), "no-steps");
