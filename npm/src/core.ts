@@ -6,7 +6,9 @@ import type {
   Diagnostic,
   Explanation,
   Feature,
+  Field,
   Next,
+  Outline,
   Outcome,
   Profile,
   Progress,
@@ -75,6 +77,16 @@ export class Core {
   /** The file after every safe fix, and how many were applied. */
   fix(path: string, text: string): { text: string; applied: number } {
     return JSON.parse(this.#call(() => glue.fix(path, encoder.encode(text)))) as { text: string; applied: number };
+  }
+
+  /** Where the parts of a workflow file are, also of one with errors. */
+  outline(path: string, text: string): Outline {
+    return JSON.parse(this.#call(() => glue.outline(path, encoder.encode(text)))) as Outline;
+  }
+
+  /** What can be written in a workflow file, in the order of its documentation. */
+  fields(): Field[] {
+    return JSON.parse(this.#call(() => glue.fields())) as Field[];
   }
 
   /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
@@ -191,6 +203,7 @@ export class Core {
       locks: host.locks,
       processes: host.processes,
       git: host.git,
+      ...(host.servers && { servers: host.servers }),
       clock: host.clock,
       terminal: {
         say: async (to, text) => {

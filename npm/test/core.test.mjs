@@ -43,6 +43,39 @@ test("every entry point is the same core", () => {
   for (const other of cores) assert.deepEqual(other.normalize(PATH, WORKFLOW), expected);
 });
 
+test("an outline says where the parts of a file are, in units of the string", () => {
+  const { frontmatter, steps } = core.outline(PATH, WORKFLOW);
+  assert.match(WORKFLOW.slice(frontmatter.start, frontmatter.end), /^intent: .*low\n$/s);
+  const shown = steps.map(({ number, name, title, span }) => [
+    number,
+    name,
+    WORKFLOW.slice(title.start, title.end),
+    WORKFLOW.slice(span.start, span.end).split("\n")[0],
+  ]);
+  assert.deepEqual(shown, [
+    [1, "Write \u{1f600}", "Write \u{1f600}", "- [ ] **Step 1: Write \u{1f600}**"],
+    [2, "Ship", "Ship", "- [ ] **Step 2: Ship**"],
+  ]);
+  const gate = core.fields().find(({ section, name }) => section === "step" && name === "gate");
+  assert.deepEqual(gate.values, ["human", "auto"]);
+});
+
+test("a program that is listened to has every effect of its host", async () => {
+  let seen;
+  class Listened extends Core {
+    async run(_start, host) {
+      seen = host;
+      return 0;
+    }
+  }
+  const host = new NodeHost({ attended: false });
+  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  await new Listened(bytes).capture(host.start(["onloop"]), host);
+  for (const effect of ["files", "locks", "processes", "git", "servers", "clock"]) {
+    assert.equal(seen[effect], host[effect], effect);
+  }
+});
+
 test("offsets are those of the string that was linted", () => {
   const broken = WORKFLOW.replace("loop: false\nverify", "verify").replace("risk_level: low\n", "");
   const found = core.lint(PATH, broken);

@@ -13,6 +13,7 @@ mod sources;
 mod stage;
 mod summary;
 mod tally;
+mod vscode;
 
 use std::process::ExitCode;
 use std::time::Instant;

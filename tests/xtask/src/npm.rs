@@ -29,7 +29,7 @@ pub(crate) fn package() -> Result<Tally, Stop> {
         .run()?;
     let module = target_folder().join(WASM_TARGET).join("wasm/onloop_wasm.wasm");
     bind(&module, &folder.join("build/bound"))?;
-    install()?;
+    install(&folder)?;
     optimise()?;
     run(npm(&["run", "--silent", "build"]))?;
     within_budget(&folder.join("dist/onloop.wasm"))
@@ -45,17 +45,20 @@ fn without_places() -> String {
     format!("target.{WASM_TARGET}.rustflags=[{:?}]", format!("--remap-path-prefix={home}=cargo"))
 }
 
-/// What the lock file names, unless it is there: npm keeps a copy of what it has installed.
-fn install() -> Result<(), Stop> {
+/// What the lock file of `folder` names, unless it is there: npm keeps a copy of what it has
+/// installed.
+pub(crate) fn install(folder: &Path) -> Result<(), Stop> {
     let modified = |path: &str| {
-        let metadata = std::fs::metadata(folder().join(path));
+        let metadata = std::fs::metadata(folder.join(path));
         metadata.and_then(|metadata| metadata.modified()).ok()
     };
     let installed = modified("node_modules/.package-lock.json");
     if installed.is_some() && installed >= modified("package-lock.json") {
         return Ok(());
     }
-    run(npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])).map(drop)
+    let mut command = Command::new("npm");
+    command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    run(command).map(drop)
 }
 
 /// Runs the package's tests beside the native program, which has to be built.

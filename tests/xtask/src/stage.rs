@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{hosts, links, npm, purity, sizes};
+use crate::{hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -77,6 +77,11 @@ pub(crate) const ON_DEMAND: &[Stage] = &[
         name: "npm-browser",
         about: "the npm package works in a page and its worker",
         run: npm::browser,
+    },
+    Stage {
+        name: "vscode",
+        about: "the extension works in real extension hosts of VS Code",
+        run: vscode::test,
     },
 ];
 
