@@ -1,5 +1,6 @@
-//! onloop's core for JavaScript. The npm package wraps this in a typed interface; nobody
-//! else calls it.
+//! The functions of onloop's core for JavaScript. The npm package wraps them in a typed interface;
+//! nobody else calls them. The module with the programs besides is made from the crate in
+//! `programs/`.
 //!
 //! Documents cross the border as JSON text, which measures faster than building objects for
 //! anything with tagged variants. Bytes cross as `Uint8Array`s beside the text.
@@ -9,8 +10,6 @@
 //! into the next one.
 
 mod panic;
-#[cfg(feature = "programs")]
-pub mod programs;
 pub mod pure;
 mod utf16;
 

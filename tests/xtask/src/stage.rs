@@ -128,7 +128,7 @@ fn wasm() -> Result<Tally, Stop> {
 
 fn clippy() -> Result<Tally, Stop> {
     Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
-    Cargo::new("clippy --locked -p onloop-core --features cli -p onloop-wasm --target")
+    Cargo::new("clippy --locked -p onloop-core --features cli -p onloop-wasm -p onloop-wasm-programs --target")
         .arg(WASM_TARGET)
         .args("-- -D warnings")
         .run()

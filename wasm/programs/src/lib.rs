@@ -1,4 +1,8 @@
-//! The programs behind the command line, one request and one reply at a time.
+//! The whole of onloop for JavaScript: the functions of [`onloop_wasm`] and the programs behind the
+//! command line, one request and one reply at a time.
+//!
+//! Two crates, because two modules are published: who only calls functions need not load the
+//! grammar, the help and the conduct of every verb.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,6 +10,8 @@ use std::collections::BTreeMap;
 use js_sys::{Array, Uint8Array};
 use onloop_core::program::{Program, Turn};
 use onloop_core::wire::host::{self, Message};
+// Linked, so that its exports are this module's, too.
+use onloop_wasm as _;
 use wasm_bindgen::prelude::*;
 
 thread_local! {

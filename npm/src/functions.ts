@@ -1,0 +1,184 @@
+/** The functions of the core, which every module has. */
+
+import type * as pure from "../build/onloop-pure.js";
+import type {
+  Beginning,
+  Diagnostic,
+  Explanation,
+  Feature,
+  Next,
+  Profile,
+  Progress,
+  Started,
+  Receipt,
+  Rehearsal,
+  Route,
+  RouteFacts,
+  Ruling,
+  RunEvent,
+  RunRecord,
+  RunView,
+  Scenario,
+  TaskStatus,
+  ToolCall,
+} from "./documents.js";
+import { type Instance, type ModuleSource, compiled } from "./instance.js";
+
+const encoder = new TextEncoder();
+
+/** Pure: same arguments, same answer, on every host. */
+export class Functions {
+  readonly #instance: Instance<typeof pure>;
+  /** @internal */
+  protected readonly module: WebAssembly.Module;
+
+  /** @internal */
+  protected constructor(instance: Instance<typeof pure>, module: ModuleSource) {
+    this.#instance = instance;
+    this.module = compiled(module);
+  }
+
+  version(): string {
+    return this.#call((core) => core.version());
+  }
+
+  /** Milliseconds since 1970 of an RFC 3339 time or a number of milliseconds. */
+  parseTime(text: string): number | undefined {
+    return this.#call((core) => core.parse_time(text));
+  }
+
+  classify(path: string, text: string): "workflow" | "design" | "other" {
+    return this.#call((core) => core.classify(path, encoder.encode(text))) as "workflow" | "design" | "other";
+  }
+
+  /** What is wrong with a workflow file. */
+  lint(path: string, text: string): Diagnostic[] {
+    return JSON.parse(this.#call((core) => core.lint(path, encoder.encode(text)))) as Diagnostic[];
+  }
+
+  /** The file after every safe fix, and how many were applied. */
+  fix(path: string, text: string): { text: string; applied: number } {
+    return JSON.parse(this.#call((core) => core.fix(path, encoder.encode(text)))) as { text: string; applied: number };
+  }
+
+  /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
+  normalize(path: string, text: string): object | undefined {
+    const json = this.#call((core) => core.normalize(path, encoder.encode(text)));
+    return json === undefined ? undefined : (JSON.parse(json) as object);
+  }
+
+  /** The record of a new run. Throws when the workflow has errors. */
+  begin(path: string, text: string, beginning: Beginning): RunRecord {
+    return this.#call((core) => core.begin(path, encoder.encode(text), JSON.stringify(beginning)));
+  }
+
+  /** The record after an event. Throws when the event is refused. */
+  apply(record: RunRecord, atMs: number, event: RunEvent): RunRecord {
+    return this.#call((core) => core.apply(record, atMs, JSON.stringify(event)));
+  }
+
+  next(record: RunRecord): Next {
+    return JSON.parse(this.#call((core) => core.next(record))) as Next;
+  }
+
+  view(record: RunRecord): RunView {
+    return JSON.parse(this.#call((core) => core.view(record))) as RunView;
+  }
+
+  /** The report, as Markdown. */
+  report(record: RunRecord): string {
+    return this.#call((core) => core.report(record));
+  }
+
+  /** The final summary as a platform shows it. */
+  summary(record: RunRecord, platform: "claude" | "codex" | "cline"): string {
+    return this.#call((core) => core.summary(record, platform));
+  }
+
+  /** What an agent is told to do for a step. */
+  prompt(record: RunRecord, step: number): string {
+    return this.#call((core) => core.prompt(record, step));
+  }
+
+  /** What the record proves, without any output text. */
+  receipt(record: RunRecord): Receipt {
+    return JSON.parse(this.#call((core) => core.receipt(record))) as Receipt;
+  }
+
+  /**
+   * May this tool call run? Throws when the call cannot be judged, which must not be taken
+   * for yes.
+   */
+  decide(call: ToolCall): Ruling {
+    return JSON.parse(this.#call((core) => core.decide(JSON.stringify(call)))) as Ruling;
+  }
+
+  /** The decision about a call, and how every command in it was understood. */
+  explain(call: ToolCall): Explanation {
+    return JSON.parse(this.#call((core) => core.explain(JSON.stringify(call)))) as Explanation;
+  }
+
+  /** Whether `list`, the content of the developer's list of trust, has exactly this file. */
+  isTrusted(list: string, content: string): boolean {
+    return this.#call((core) => core.is_trusted(list, content));
+  }
+
+  /** The list of trust with this content in it, or without. */
+  setTrusted(list: string, content: string, trusted: boolean): string {
+    return this.#call((core) => core.set_trusted(list, content, trusted));
+  }
+
+  /** The hands-off session that a prompt starts, if its first word is such a command. */
+  startedBy(prompt: string): Started | undefined {
+    const started = this.#call((core) => core.started_by(prompt));
+    return started === undefined ? undefined : (JSON.parse(started) as Started);
+  }
+
+  /** The task table of `.ai/PROGRESS.md`. */
+  readProgress(text: string): Progress {
+    return JSON.parse(this.#call((core) => core.read_progress(text))) as Progress;
+  }
+
+  /**
+   * The progress file with another status, and perhaps another commit, in every row of a task;
+   * nothing when no row of it can be edited.
+   */
+  withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
+    return this.#call((core) => core.with_task_status(text, id, status, commit));
+  }
+
+  /** What a file in `.ai/features` declares. */
+  readFeature(text: string): Feature {
+    return JSON.parse(this.#call((core) => core.read_feature(text))) as Feature;
+  }
+
+  /** Where rw-auto would send a workspace of which this is known. */
+  route(profile: Profile, facts: RouteFacts): Route {
+    return JSON.parse(this.#call((core) => core.route(profile, JSON.stringify(facts)))) as Route;
+  }
+
+  /** A whole run of rw-auto over a made-up workspace. Throws when that is no scenario. */
+  rehearse(scenario: Scenario): Rehearsal {
+    const answer = JSON.parse(this.#call((core) => core.rehearse(JSON.stringify(scenario)))) as
+      | Rehearsal
+      | { error: string };
+    if ("error" in answer) throw new Error(answer.error);
+    return answer;
+  }
+
+  /** Memory of the instance; it only grows. */
+  memoryBytes(): number {
+    return this.#call((core) => core.memory_bytes());
+  }
+
+  /** For tests: a call that hits a bug. */
+  panicForTests(message: string): void {
+    this.#call((core) => {
+      core.panic_for_tests(message);
+    });
+  }
+
+  #call<T>(use: (core: typeof pure) => T): T {
+    return this.#instance.call(this.module, use);
+  }
+}
