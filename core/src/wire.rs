@@ -8,6 +8,7 @@ pub mod auto;
 mod document;
 pub mod event;
 mod finish;
+pub mod handsoff;
 pub mod host;
 pub mod next;
 pub mod normalized;

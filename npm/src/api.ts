@@ -6,4 +6,5 @@ export { Failure, type FailureKind } from "./failure.js";
 export type * from "./host.js";
 export { Bug } from "./instance.js";
 export { PureCore } from "./pure_core.js";
+export type * from "./session_documents.js";
 export type { Start } from "./wire.js";

@@ -9,7 +9,6 @@ import type {
   Next,
   Profile,
   Progress,
-  Started,
   Receipt,
   Rehearsal,
   Route,
@@ -23,8 +22,28 @@ import type {
   ToolCall,
 } from "./documents.js";
 import { type Instance, type ModuleSource, compiled } from "./instance.js";
+import type {
+  AgentHost,
+  HookAnswer,
+  HookEvent,
+  OwnWorkflow,
+  SessionAnswer,
+  SessionConfig,
+  SessionEnding,
+  SessionRecord,
+  SessionStop,
+  SessionView,
+  Started,
+} from "./session_documents.js";
 
 const encoder = new TextEncoder();
+
+/** As JSON, with U+FFFD for each half of a pair of surrogates that has lost the other. */
+function wellFormed(value: unknown): string {
+  return JSON.stringify(value).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi, (escape, half) =>
+    half === undefined ? escape : "\\ufffd",
+  );
+}
 
 /** Pure: same arguments, same answer, on every host. */
 export class Functions {
@@ -128,10 +147,62 @@ export class Functions {
     return this.#call((core) => core.set_trusted(list, content, trusted));
   }
 
-  /** The hands-off session that a prompt starts, if its first word is such a command. */
-  startedBy(prompt: string): Started | undefined {
-    const started = this.#call((core) => core.started_by(prompt));
+  /** The workflow that a prompt starts, if its first word is the command of one. */
+  startedBy(prompt: string, own: readonly OwnWorkflow[] = []): Started | undefined {
+    const started = this.#call((core) => core.started_by(prompt, JSON.stringify(own)));
     return started === undefined ? undefined : (JSON.parse(started) as Started);
+  }
+
+  /** The session that a prompt starts; nothing when it starts no workflow. */
+  sessionBegin(id: string, prompt: string, atMs: number, own: readonly OwnWorkflow[] = []): SessionRecord | undefined {
+    return this.#call((core) => core.session_begin(id, prompt, atMs, JSON.stringify(own)));
+  }
+
+  /**
+   * The session after somebody has typed something that starts no workflow: another request pauses
+   * it, "continue" resumes it. `promptId` is the host's own number of the prompt.
+   */
+  sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord {
+    return this.#call((core) => core.session_prompted(id, session, atMs, text, promptId));
+  }
+
+  /**
+   * The agent wants to stop: should it, and what is it told if not? Keep the session that comes
+   * back before the prompt is sent; it has the count.
+   */
+  sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer {
+    return JSON.parse(
+      this.#call((core) => core.session_stopped(id, session, atMs, wellFormed(stop))),
+    ) as SessionAnswer;
+  }
+
+  /** The session after somebody has ended it. */
+  sessionEnd(id: string, session: SessionRecord, atMs: number, ending: SessionEnding, reason?: string): SessionRecord {
+    return this.#call((core) => core.session_end(id, session, atMs, ending, reason));
+  }
+
+  sessionView(id: string, session: SessionRecord, file = ""): SessionView {
+    return JSON.parse(this.#call((core) => core.session_view(id, session, file))) as SessionView;
+  }
+
+  /**
+   * What `.agentize.local.yaml` in `folder` says. Never throws: what cannot be used is a note, and
+   * in its place holds what costs nothing, sends nothing and allows nothing.
+   */
+  readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
+    return JSON.parse(
+      this.#call((core) => core.read_config(yaml, folder, JSON.stringify(variables))),
+    ) as SessionConfig;
+  }
+
+  /** What an agent host says to a hook. Throws when it cannot be understood. */
+  hookEvent(host: AgentHost, input: string): HookEvent {
+    return JSON.parse(this.#call((core) => core.hook_event(host, input))) as HookEvent;
+  }
+
+  /** What the hook prints to say `answer`; empty: it has no opinion. */
+  hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string {
+    return this.#call((core) => core.hook_answer(host, event, wellFormed(answer)));
   }
 
   /** The task table of `.ai/PROGRESS.md`. */

@@ -7,6 +7,7 @@ import { PureCore } from "./pure_core.js";
 export type * from "./documents.js";
 export { Bug } from "./instance.js";
 export { PureCore } from "./pure_core.js";
+export type * from "./session_documents.js";
 
 let core: PureCore | undefined;
 

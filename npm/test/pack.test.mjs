@@ -135,6 +135,16 @@ function documents() {
   const members = ["id", "profile", "now", "argument", "env", "tree", "health", "health_patch", "children"];
   const scenarios = vectors("auto.jsonl").slice(0, 60).map((line) => only(line, members));
   const record = core.begin("hotl-workflow-a.md", WORKFLOW, { at_ms: 0 });
+  const prompts = vectors("session-commands.jsonl").map(({ prompt }) => prompt);
+  const sessions = prompts.map((prompt) => core.sessionBegin("s1", prompt, 0)).filter((session) => session !== undefined);
+  const stop = { max_continuations: 1, file: "f", resume: "r", host_cap: { in_a_row: 8 }, message: null, run: record };
+  const sessionViews = sessions.map((session) => core.sessionView("s1", session));
+  const sessionAnswers = sessions.flatMap((session) => {
+    const first = core.sessionStopped("s1", session, 0, stop);
+    return [first, core.sessionStopped("s1", first.session, 0, { ...stop, run: null })];
+  });
+  const claude = (hook_event_name, more) => core.hookEvent("claude", JSON.stringify({ hook_event_name, ...more }));
+  const used = { tool_name: "Bash", tool_input: { command: "ls" } };
   const values = {
     "ToolCall[]": calls,
     "Ruling[]": calls.map((call) => core.decide(call)),
@@ -145,6 +155,13 @@ function documents() {
     Next: core.next(record),
     RunView: core.view(record),
     Receipt: core.receipt(record),
+    "Started[]": prompts.map((prompt) => core.startedBy(prompt)).filter((started) => started !== undefined),
+    SessionStop: stop,
+    "SessionView[]": sessionViews,
+    "SessionAnswer[]": sessionAnswers,
+    SessionConfig: core.readConfig("handsoff:\n  max_continuations: x\n", "/w"),
+    "HookEvent[]": [claude("UserPromptSubmit", { prompt: "hi" }), claude("PreToolUse", used), claude("PostToolUse", used), claude("Stop"), claude("SessionStart")],
+    "HookAnswer[]": [{}, { decision: "defer" }, { go_on: "a" }, { tell: "b" }],
     Progress: core.readProgress("| TASK-01 | One | pending | - |\n"),
     Feature: core.readFeature("Status: READY_FOR_PLAN\n"),
     Route: core.route("v1", { context: true, tasks: null, ready_feature: false, artifacts: false, summary: false }),
