@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -224,6 +224,21 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
   const old = runs([join(project, "node_modules/.bin/hotl-rt"), "--version"], { cwd, env });
   assert.match(old, /^onloop \d/);
   assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");
+});
+
+test("npx puts hooks into an agent host that refuse what they must", () => {
+  const home = join(top, "an empty home");
+  mkdirSync(home);
+  const env = workspace.environment(home);
+  const npx = (...words) => runs(["npx", "--no", "onloop", ...words], { env });
+  npx("install", "claude");
+  const settings = JSON.parse(readFileSync(join(home, ".claude/settings.json"), "utf8"));
+  const { command, args } = settings.hooks.PreToolUse[0].hooks[0];
+  assert.equal(command, process.execPath);
+  assert.ok(args[0].startsWith(realpathSync(join(project, "node_modules/onloop"))), args[0]);
+  assert.match(npx("doctor", "claude"), /✓ user: .*`rm -rf \/` is refused/);
+  npx("uninstall", "claude");
+  assert.ok(!existsSync(join(home, ".claude/settings.json")));
 });
 
 test("the native program of a platform package is found and used", () => {

@@ -98,7 +98,8 @@ async function opened(t, site, profile) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close().closeAllConnections());
-  // A sandbox of its own it cannot have as root, and nothing but our page is opened in it.
+  // As root, which builds in containers often are, it refuses to start with a sandbox of its own; some
+  // systems refuse it one. It lives for one page, which is ours and comes from this machine.
   const options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", `--user-data-dir=${profile}`];
   const browser = spawn(BROWSER, [...options, `http://127.0.0.1:${server.address().port}/`], { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const said = [];

@@ -95,18 +95,23 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     command
         .env("ONLOOP_TEST_NATIVE", program("onloop"))
         .env("ONLOOP_TEST_PROBE", program("host-probe"));
-    let tests = counted(command)?;
+    all_ran(counted(command)?)
+}
+
+/// Installs a bundler from the registry and opens what it makes in `browser`.
+pub(crate) fn test_in_browser(browser: &Path) -> Result<Tally, Stop> {
+    let mut command = npm(&["run", "--silent", "test:browser"]);
+    command.env("ONLOOP_TEST_BROWSER", browser);
+    all_ran(counted(command)?)
+}
+
+/// A test that was left out, or none at all, is a failure.
+fn all_ran(tests: Tally) -> Result<Tally, Stop> {
     if tests.passed == 0 || tests.ignored > 0 {
         let why = "a test of the npm package was not run".to_owned();
         return Err(Stop { why, tests });
     }
     Ok(tests)
-}
-
-/// Installs a bundler from the registry and opens what it makes in a browser: Chromium, by that
-/// name on `PATH` or in `ONLOOP_TEST_BROWSER`.
-pub(crate) fn browser() -> Result<Tally, Stop> {
-    run(npm(&["run", "--silent", "test:browser"]))
 }
 
 /// Says so before minutes are spent on building what cannot be run.
