@@ -21,3 +21,4 @@ pub mod session;
 pub mod strict_json;
 pub mod strict_yaml;
 pub mod summary;
+mod tagged;
