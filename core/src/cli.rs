@@ -1,5 +1,7 @@
 //! The command line: one grammar, compiled into every host.
 
+mod quick;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
@@ -122,7 +124,8 @@ Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
     #[command(after_help = "Examples:
   onloop approve                              what waits
   onloop approve 1f2e3d4c                     let it run, once
-  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on
+  onloop approve --telegram --resume          ask about all in the chat")]
     Approve(ApproveArgs),
     /// Put hooks, skills and commands into an agent host
     #[command(after_help = "Examples:
@@ -206,11 +209,14 @@ pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
         return hook(&io, &args).await;
     }
-    let cli = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
-        Ok(cli) => cli,
-        Err(error) => return explain(&io, &error).await,
+    let verb = match quick::verb(&io.start().argv) {
+        Some(verb) => verb,
+        None => match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
+            Ok(cli) => cli.verb,
+            Err(error) => return explain(&io, &error).await,
+        },
     };
-    match cli.verb {
+    match verb {
         Verb::Run(args) => run(&io, &args).await,
         Verb::Resume(args) => resume(&io, &args).await,
         Verb::Lint(args) => lint(&io, &args).await,

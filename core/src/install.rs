@@ -14,6 +14,7 @@ mod cline;
 mod codex;
 mod copilot;
 mod cursor;
+pub mod diff;
 mod hook_file;
 mod json_edit;
 pub mod offer;
@@ -97,14 +98,19 @@ impl Setting {
         words
     }
 
-    /// The command line of the hook, for a shell.
+    /// The command line of the hook, for a shell of this machine.
     fn hook_line(&self, host: Host, wait_s: Option<u64>) -> String {
-        let words: Vec<String> = self
-            .hook_words(host, wait_s)
-            .iter()
-            .map(|word| crate::text::shell_word(word))
-            .collect();
+        let words = self.hook_words(host, wait_s);
+        if self.is_on_windows() {
+            return crate::text::windows_line(&words);
+        }
+        let words: Vec<String> = words.iter().map(|word| crate::text::shell_word(word)).collect();
         words.join(" ")
+    }
+
+    /// Whether the program lies on a machine with Windows.
+    fn is_on_windows(&self) -> bool {
+        self.program.first().is_some_and(|program| crate::text::is_windows_path(program))
     }
 
     fn hook_words(&self, host: Host, wait_s: Option<u64>) -> Vec<String> {

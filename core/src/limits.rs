@@ -103,6 +103,16 @@ pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
 pub const SESSION_STALLED_STOPS: u32 = 5;
 /// The same where nothing can be known about progress: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+/// Time in which another hook may be called for a stop that was counted.
+pub const STOP_ECHO_MS: u64 = 60 * 1000;
+/// Most hooks besides the first that are called for one stop: those of two scopes, of a plugin,
+/// of a host that reads another one's files.
+pub const STOP_ECHOES: u32 = 3;
+/// How long a stop waits for the agent's last words to reach its transcript: hosts write it while
+/// they call hooks.
+pub const TRANSCRIPT_LAG_MS: u64 = 400;
+/// Time between two looks at a transcript that is behind.
+pub const TRANSCRIPT_POLL_MS: u64 = 20;
 /// Bytes at the end of a transcript that are looked at.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.

@@ -7,6 +7,7 @@ mod command;
 pub mod duration;
 pub mod edit;
 mod finding;
+mod format;
 mod frontmatter;
 mod heredoc;
 mod line;
@@ -25,10 +26,11 @@ mod verify;
 
 use std::num::NonZeroU32;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
+pub use format::{FIELDS, Field, Section};
 pub use name::slug;
 pub use parse::{parse, too_large};
 pub use rule::{RULES, Rule};
@@ -46,12 +48,41 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// The boxes of the steps that have one, in the order of the file.
     pub checkboxes: Vec<Checkbox>,
+    /// Where its parts are.
+    pub outline: Outline,
 }
 
 impl Parsed {
     fn unreadable(diagnostic: Diagnostic) -> Parsed {
-        Parsed { plan: None, diagnostics: vec![diagnostic], checkboxes: Vec::new() }
+        Parsed {
+            plan: None,
+            diagnostics: vec![diagnostic],
+            checkboxes: Vec::new(),
+            outline: Outline::default(),
+        }
     }
+}
+
+/// Where the parts of a file are, also of one with errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The lines between `---` and `---`, without these.
+    pub frontmatter: Option<Span>,
+    /// The steps, in the order of the file.
+    pub steps: Vec<StepPlace>,
+}
+
+/// Where a step is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    /// Position from 1, which is its number in a run.
+    pub number: u32,
+    /// Title, without line breaks or control characters.
+    pub name: String,
+    /// Its title in the file, or its whole header where it has none.
+    pub title: Span,
+    /// From its header to what ends it.
+    pub span: Span,
 }
 
 /// The box of a step: `[ ]` or `[x]`.

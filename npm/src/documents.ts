@@ -22,6 +22,41 @@ export interface Fix {
   edits: { start: number; end: number; text: string }[];
 }
 
+/** A part of a text. Offsets count UTF-16 units. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where the parts of a workflow file are. */
+export interface Outline {
+  /** The lines between `---` and `---`, without these. */
+  frontmatter: Span | null;
+  steps: {
+    /** Its number in a run, from 1. */
+    number: number;
+    name: string;
+    /** Its title, or its whole header where it has none. */
+    title: Span;
+    /** From its header to what ends it. */
+    span: Span;
+  }[];
+}
+
+/** A field of the format. */
+export interface Field {
+  /** The frontmatter, a step, a check below `verify`, or what is below `assert`. */
+  section: "frontmatter" | "step" | "check" | "assert";
+  name: string;
+  about: string;
+  /** What holds where it is left out; empty where that needs no words. */
+  default: string;
+  /** Values to choose from, or beginnings of values; empty: any text. */
+  values: string[];
+  /** The types of check that have it; empty: wherever its section is. */
+  types: string[];
+}
+
 /** How a run begins. */
 export interface Beginning {
   /** Left out: `<slug>-<time>`, as the command line would name it. */
@@ -218,13 +253,6 @@ export interface Progress {
   next: Task | null;
   /** Every task is completed. */
   finished: boolean;
-}
-
-/** A hands-off session that a prompt starts. */
-export interface Started {
-  workflow: string;
-  issue_no: number | null;
-  pr_no: number | null;
 }
 
 /** What a feature file declares. */

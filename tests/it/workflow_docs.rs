@@ -1,7 +1,7 @@
 //! The format's documentation: its examples lint, and it names every rule.
 
 use onloop_core::diagnostic::Severity;
-use onloop_core::workflow;
+use onloop_core::workflow::{self, Section};
 
 const DOCS: &str = include_str!("../../docs/workflow-format.md");
 
@@ -53,6 +53,24 @@ fn every_rule_is_in_the_table() {
             Severity::Warning => "warning",
         };
         let row = format!("| `{}` | {severity} | {} |", rule.code, rule.summary);
+        assert!(DOCS.contains(&row), "docs/workflow-format.md lacks the row\n{row}");
+    }
+}
+
+#[test]
+fn every_field_is_in_a_table() {
+    for field in workflow::FIELDS {
+        let row = match field.section {
+            Section::Frontmatter => {
+                format!("| `{}` | {} | {}", field.name, field.about, field.default)
+            }
+            Section::Step => format!("| `{}` | {} |", field.name, field.about),
+            Section::Check if field.types == ["shell"] => {
+                format!("| `{}` | {} | {}", field.name, field.about, field.default)
+            }
+            // These have no table; the examples show them.
+            Section::Check | Section::Assert => format!("{}:", field.name),
+        };
         assert!(DOCS.contains(&row), "docs/workflow-format.md lacks the row\n{row}");
     }
 }

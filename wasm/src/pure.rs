@@ -7,7 +7,7 @@ pub mod auto;
 pub mod permission;
 pub mod session;
 
-use onloop_core::diagnostic::{Diagnostic, Severity};
+use onloop_core::diagnostic::{Diagnostic, Severity, Span};
 use onloop_core::program::mend;
 use onloop_core::run::{self, Beginning, Place, Platform, Run, step_prompt};
 use onloop_core::time::Timestamp;
@@ -52,6 +52,42 @@ pub fn fix(path: &str, text: &[u8]) -> String {
     let (mended, applied) = mend(path, text);
     // Fixes replace text by text at offsets between characters.
     json!({ "text": String::from_utf8_lossy(&mended), "applied": applied }).to_string()
+}
+
+/// Where the parts of a workflow file are: `{"frontmatter", "steps"}`. Offsets count UTF-16 units.
+#[wasm_bindgen]
+pub fn outline(path: &str, text: &[u8]) -> String {
+    let source = String::from_utf8_lossy(text);
+    let utf16 = Utf16::new(&source);
+    let place =
+        |span: Span| json!({ "start": utf16.offset(span.start), "end": utf16.offset(span.end) });
+    let outline = workflow::parse(path, text).outline;
+    let steps = outline.steps.iter().map(|step| {
+        json!({
+            "number": step.number,
+            "name": step.name,
+            "title": place(step.title),
+            "span": place(step.span),
+        })
+    });
+    let steps: Vec<_> = steps.collect();
+    json!({ "frontmatter": outline.frontmatter.map(place), "steps": steps }).to_string()
+}
+
+/// The fields of the format, as a JSON list.
+#[wasm_bindgen]
+pub fn fields() -> String {
+    let fields = workflow::FIELDS.iter().map(|field| {
+        json!({
+            "section": field.section.word(),
+            "name": field.name,
+            "about": field.about,
+            "default": field.default,
+            "values": field.values,
+            "types": field.types,
+        })
+    });
+    Value::Array(fields.collect()).to_string()
 }
 
 /// The workflow as `hotl.workflow/v1`, as `onloop normalize` prints it; nothing when it has

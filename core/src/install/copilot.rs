@@ -21,7 +21,8 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     for (event, moment) in EVENTS {
         let wait_s = setting.waits.of_moment(moment);
         let line = setting.hook_line(Host::Copilot, Some(wait_s));
-        let entry = json!({ "type": "command", "bash": line, "timeoutSec": wait_s });
+        let shell = if setting.is_on_windows() { "powershell" } else { "bash" };
+        let entry = json!({ "type": "command", shell: line, "timeoutSec": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
     let mut pieces = vec![Piece::Own(OwnFile {

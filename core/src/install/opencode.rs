@@ -38,7 +38,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     }));
     pieces.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl-{}.md", command.name);
-        own(&path, &format!(".opencode/{path}"), command.file(), sign())
+        own(&path, &format!(".opencode/{path}"), command.flat_file(), sign())
     }));
     pieces.extend(skills(setting, "skills", ".opencode/skills"));
     pieces

@@ -95,6 +95,31 @@ fn every_host_finds_its_own_hook_again_and_no_other() {
 }
 
 #[test]
+fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
+    let program = r"C:\Program Files\onloop\onloop.exe";
+    for host in [Host::Codex, Host::Cursor, Host::VsCode, Host::Copilot] {
+        let setting = Setting {
+            home: r"C:\Users\me".to_owned(),
+            user_folder: r"C:\Users\me\.x".to_owned(),
+            ..setting(Scope::User, &[program])
+        };
+        let text = pieces(host, &setting)[0].installed(None).unwrap();
+        let hooks = installed_hooks(host, &text).unwrap();
+        assert!(!hooks.is_empty(), "{text}");
+        for hook in hooks {
+            let HookCall::Line(line) = hook.call else { panic!("{host:?}: {hook:?}") };
+            let start = format!("cmd /c \"{program}\" hook {}", host.word());
+            assert!(line.starts_with(&start), "{line}");
+        }
+        assert_eq!(text.contains("\"powershell\""), host == Host::Copilot, "{text}");
+    }
+    // Where a program is called without a shell in between, nothing is quoted.
+    let claude = pieces(Host::Claude, &setting(Scope::User, &[program]))[0].installed(None);
+    let calls = installed_hooks(Host::Claude, &claude.unwrap()).unwrap();
+    assert!(matches!(&calls[0].call, HookCall::Words(words) if words[0] == program));
+}
+
+#[test]
 fn claude_is_told_not_to_run_what_could_not_be_judged() {
     let text = shared(Host::Claude).installed(None).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();

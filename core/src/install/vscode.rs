@@ -1,9 +1,9 @@
-//! VS Code with Copilot: a file of hooks of our own, agents and skills.
+//! VS Code with Copilot: a file of hooks of our own, prompt files, agents and skills.
 
 use serde_json::{Map, Value, json};
 
 use super::claude::skills;
-use super::offer::Moment;
+use super::offer::{COMMANDS, Moment, sign};
 use super::server_file::{Form, plain_entry};
 use super::{OwnFile, Piece, Scope, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
@@ -40,6 +40,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             form: Form::Json { servers: "servers", entry },
         }));
     }
+    pieces.extend(prompts(setting));
     pieces.extend(AGENTS.iter().map(|agent| {
         let name = format!("agents/{}.agent.md", agent.name);
         Piece::Own(OwnFile {
@@ -52,6 +53,23 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     }));
     pieces.extend(skills(setting, "skills", ".github/skills"));
     pieces
+}
+
+/// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
+fn prompts(setting: &Setting) -> Vec<Piece> {
+    let piece = |command: &super::offer::Command| {
+        Piece::Own(OwnFile {
+            path: format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name),
+            content: command.prompt_file(),
+            executable: false,
+            sign: sign(),
+            owns_folder: false,
+        })
+    };
+    match setting.scope {
+        Scope::User => Vec::new(),
+        Scope::Project => COMMANDS.iter().map(piece).collect(),
+    }
 }
 
 /// JSON for a file.

@@ -50,9 +50,17 @@ const KEYS: [(Key, &str); 14] = [
     (Key::PolicyProfile, "policy_profile"),
 ];
 
+/// The names of all keys, for the table of the format to be compared with.
+#[cfg(test)]
+pub(super) fn names() -> [&'static str; 14] {
+    KEYS.map(|(_, name)| name)
+}
+
 /// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
 #[derive(Debug, Default)]
 pub(super) struct Frontmatter {
+    /// Its lines, without those that begin and end it.
+    pub span: Option<Span>,
     pub intent: Option<String>,
     pub success_criteria: Option<String>,
     pub risk: Option<Risk>,
@@ -88,7 +96,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmat
     };
     reader.read_entries();
     reader.require_keys(opening.span());
-    reader.front
+    Frontmatter { span: Some(Span::new(start, end)), ..reader.front }
 }
 
 /// Moves behind the closing line and returns where it begins. Without one, the frontmatter

@@ -11,7 +11,7 @@ use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Form, Header};
 use super::step::Draft;
-use super::{Checkbox, Parsed, Plan, Risk, Step, name, value};
+use super::{Checkbox, Outline, Parsed, Plan, Risk, Step, StepPlace, name, value};
 
 /// Reads a workflow file. Never fails: what is wrong is in [`Parsed::diagnostics`], and
 /// [`Parsed::plan`] is there exactly when none of them is an error. The time is linear in
@@ -27,7 +27,8 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
     let mut cursor = Cursor::new(source, start);
     let mut findings = Findings::default();
     report_long_lines(source, &mut findings);
-    let front = frontmatter::read(&mut cursor, &mut findings);
+    let mut front = frontmatter::read(&mut cursor, &mut findings);
+    let outline = Outline { frontmatter: front.span.take(), steps: Vec::new() };
     let mut body = Body {
         cursor,
         findings,
@@ -35,6 +36,7 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
         steps: Vec::new(),
         current: None,
         checkboxes: Vec::new(),
+        outline,
         headers: Vec::new(),
         last_number: 0,
         seen_numbers: std::collections::BTreeSet::new(),
@@ -79,6 +81,7 @@ struct Body<'a> {
     steps: Vec<Step>,
     current: Option<Draft<'a>>,
     checkboxes: Vec<Checkbox>,
+    outline: Outline,
     headers: Vec<HeaderPlace>,
     last_number: u32,
     seen_numbers: std::collections::BTreeSet<u32>,
@@ -102,7 +105,7 @@ impl<'a> Body<'a> {
                 Some(_) => self.line(line),
             }
         }
-        self.end_step();
+        self.end_step(self.cursor.source().len());
     }
 
     fn line(&mut self, line: Line<'a>) {
@@ -111,7 +114,7 @@ impl<'a> Body<'a> {
             return;
         }
         if markdown::heading_level(line.text).is_some_and(|level| level <= 3) {
-            self.end_step();
+            self.end_step(line.start);
             return;
         }
         let trimmed = line.trimmed();
@@ -167,12 +170,13 @@ impl<'a> Body<'a> {
     }
 
     fn header(&mut self, header: Header<'a>) {
-        self.end_step();
+        self.end_step(header.line.start);
         let draft = Draft::new(header);
         self.current = Some(draft);
     }
 
-    fn end_step(&mut self) {
+    /// Ends the step that is read, which reaches up to `end`.
+    fn end_step(&mut self, end: usize) {
         let Some(draft) = self.current.take() else {
             return;
         };
@@ -197,6 +201,12 @@ impl<'a> Body<'a> {
             self.checkboxes.push(Checkbox { step, offset, ticked });
         }
         let number = u32::try_from(position).unwrap_or(u32::MAX);
+        self.outline.steps.push(StepPlace {
+            number,
+            name: display_name(header.name),
+            title: header.span(),
+            span: Span::new(header.line.start, end),
+        });
         let high_risk = self.risk == Some(Risk::High);
         let source = self.cursor.source();
         if let Some(step) = draft.finish(number, high_risk, source, &mut self.findings) {
@@ -278,7 +288,7 @@ impl<'a> Body<'a> {
             _ => None,
         };
         debug_assert_eq!(plan.is_some(), !has_errors, "no plan without a reason");
-        Parsed { plan, diagnostics, checkboxes: self.checkboxes }
+        Parsed { plan, diagnostics, checkboxes: self.checkboxes, outline: self.outline }
     }
 }
 

@@ -15,7 +15,7 @@ use super::verify;
 use super::{Check, Gate, Loop, Script, Shell, Step, command, parse, suggest};
 
 /// Fields of a step, in the order of the documentation.
-const FIELDS: [&str; 5] = ["action", "loop", "max_iterations", "verify", "gate"];
+pub(super) const FIELDS: [&str; 5] = ["action", "loop", "max_iterations", "verify", "gate"];
 
 /// Whether `key` names a field of a step.
 pub(super) fn is_field(key: &str) -> bool {

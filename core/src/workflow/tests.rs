@@ -483,3 +483,26 @@ fn every_fix_removes_its_finding() {
         assert!(left.iter().all(|found| found.fix.is_none()), "{left:#?}");
     }
 }
+
+#[test]
+fn the_outline_says_where_frontmatter_and_steps_are_even_when_they_are_wrong() {
+    let file = "---\nintent: a\n---\nprose\n- [ ] **Step 1: One**\naction: do\n\n### 7. Two\n\n\
+        ```\n### 3. No\n```\n\n## Notes\nmore\n- [x] **Step 9: Last**\n";
+    let outline = parse("hotl-workflow-x.md", file.as_bytes()).outline;
+    let text = |span: Span| &file[span.start..span.end];
+    assert_eq!(outline.frontmatter.map(text), Some("intent: a\n"));
+    let steps: Vec<_> = outline
+        .steps
+        .iter()
+        .map(|step| (step.number, step.name.as_str(), text(step.title), text(step.span)))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            (1, "One", "One", "- [ ] **Step 1: One**\naction: do\n\n"),
+            (2, "Two", "Two", "### 7. Two\n\n```\n### 3. No\n```\n\n"),
+            (3, "Last", "Last", "- [x] **Step 9: Last**\n"),
+        ]
+    );
+    assert_eq!(parse("x.md", b"no workflow").outline, Outline::default());
+}

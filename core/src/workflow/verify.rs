@@ -9,7 +9,7 @@ use super::value::{self, Kind, Style, Value};
 use super::{Check, ShellCheck, command, suggest};
 
 /// Fields of a check that is an object, in the order of the documentation.
-const FIELDS: [&str; 13] = [
+pub(super) const FIELDS: [&str; 13] = [
     "type", "command", "expect", "timeout", "cwd", "env", "shell", "url", "check", "prompt",
     "path", "assert", "kind",
 ];

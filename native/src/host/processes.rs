@@ -116,8 +116,6 @@ impl Progress for Unwatched {
 impl OsProcesses {
     /// Programs whose relative folders are below `root`.
     pub fn new(root: Root, interrupts: &Interrupts, orphans: Orphans) -> OsProcesses {
-        #[cfg(unix)]
-        let orphans = orphans::prepare(orphans);
         let running = RunningGroup::default();
         OsProcesses { root, interrupts: interrupts.clone(), orphans, running, left: None }
     }
@@ -161,6 +159,10 @@ impl Processes for OsProcesses {
             return Err(Failure::new(FailureKind::Busy, message));
         }
         self.interrupts.check()?;
+        #[cfg(unix)]
+        {
+            self.orphans = orphans::prepare(self.orphans);
+        }
         let program = system::start(self, spec)?;
         let label = spec.label.clone().filter(|_| !spec.interactive);
         let wake = Wake { after_ms: spec.wake_after_ms, on_input: spec.wake_on_input };

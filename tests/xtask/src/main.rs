@@ -2,7 +2,9 @@
 //!
 //! `cargo xtask ci` is the whole of it and what `./test` runs; every stage also runs alone.
 
+mod browser;
 mod cargo;
+mod command;
 mod hosts;
 mod links;
 mod npm;
@@ -12,6 +14,7 @@ mod sources;
 mod stage;
 mod summary;
 mod tally;
+mod vscode;
 
 use std::process::ExitCode;
 use std::time::Instant;

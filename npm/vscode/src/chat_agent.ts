@@ -1,0 +1,48 @@
+/** A language model of the editor as the agent: it gets a prompt and may use the editor's tools. */
+
+/** What a model says: words, or a wish to use a tool. */
+export type Part = { text: string } | { call: string; tool: string; input: object };
+
+/** One turn of a conversation. */
+export type Message =
+  | { from: "user"; text: string }
+  | { from: "model"; parts: Part[] }
+  | { from: "tools"; results: { call: string; result: unknown }[] };
+
+export interface Model {
+  /** The model's next turn. */
+  say(messages: Message[]): AsyncIterable<Part>;
+  /** What a tool answers; a tool that fails answers with why. */
+  use(tool: string, input: object): Promise<unknown>;
+}
+
+/** Most turns of one conversation; an agent that needs more gets nowhere. */
+export const TURNS = 200;
+
+/**
+ * Talks until the model uses no more tools and returns all its words: what a process would have
+ * printed.
+ */
+export async function converse(model: Model, prompt: string, heard: (words: string) => void): Promise<string> {
+  const messages: Message[] = [{ from: "user", text: prompt }];
+  let said = "";
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const parts: Part[] = [];
+    for await (const part of model.say(messages)) {
+      parts.push(part);
+      if ("text" in part) {
+        said += part.text;
+        heard(part.text);
+      }
+    }
+    const calls = parts.flatMap((part) => ("call" in part ? [part] : []));
+    if (calls.length === 0) return said;
+    // The next turn's words begin a line of their own.
+    if (said !== "" && !said.endsWith("\n")) said += "\n";
+    messages.push({ from: "model", parts });
+    const results = [];
+    for (const { call, tool, input } of calls) results.push({ call, result: await model.use(tool, input) });
+    messages.push({ from: "tools", results });
+  }
+  throw new Error(`the model went on using tools for ${TURNS} turns`);
+}

@@ -1,0 +1,104 @@
+/** The programs of onloop, performed by this extension host. */
+
+import { type Core, type Host, NodeHost, type ProcessSpec, type ProcessTurn } from "onloop";
+import type { Ended } from "./ended.js";
+
+/** Who hears what a program says. */
+export interface Listener {
+  /** Words for people, with the styles of a terminal. */
+  note?(text: string): void;
+  /** Results for programs. */
+  result?(text: string): void;
+  /** What is being waited for. */
+  doing?(label: string): void;
+}
+
+/** A command line to perform. */
+export interface Job {
+  /** Where it is performed. */
+  folder: string;
+  /** Without the name of the program. */
+  argv: string[];
+  /** Does what Ctrl-C does. */
+  signal?: AbortSignal;
+  listener?: Listener;
+  /** Plays the processes that it wants to play; undefined: the process is started. */
+  play?(spec: ProcessSpec): Promise<ProcessTurn> | undefined;
+}
+
+/** Most of what is kept of each stream; a run says far less. */
+const KEPT_UNITS = 1024 * 1024;
+const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
+
+/** Jobs that have not ended. The window waits for them before it goes. */
+const running = new Map<AbortController, Promise<unknown>>();
+
+/** Interrupts whatever runs, and waits until it is recorded. */
+export async function endAll(): Promise<void> {
+  const ends = [...running.values()];
+  for (const controller of running.keys()) controller.abort();
+  await Promise.allSettled(ends);
+}
+
+export async function conduct(core: Core, job: Job): Promise<Ended> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  job.signal?.addEventListener("abort", abort);
+  if (job.signal?.aborted) abort();
+  const end = perform(core, job, controller.signal);
+  running.set(controller, end);
+  try {
+    return await end;
+  } finally {
+    running.delete(controller);
+    job.signal?.removeEventListener("abort", abort);
+  }
+}
+
+async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended> {
+  const node = new NodeHost({ cwd: job.folder, attended: false });
+  const said = { result: "", note: "" };
+  const { listener } = job;
+  const interrupt = (): void => node.interrupt();
+  if (signal.aborted) interrupt();
+  signal.addEventListener("abort", interrupt);
+  const host: Host = {
+    files: node.files,
+    locks: node.locks,
+    git: node.git,
+    servers: node.servers,
+    clock: node.clock,
+    processes: {
+      ...node.processes,
+      run: (spec) => {
+        if (spec.label !== undefined) listener?.doing?.(spec.label);
+        return job.play?.(spec) ?? node.processes.run(withoutEditor(spec));
+      },
+    },
+    terminal: {
+      say: async (to, text) => {
+        said[to] = (said[to] + text).slice(-KEPT_UNITS);
+        listener?.[to]?.(text);
+      },
+      ask: (question) => node.terminal.ask(question),
+    },
+  };
+  try {
+    const start = node.start(["onloop", ...job.argv]);
+    const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
+    const exit = await core.run({ ...start, env }, host);
+    return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
+  } finally {
+    signal.removeEventListener("abort", interrupt);
+  }
+}
+
+/** What the editor tells its own processes would make other programs of an editor misbehave. */
+function isOfEditor(name: string): boolean {
+  return name.startsWith("VSCODE_") || name === "ELECTRON_RUN_AS_NODE";
+}
+
+function withoutEditor(spec: ProcessSpec): ProcessSpec {
+  const inherited = Object.keys(process.env).filter(isOfEditor);
+  return { ...spec, envRemove: [...spec.envRemove, ...inherited] };
+}

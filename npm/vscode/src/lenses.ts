@@ -1,0 +1,58 @@
+/** What stands above the lines of a workflow. */
+
+import type { Outline, RunView } from "onloop";
+import { type Run, describe, isOver, isResumable, waitingGate } from "./runs.js";
+
+export interface Lens {
+  /** Above the line of this offset. */
+  offset: number;
+  title: string;
+  command: string;
+  arguments: unknown[];
+}
+
+/** `runs` are those of the file, newest first; `view` is the newest one's. */
+export function lenses(outline: Outline, file: string, runs: Run[], view: RunView | undefined): Lens[] {
+  const unfinished = runs.find((run) => !isOver(run));
+  const newest = unfinished ?? runs[0];
+  const found: Lens[] = [];
+  const add = (offset: number, title: string, command: string, ...more: unknown[]): void => {
+    found.push({ offset, title, command, arguments: more });
+  };
+  add(0, "$(play) Run", "onloop.run", file);
+  if (newest !== undefined) {
+    const id = newest.entry.run_id;
+    if (isResumable(newest)) add(0, "$(debug-continue) Resume", "onloop.resume", id);
+    add(0, `$(output) ${describe(newest)}`, "onloop.report", id);
+  }
+  const gate = unfinished && waitingGate(unfinished);
+  for (const step of outline.steps) {
+    const { start } = step.span;
+    const state = view?.steps.find(({ number }) => number === step.number);
+    if (newest !== undefined && state !== undefined && state.status !== "pending") {
+      add(start, stepTitle(state), "onloop.report", newest.entry.run_id);
+    }
+    if (unfinished !== undefined && step.number === gate) {
+      const id = unfinished.entry.run_id;
+      add(start, "$(check) Approve…", "onloop.gate", id, "approved");
+      add(start, "$(close) Reject…", "onloop.gate", id, "rejected");
+    }
+  }
+  return found;
+}
+
+function stepTitle({ status, attempts, gate_result: gate }: RunView["steps"][number]): string {
+  const tries = attempts > 1 ? `, ${attempts} attempts` : "";
+  switch (status) {
+    case "done":
+      return `$(pass) ${gate ?? "done"}${tries}`;
+    case "failed":
+      return `$(error) failed${tries}`;
+    case "blocked":
+      return `$(error) blocked${tries}`;
+    case "in_progress":
+      return `$(sync) in progress${tries}`;
+    case "pending":
+      return "";
+  }
+}

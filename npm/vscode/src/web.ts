@@ -1,0 +1,37 @@
+/** The extension in a web worker: it reads workflow files and runs nothing. */
+
+import { Core } from "onloop/slim";
+import * as vscode from "vscode";
+import { Editor } from "./editor.js";
+import { load } from "./load.js";
+import { TOOLS } from "./tools.js";
+
+const NO_TOOL: vscode.LanguageModelTool<object> = {
+  invoke() {
+    throw new Error("this window has no process that could run workflows; open the folder in VS Code on a machine");
+  },
+};
+
+/** What other extensions get. */
+export interface Api {
+  readonly core: Core;
+}
+
+export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+  const core = await load(context, (module) => new Core(module));
+  new Editor(core, context);
+  // Editors list the tools of the manifest wherever it is read.
+  for (const name of Object.keys(TOOLS)) context.subscriptions.push(vscode.lm.registerTool(name, NO_TOOL));
+  const item = vscode.window.createStatusBarItem("onloop.web", vscode.StatusBarAlignment.Right);
+  item.name = "onloop";
+  item.text = "onloop: checks only";
+  item.tooltip = "This window has no process that could run workflows. Open the folder in VS Code on a machine to run them.";
+  const show = (editor: vscode.TextEditor | undefined): void => {
+    const isMarkdown = editor?.document.languageId === "markdown";
+    if (isMarkdown) item.show();
+    else item.hide();
+  };
+  context.subscriptions.push(item, vscode.window.onDidChangeActiveTextEditor(show));
+  show(vscode.window.activeTextEditor);
+  return { core };
+}

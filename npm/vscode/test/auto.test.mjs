@@ -1,0 +1,86 @@
+// rw-auto with a model of the editor as planner and loop.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { load as loadCore } from "onloop";
+import { load } from "./support/modules.mjs";
+
+const core = loadCore();
+const { conduct } = await load("conduct");
+const { TURNS, converse } = await load("chat_agent");
+
+/** A model that says what it is told to, one list of parts a turn. */
+function model(turns, tools = {}) {
+  const heard = [];
+  return {
+    heard,
+    async *say(messages) {
+      heard.push(structuredClone(messages));
+      yield* turns.shift();
+    },
+    use: async (tool, input) => tools[tool](input),
+  };
+}
+
+test("a model talks until it uses no more tools", async () => {
+  const fake = model(
+    [[{ text: "I write" }, { call: "1", tool: "write", input: { to: "a" } }], [{ text: "NEXT_COMMAND=" }, { text: "done" }]],
+    { write: ({ to }) => `wrote ${to}` },
+  );
+  const words = [];
+  const said = await converse(fake, "the prompt", (text) => words.push(text));
+  assert.equal(said, "I write\nNEXT_COMMAND=done");
+  assert.deepEqual(words, ["I write", "NEXT_COMMAND=", "done"]);
+  assert.deepEqual(fake.heard[1].at(-1), { from: "tools", results: [{ call: "1", result: "wrote a" }] });
+  assert.deepEqual(fake.heard[0], [{ from: "user", text: "the prompt" }]);
+});
+
+test("a model that only uses tools comes to an end", async () => {
+  const turns = Array.from({ length: TURNS }, () => [{ call: "1", tool: "look", input: {} }]);
+  await assert.rejects(converse(model(turns, { look: () => "" }), "x", () => {}), /200 turns/);
+});
+
+test("planner and loop are played in turns by the rules of the core", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "onloop-vscode-"));
+  try {
+    assert.equal((await conduct(core, { folder, argv: ["auto", "init"] })).exit, 0);
+    const AGENT = "the language model";
+    const progress = join(folder, ".ai/PROGRESS.md");
+    const edit = (change) => writeFileSync(progress, change(readFileSync(progress, "utf8")));
+    const targets = [];
+    const play = (spec) => {
+      if (spec.command.line !== AGENT) return undefined;
+      const target = spec.envSet.ONLOOP_AUTO_TARGET;
+      targets.push([target, spec.envSet.ONLOOP_AUTO_ARGUMENT]);
+      const turns =
+        target === "rw-planner"
+          ? [[{ call: "1", tool: "plan", input: {} }], [{ text: "NEXT_COMMAND=rw-loop" }]]
+          : [[{ call: "1", tool: "work", input: {} }], [{ text: "REVIEW_STATUS=OK\nNEXT_COMMAND=done" }]];
+      const tools = {
+        plan: () => edit((text) => text.replace(/^\|-+.*$/m, "$&\n| TASK-01 | Greeting | pending | - |")),
+        work: () => edit((text) => text.replace("| pending |", "| completed |")),
+      };
+      const nothing = { head: new Uint8Array(), tail: new Uint8Array(), totalBytes: 0 };
+      return converse(model(turns, tools), new TextDecoder().decode(spec.stdin), () => {}).then((said) => {
+        const head = new TextEncoder().encode(said);
+        return { status: { exited: 0 }, stdout: { ...nothing, head, totalBytes: head.length }, stderr: nothing, durationMs: 0 };
+      });
+    };
+    const argv = ["auto", "--agent-command", AGENT, "--", "begin a greeting"];
+    const ended = await conduct(core, { folder, argv, play });
+    assert.equal(ended.exit, 0, ended.notes);
+    assert.deepEqual(ended.result.trim().split("\n"), [
+      "AUTO_CYCLE=1",
+      "AUTO_ROUTE_TARGET=rw-planner",
+      "AUTO_CYCLE=2",
+      "AUTO_ROUTE_TARGET=rw-loop",
+      "NEXT_COMMAND=done",
+    ]);
+    assert.deepEqual(targets, [["rw-planner", "begin a greeting"], ["rw-loop", ""]]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

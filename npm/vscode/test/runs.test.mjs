@@ -1,0 +1,276 @@
+// What is shown about runs, and what tools and programs do, with the real core on real files.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after, test } from "node:test";
+import { load as loadCore } from "onloop";
+import { load } from "./support/modules.mjs";
+
+const core = loadCore();
+const { conduct, endAll } = await load("conduct");
+const { Store } = await load("store");
+const { lenses } = await load("lenses");
+const runs = await load("runs");
+const { TOOLS, answer } = await load("tools");
+const { lastWords, onScreen, plain } = await load("screen");
+
+// Nothing of the person who runs the tests.
+for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
+const folders = [];
+after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+const GATED = `---
+intent: Greet
+success_criteria: There is a greeting
+risk_level: low
+---
+- [ ] **Step 1: Greet**
+action: Write greeting.txt.
+loop: false
+verify: test -s greeting.txt
+
+\`\`\`sh
+echo hello > greeting.txt
+\`\`\`
+
+- [ ] **Step 2: Look**
+action: Look at it.
+loop: false
+gate: human
+`;
+
+function workspace(text = GATED) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "onloop-vscode-")));
+  folders.push(folder);
+  const file = join(folder, "hotl-workflow-greet.md");
+  writeFileSync(file, text);
+  return { folder, file };
+}
+
+function commit(folder) {
+  const person = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+  const git = (...words) => execFileSync("git", [...person, ...words], { cwd: folder });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=Begin");
+}
+
+const RUN = ["--agent", "script", "--mode", "none"];
+
+test("a run is conducted, shown, decided about and resumed", async () => {
+  const { folder, file } = workspace();
+  const doing = [];
+  const notes = [];
+  const listener = { doing: (label) => doing.push(label), note: (text) => notes.push(text) };
+  const paused = await conduct(core, { folder, argv: ["run", file, ...RUN], listener });
+  assert.equal(paused.exit, 3, paused.notes);
+  assert.equal(doing[0], "Step 1: Greet");
+  assert.equal(notes.join("").replace(/\x1b\[[0-9;]*m/g, ""), paused.notes);
+  assert.doesNotMatch(paused.notes, /\x1b/);
+
+  const store = new Store(core);
+  await store.refresh([folder]);
+  const [run] = store.runs();
+  assert.equal(runs.waitingGate(run), 2);
+  assert.equal(runs.describe(run), "waits for you at step 2");
+  assert.equal(runs.context(run), "run gate");
+  assert.ok(existsSync(runs.reportPath(run.entry)), `${runs.reportPath(run.entry)} ${paused.notes}`);
+  const outline = core.outline(file, GATED);
+  const shown = async () => {
+    const found = runs.runsOf(store.runs(), file);
+    const lines = lenses(outline, file, found, await store.view(found[0]));
+    return lines.map(({ offset, title, command }) => `${offset} ${title} ${command}`);
+  };
+  const [first, second] = outline.steps.map(({ span }) => span.start);
+  assert.deepEqual(await shown(), [
+    "0 $(play) Run onloop.run",
+    "0 $(output) waits for you at step 2 onloop.report",
+    `${first} $(pass) done onloop.report`,
+    `${second} $(pass) done onloop.report`,
+    `${second} $(check) Approve… onloop.gate`,
+    `${second} $(close) Reject… onloop.gate`,
+  ]);
+
+  const id = run.entry.run_id;
+  assert.equal((await conduct(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] })).exit, 0);
+  await store.refresh([folder]);
+  assert.equal(runs.context(store.find(id).run), "run resumable");
+  assert.equal((await shown())[1], "0 $(debug-continue) Resume onloop.resume");
+  assert.equal((await conduct(core, { folder, argv: ["resume", id, "--agent", "script"] })).exit, 0);
+  await store.refresh([folder]);
+  assert.equal(runs.describe(store.find(id).run), "completed");
+  assert.ok((await shown()).includes(`${second} $(pass) approved onloop.report`));
+});
+
+test("a cancelled run is interrupted, recorded and can be resumed", async () => {
+  const script = "```sh\n: > started\nexec sleep 600\n```\n";
+  const { folder, file } = workspace(GATED.replace(/```sh[^`]*```\n/, script));
+  const controller = new AbortController();
+  const job = { folder, argv: ["run", file, ...RUN], signal: controller.signal };
+  job.listener = { doing: () => controller.abort() };
+  const ended = await conduct(core, job);
+  assert.equal(ended.exit, 130, ended.notes);
+  const store = new Store(core);
+  await store.refresh([folder]);
+  assert.equal(runs.isResumable(store.runs()[0]), true);
+});
+
+test("the window's end interrupts what runs", async () => {
+  const { folder, file } = workspace(GATED.replace("echo hello", "sleep 600; echo hello"));
+  let begun;
+  const doing = new Promise((resolve) => (begun = resolve));
+  const run = conduct(core, { folder, argv: ["run", file, ...RUN], listener: { doing: begun } });
+  await doing;
+  await endAll();
+  assert.equal((await run).exit, 130);
+});
+
+test("what the editor tells its own processes is not told to others", async () => {
+  const { folder } = workspace();
+  process.env.VSCODE_TEST_VARIABLE = process.env.ELECTRON_RUN_AS_NODE = "1";
+  try {
+    const file = join(folder, "hotl-workflow-env.md");
+    const script = 'echo "${VSCODE_TEST_VARIABLE-none} ${ELECTRON_RUN_AS_NODE-none}" > greeting.txt';
+    writeFileSync(file, GATED.replace("echo hello > greeting.txt", script));
+    await conduct(core, { folder, argv: ["run", file, ...RUN] });
+    assert.equal(readFileSync(join(folder, "greeting.txt"), "utf8"), "none none\n");
+  } finally {
+    delete process.env.VSCODE_TEST_VARIABLE;
+    delete process.env.ELECTRON_RUN_AS_NODE;
+  }
+});
+
+test("a damaged record is shown as what it is", async () => {
+  const { folder, file } = workspace();
+  await conduct(core, { folder, argv: ["run", file, ...RUN] });
+  const store = new Store(core);
+  await store.refresh([folder]);
+  const { state_file: record } = store.runs()[0].entry;
+  writeFileSync(record, "{");
+  await store.refresh([folder]);
+  const [run] = store.runs();
+  assert.equal(runs.icon(run), "warning");
+  assert.equal(runs.context(run), "run");
+  assert.notEqual(runs.describe(run), "");
+  assert.equal(await store.view(run), undefined);
+});
+
+test("a run that works in a worktree belongs to the file that it was started from", async () => {
+  const { folder, file } = workspace();
+  commit(folder);
+  const ended = await conduct(core, { folder, argv: ["run", file, "--agent", "script"] });
+  assert.equal(ended.exit, 3, ended.notes);
+  const store = new Store(core);
+  await store.refresh([folder]);
+  const [run] = runs.runsOf(store.runs(), file);
+  folders.push(run.entry.run_root);
+  assert.notEqual(run.entry.run_root, folder);
+});
+
+test("the documentation shows what a run says", async () => {
+  const page = readFileSync(new URL("../../../docs/vscode.md", import.meta.url), "utf8");
+  const workflow = /^````markdown\n([^]*?)^````$/m.exec(page)[1];
+  const session = /^```text\n(\$ onloop run [^]*?)^```$/m.exec(page)[1];
+  const { folder, file } = workspace(workflow);
+  commit(folder);
+  const shown = [];
+  const play = async (argv) => {
+    const ended = await conduct(core, { folder, argv });
+    shown.push(`$ onloop ${argv.join(" ")}\n${ended.notes}${ended.result}\n`);
+    return ended;
+  };
+  await play(["run", basename(file), "--agent", "script"]);
+  const store = new Store(core);
+  await store.refresh([folder]);
+  const { run_id: id, run_root: root } = store.runs()[0].entry;
+  folders.push(root);
+  await conduct(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] });
+  await play(["resume", id, "--agent", "script"]);
+  const place = "/tmp/.hotl-worktrees/greet/hotl-greet";
+  const expected = shown.join("").replaceAll(root, place).replaceAll(id, "greet-20260320T212315Z");
+  const sorted = (text) => text.split("\n").filter((line) => !/^(\[exit.*|)$/.test(line)).sort();
+  // Results and words for people come on two streams; the terminal shows them as they come.
+  assert.deepEqual(sorted(session), sorted(expected));
+});
+
+test("the extension has the version of the package that is inside", () => {
+  const version = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
+  assert.equal(version("../package.json"), version("../../package.json"));
+  assert.equal(version("../package.json"), core.version());
+});
+
+test("the manifest and the tools say the same", () => {
+  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const declared = manifest.contributes.languageModelTools;
+  assert.deepEqual(declared.map(({ name }) => name).sort(), Object.keys(TOOLS).sort());
+  const values = { path: "a.md", run_id: "a-1", step: 1, reason: "because", drive: true, all: true };
+  for (const { name, inputSchema, modelDescription } of declared) {
+    assert.ok(modelDescription.length > 60, name);
+    const input = {};
+    for (const [key, { enum: words }] of Object.entries(inputSchema.properties)) input[key] = words?.[0] ?? values[key];
+    assert.ok(TOOLS[name].argv(input, []).length > 0, name);
+    assert.ok(TOOLS[name].doing(input).length > 0, name);
+  }
+});
+
+test("a tool's input becomes exactly one command line", () => {
+  const table = [
+    ["onloop_lint", { path: "a b.md" }, ["lint", "a b.md", "--format", "json"]],
+    ["onloop_lint", { path: "--fix" }, ["lint", "./--fix", "--format", "json"]],
+    ["onloop_run", { path: "a.md" }, ["run", "a.md", "--agent", "script"]],
+    ["onloop_run", { path: "a.md", drive: true }, ["init", "a.md"]],
+    ["onloop_run", { run_id: "a-1" }, ["resume", "a-1", "--agent", "script"]],
+    ["onloop_status", { all: true }, ["status", "--all", "--json"]],
+    ["onloop_status", { run_id: "a-1" }, ["status", "a-1", "--json"]],
+    ["onloop_next", {}, ["next", "--json"]],
+    ["onloop_step", { step: 2, action: "verify", run_id: "a-1" }, ["step", "2", "verify", "--run-id", "a-1"]],
+    ["onloop_step", { step: 2, action: "block", reason: "--x" }, ["step", "2", "block", "--reason=--x"]],
+    ["onloop_gate", { step: 2, decision: "approved" }, ["gate", "2", "approved"]],
+    ["onloop_report", { run_id: "a-1" }, ["report", "a-1"]],
+  ];
+  for (const [name, input, argv] of table) assert.deepEqual(TOOLS[name].argv(input, ["--agent", "script"]), argv);
+  const refused = [
+    ["onloop_lint", {}],
+    ["onloop_lint", { path: "" }],
+    ["onloop_run", { run_id: "--take-over" }],
+    ["onloop_status", { run_id: 7 }],
+    ["onloop_step", { step: "1", action: "start" }],
+    ["onloop_step", { step: 1, action: "done" }],
+    ["onloop_step", { step: 1, action: "block" }],
+    ["onloop_gate", { step: 1.5, decision: "approved" }],
+    ["onloop_gate", { step: 1, decision: "yes" }],
+    ["onloop_report", {}],
+  ];
+  for (const [name, input] of refused) assert.throws(() => TOOLS[name].argv(input, []), /expected|not one of/, name);
+});
+
+test("people confirm what runs commands or speaks for them", () => {
+  const asks = (name, input) => TOOLS[name].question?.(input) !== undefined;
+  assert.deepEqual(
+    Object.keys(TOOLS).filter((name) => asks(name, { step: 1, action: "verify" })),
+    ["onloop_run", "onloop_step", "onloop_gate"],
+  );
+  assert.equal(asks("onloop_step", { step: 1, action: "start" }), false);
+  const { title, message } = TOOLS.onloop_gate.question({ step: 1, decision: "approved", run_id: "`a`\n# b" });
+  assert.equal(title, "Approve step 1?");
+  assert.doesNotMatch(message, /\n|`a`/);
+});
+
+test("what a model is given is marked, clean and bounded", () => {
+  const text = answer({ exit: 3, result: "a\x1b[31mb\u202e", notes: "x".repeat(100_000) });
+  assert.match(text, /^exit 3: paused for a person/);
+  assert.doesNotMatch(text, /[\x1b\u202e]/);
+  assert.ok(text.length < 40_000);
+});
+
+test("text is made for the place where it is shown", () => {
+  assert.equal(onScreen("a\nb\r\nc"), "a\r\nb\r\nc");
+  assert.equal(lastWords("\n a\n\n  b\x07\n", "result"), "a · b");
+  assert.equal(lastWords("", "result\n"), "result");
+  assert.equal(lastWords("[a](command:b)", ""), "[a] (command:b)");
+  assert.equal(plain("a\nb\x1b[1m"), "ab[1m");
+  assert.equal(lastWords("y".repeat(1000), "").length, 400);
+});

@@ -1,0 +1,2 @@
+export { activate } from "./harness.js";
+import "./language.js";

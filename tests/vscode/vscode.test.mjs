@@ -1,0 +1,72 @@
+// The packaged extension in real extension hosts: with Node, and in a web worker.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { server, suite, workspace } from "./editor.mjs";
+
+const TRUSTED = { "security.workspace.trust.enabled": false };
+const started = [];
+after(() => Promise.all(started.map((server) => server.close())));
+
+async function begin(settings) {
+  const begun = await server(settings);
+  started.push(begun);
+  return begun;
+}
+
+/** Opens a window for one suite and reports its tests as ours. */
+async function play(context, host, { kind = "node", name, files, meanwhile }) {
+  const folder = workspace(host.home, files, name);
+  const { passed, failed } = await suite(host, { kind, name, folder, meanwhile });
+  assert.ok(passed.length + failed.length > 0, "the suite has no tests");
+  for (const done of passed) await context.test(done, () => undefined);
+  for (const [missed, why] of failed) await context.test(missed, () => assert.fail(why));
+}
+
+const button = (page, name) => page.locator(".monaco-dialog-box").getByRole("button", { name, exact: true });
+
+test("a host with Node", async (context) => {
+  const host = await begin(TRUSTED);
+  await context.test("reads workflows", (context) => play(context, host, { name: "node", files: "plain" }));
+  await context.test("runs workflows", (context) =>
+    play(context, host, {
+      name: "runs",
+      files: "gated",
+      async meanwhile(page) {
+        // Nobody asks for what stands above the steps: the record has changed.
+        await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
+        // The first question of a tool is declined, the next one confirmed.
+        await page.getByText("Reject step 2?").waitFor();
+        await button(page, "Cancel").click();
+        await page.getByText("Approve step 2?").waitFor();
+        await button(page, "Yes").click();
+        await button(page, "Approve and Resume").click();
+        const toast = page.locator(".notification-toast").filter({ hasText: "Step 1: Write it" });
+        await toast.getByRole("button", { name: "Cancel" }).click();
+      },
+    }),
+  );
+  await context.test("plans and loops", (context) => play(context, host, { name: "auto", files: "auto" }));
+  await context.test("plans and loops in chat", (context) =>
+    play(context, host, {
+      name: "chat",
+      files: "auto",
+      meanwhile: (page) => page.getByText("NEXT_COMMAND=done").last().waitFor(),
+    }),
+  );
+});
+
+test("a web worker", async (context) => {
+  const host = await begin({ ...TRUSTED, "remote.extensionKind": { "onloop.onloop": ["web"] } });
+  await play(context, host, {
+    kind: "web",
+    name: "web",
+    files: "plain",
+    meanwhile: (page) => page.getByText("onloop: checks only").waitFor(),
+  });
+});
+
+test("a folder that nobody trusts", async (context) => {
+  const host = await begin({ "security.workspace.trust.startupPrompt": "never" });
+  await play(context, host, { name: "untrusted", files: "plain" });
+});

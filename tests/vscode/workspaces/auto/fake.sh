@@ -1,0 +1,3 @@
+#!/bin/sh
+# Stands for the program: one line for each word that it is given.
+printf '%s\n' "$@" > arguments
