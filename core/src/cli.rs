@@ -11,7 +11,7 @@ use crate::program::{
     InstallArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs,
     ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
     SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize,
-    finish, gate, hook, init, install, lint, locate, new, next, normalize, prepare, receipt,
+    finish, gate, hook, init, install, lint, locate, mcp, new, next, normalize, prepare, receipt,
     report, resume, run, schema, session_clear, session_done, session_list, session_show,
     session_stop, status, step, summary, uninstall,
 };
@@ -144,6 +144,15 @@ people's entries, comments and spaces in a shared file stay as they are.")]
 when a hook would not protect anything, and says what to do."
     )]
     Doctor(DoctorArgs),
+    /// Serve these verbs as tools of the Model Context Protocol
+    #[command(after_help = "For agent hosts: messages on standard input and output, until the
+input ends. `onloop install HOST` configures it.
+
+Examples:
+  claude mcp add onloop -- onloop mcp         Claude Code, without hooks
+  codex mcp add onloop -- onloop mcp          Codex
+  npx @modelcontextprotocol/inspector onloop mcp    look at it by hand")]
+    Mcp,
     /// Print the JSON Schema of a document
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -238,6 +247,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Install(args) => install(&io, &args).await,
         Verb::Uninstall(args) => uninstall(&io, &args).await,
         Verb::Doctor(args) => doctor(&io, &args).await,
+        Verb::Mcp => mcp(&io).await,
         Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,

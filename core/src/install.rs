@@ -20,12 +20,14 @@ pub mod offer;
 mod opencode;
 mod own_file;
 pub mod plugin;
+mod server_file;
 #[cfg(test)]
 mod tests;
 mod vscode;
 
 pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
 pub use own_file::OwnFile;
+pub use server_file::ServerFile;
 
 use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;
@@ -86,6 +88,13 @@ impl Setting {
             Scope::Project => format!("{}/{for_project}", self.project),
             Scope::User => format!("{}/{for_user}", self.user_folder),
         }
+    }
+
+    /// The words that start our server.
+    fn server_words(&self) -> Vec<String> {
+        let mut words = self.program.clone();
+        words.push("mcp".to_owned());
+        words
     }
 
     /// The command line of the hook, for a shell of this machine.
@@ -183,6 +192,8 @@ impl Waits {
 pub enum Piece {
     /// Entries of ours in a file that is the user's too.
     Shared(HookFile),
+    /// The entry of our server in a file that is the user's too.
+    Server(ServerFile),
     /// A file of ours alone.
     Own(OwnFile),
 }
@@ -192,6 +203,7 @@ impl Piece {
     pub fn path(&self) -> &str {
         match self {
             Piece::Shared(file) => &file.path,
+            Piece::Server(file) => &file.path,
             Piece::Own(file) => &file.path,
         }
     }
@@ -204,6 +216,7 @@ impl Piece {
     pub fn installed(&self, found: Option<&str>) -> Result<String, String> {
         match self {
             Piece::Shared(file) => file.merged(found),
+            Piece::Server(file) => file.merged(found),
             Piece::Own(file) => file.written(found),
         }
     }
@@ -216,6 +229,7 @@ impl Piece {
     pub fn removed(&self, found: &str) -> Result<Remains, String> {
         match self {
             Piece::Shared(file) => file.without(found),
+            Piece::Server(file) => file.without(found),
             Piece::Own(file) if file.is_ours(found) => {
                 Ok(Remains { text: String::new(), is_nothing: true })
             }
@@ -249,7 +263,17 @@ pub fn pieces(host: Host, setting: &Setting) -> Vec<Piece> {
 /// What the person still has to do, or should know, one paragraph each.
 pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
     match host {
-        Host::Claude => vec!["Sessions that run already read their hooks when they start anew."],
+        Host::Claude => {
+            let mut advice =
+                vec!["Sessions that run already read their hooks when they start anew."];
+            if scope == Scope::User {
+                advice.push(
+                    "Claude Code keeps its own servers in a file that it rewrites all the time; for \
+                     the tools as well, run: claude mcp add --scope user onloop -- onloop mcp",
+                );
+            }
+            advice
+        }
         Host::Codex => vec![
             "Codex skips hooks that nobody has trusted, without a word: start `codex`, open \
              `/hooks` and trust those of onloop. Trust holds until their command changes.",

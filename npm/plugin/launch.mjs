@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts onloop for the hooks of this plugin: a plugin that comes from git has no step in which
-// anything could be installed. Looks for the program in this order:
+// Starts onloop for the hooks and the server of this plugin: a plugin that comes from git has no
+// step in which anything could be installed. Looks for the program in this order:
 //
 //   1. what `ONLOOP_BINARY` names,
 //   2. `onloop` on PATH,
@@ -18,6 +18,7 @@ import { fileURLToPath } from "node:url";
 
 /** Hosts take it as a refusal, with what was said on standard error as the reason. */
 const EXIT_NO = 2;
+const EXIT_REFUSED = 4;
 const folder = dirname(fileURLToPath(import.meta.url));
 const words = process.argv.slice(2);
 
@@ -87,6 +88,11 @@ function event() {
  */
 function refuse(why) {
   process.stderr.write(`onloop: ${why}\n`);
+  // Only hooks are asked for a judgement.
+  if (words[0] !== "hook") {
+    process.exitCode = EXIT_REFUSED;
+    return;
+  }
   const name = event();
   process.exitCode = name === undefined || CALLS.includes(name) ? EXIT_NO : 0;
 }

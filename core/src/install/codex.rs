@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::claude::skills;
-use super::{HookFile, Piece, Setting};
+use super::server_file::Form;
+use super::{HookFile, Piece, ServerFile, Setting};
 use crate::hooks::Host;
 
 pub(super) const EVENTS: [&str; 5] =
@@ -20,6 +21,10 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         version: None,
         hooks: EVENTS.iter().map(|event| (*event, entry.clone())).collect(),
     })];
+    pieces.push(Piece::Server(ServerFile {
+        path: setting.path("config.toml", ".codex/config.toml"),
+        form: Form::Toml { words: setting.server_words() },
+    }));
     // The folder that several agents share; it does not follow `CODEX_HOME`.
     let shared = Setting { user_folder: setting.home.clone(), ..setting.clone() };
     pieces.extend(skills(&shared, ".agents/skills", ".agents/skills"));

@@ -187,6 +187,11 @@ fn calls_us(line: &str, host: Host) -> bool {
     })
 }
 
+/// Whether a word is the path of a program of ours.
+pub(super) fn is_program_of_ours(word: &str) -> bool {
+    word.rsplit(['/', '\\']).next().is_some_and(|name| PROGRAMS.contains(&name))
+}
+
 /// A hook of ours that a host would call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledHook {

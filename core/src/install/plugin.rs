@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::claude::{EVENTS, entry};
 use super::codex;
 use super::offer::{COMMANDS, SKILLS};
+use super::server_file::{SERVER, plain_entry};
 use super::{Waits, vscode::document};
 use crate::auto::prompts::AGENTS;
 use crate::handsoff::config::Config;
@@ -26,6 +27,7 @@ pub fn files() -> Vec<(String, String)> {
         ("hooks/hooks.json".to_owned(), document(&hooks())),
         (".codex-plugin/plugin.json".to_owned(), document(&codex_manifest())),
         ("codex/hooks.json".to_owned(), document(&codex_hooks())),
+        (".mcp.json".to_owned(), document(&servers())),
     ];
     files.extend(
         SKILLS.iter().map(|skill| (format!("skills/{}/SKILL.md", skill.name), skill.file())),
@@ -104,6 +106,12 @@ fn manifest() -> Value {
         "network": { "hosts": ["api.telegram.org"] },
         "keywords": ["workflow", "hooks", "permissions", "verification", "human-on-the-loop"],
     })
+}
+
+/// The tools, by way of the same launcher.
+fn servers() -> Value {
+    let words = ["node", "${CLAUDE_PLUGIN_ROOT}/launch.mjs", "mcp"].map(str::to_owned);
+    json!({ "mcpServers": { SERVER: plain_entry(&words) } })
 }
 
 /// The same hooks as in somebody's settings, by way of the launcher.

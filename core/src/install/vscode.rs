@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::claude::skills;
 use super::offer::{COMMANDS, Moment, sign};
-use super::{OwnFile, Piece, Scope, Setting};
+use super::server_file::{Form, plain_entry};
+use super::{OwnFile, Piece, Scope, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
@@ -31,6 +32,15 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         owns_folder: false,
     })];
     pieces.extend(prompts(setting));
+    // Where the user's own are depends on the system and on the profile.
+    if setting.scope == Scope::Project {
+        let mut entry = plain_entry(&setting.server_words());
+        entry["type"] = json!("stdio");
+        pieces.push(Piece::Server(ServerFile {
+            path: format!("{}/.vscode/mcp.json", setting.project),
+            form: Form::Json { servers: "servers", entry },
+        }));
+    }
     pieces.extend(AGENTS.iter().map(|agent| {
         let name = format!("agents/{}.agent.md", agent.name);
         Piece::Own(OwnFile {

@@ -167,6 +167,7 @@ async fn resume(io: &Io, call: &PendingCall) -> Exit {
         label: Some("claude".to_owned()),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     match io.process(spec).await {
         Ok(end) => {

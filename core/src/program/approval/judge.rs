@@ -51,6 +51,7 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     match io.process(spec).await {
         Err(failure) => ask(&text::one_line(&failure.message)),
