@@ -159,8 +159,10 @@ export const opencode = {
       const models = { fake: { name: "fake", tool_call: true } };
       const provider = { fake: { npm: "@ai-sdk/openai-compatible", name: "fake", options, models } };
       const config = { provider, model: "fake/fake", permission: { bash: "allow" } };
-      writeFileSync(join(place.project, "opencode.json"), JSON.stringify(config));
-      return run("opencode", ["run", ...words, prompt], place);
+      const file = join(place.home, "stand-in.json");
+      writeFileSync(file, JSON.stringify(config));
+      const env = { ...place.env, OPENCODE_CONFIG: file };
+      return run("opencode", ["run", ...words, prompt], { ...place, env });
     });
   },
 };

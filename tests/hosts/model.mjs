@@ -1,8 +1,8 @@
 // A stand-in for the servers of a language model, on loopback: it takes the turns that a test has
 // given it, one after the other, and then says that it has finished.
 //
-// A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools, or
-// `{ say: text }`. A function instead of a turn makes one of the conversation so far. A generator
+// A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools (with
+// `namespace` where a client sorts them), or `{ say: text }`. A function instead of a turn makes one of the conversation so far. A generator
 // instead of the list yields turns, and gets the conversation after each:
 //
 //   turns    how many the model has taken
@@ -125,11 +125,12 @@ export const responses = {
       rules: [instructions, ...rules].join("\n"),
     };
   },
-  write({ run, tool, input, say }, { turns, tools }) {
-    const call = tool === undefined ? shell(tools, run) : { name: tool, input };
+  write({ run, tool, namespace, input, say }, { turns, tools }) {
+    const call = tool === undefined ? shell(tools, run) : { name: tool, namespace, input };
+    const { name, ...of } = call;
     const item =
       say === undefined
-        ? { type: "function_call", call_id: `call_${turns}`, name: call.name, arguments: JSON.stringify(call.input) }
+        ? { type: "function_call", call_id: `call_${turns}`, name, namespace: of.namespace, arguments: JSON.stringify(of.input) }
         : { type: "message", role: "assistant", id: `msg_${turns}`, content: [{ type: "output_text", text: say }] };
     return events([
       { type: "response.created", response: { id: "resp" } },

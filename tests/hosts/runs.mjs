@@ -29,7 +29,12 @@ gate: auto
 `;
 export const FILE = "hotl-workflow-two-files.md";
 /** What a person writes who wants runs to be begun without being asked. */
-const CONSENT = 'permissions:\n  allow:\n    - "^onloop (prepare|init) "\n';
+const CONSENT = `permissions:
+  allow:
+    - "^onloop (prepare|init) "
+    - { tool: "mcp__*", pattern: ".*" }
+    - { tool: "onloop_*", pattern: ".*" }
+`;
 
 /** A machine whose project is a repository with the workflow in it. */
 export async function withWorkflow(client) {
@@ -108,4 +113,29 @@ export async function talksOn(client, variables) {
   Object.assign(place.env, variables);
   const ended = await client.session(place, [begin, ...Array(30).fill(claim)]);
   return { place, ended };
+}
+
+/**
+ * The tools of our server are called by the client. `turns` makes turns of the name of a tool and
+ * its input: whatever the client wants before, and the call.
+ */
+export function callsTools(client, install, turns, options) {
+  test(`the agent of ${client.name} drives a run with our tools`, async () => {
+    const place = await withWorkflow(client);
+    await install(place);
+    const calls = [
+      ["lint", { files: [FILE] }],
+      ["next", {}],
+      ["step", { step: 1, action: "start" }],
+    ];
+    const script = [begin, ...calls.flatMap(([tool, input]) => turns(tool, input))];
+    const ended = await client.session(place, script, options?.(place));
+    assert.equal(ended.code, 0, JSON.stringify(ended));
+    const said = ended.heard.results.join("\n");
+    assert.match(said, /hotl-workflow-two-files\.md/, said);
+    assert.match(said, /onloop step 1 start/, said);
+    const { run_id } = await record(place);
+    const next = JSON.parse(await onloop(place, "next", "--run-id", run_id, "--json"));
+    assert.notEqual(next.action, "start", `the step was started: ${said}`);
+  });
 }

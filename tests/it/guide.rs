@@ -5,7 +5,8 @@
 //! exit code. All fences of a document share one project, in order. A fence
 //! ```` ```text output ```` that follows is everything that the commands say, with the folder
 //! that holds the project written as `/home/you`. A fence ```` ```markdown file=NAME ```` (of
-//! any language) is written to that file of the project first.
+//! any language) is written to that file of the project first. What a fence
+//! ```` ```text recorded=NAME ```` shows is compared by the tests with real hosts.
 //!
 //! With `ONLOOP_WRITE_DOCUMENTS=1` the outputs in the documents are replaced instead.
 
@@ -42,6 +43,7 @@ impl Fence {
                 Role::Run(exit.parse().unwrap_or_else(|_| panic!("exit code in {self:?}")))
             }
             Some("output") => Role::Output,
+            Some(word) if word.starts_with("recorded=") => Role::Shown,
             Some(word) => match word.strip_prefix("file=") {
                 Some(name) => Role::File(name.to_owned()),
                 None => panic!("a fence must not say `{word}`: {self:?}"),
@@ -82,8 +84,12 @@ fn fences(document: &str) -> Vec<Fence> {
 fn execute(document: &str) -> String {
     // Time stands still, so that run ids are the same each time.
     let workspace = Workspace::git().with_env("ONLOOP_NOW", "2026-03-20T21:23:15Z");
-    let home = workspace.path("..").canonicalize().unwrap();
-    let home = home.to_str().expect("a temporary folder has a plain name");
+    let around = workspace.path("..").canonicalize().unwrap();
+    let around = around.to_str().expect("a temporary folder has a plain name");
+    // Clients of agent hosts that somebody has installed must not show.
+    let path = format!("{around}/bin:/usr/bin:/bin");
+    let workspace = workspace.with_env("PATH", &path);
+    let home = format!("{around}/home");
     let mut lines: Vec<String> = document.lines().map(|line| format!("{line}\n")).collect();
     let mut said: Option<String> = None;
     for fence in fences(document) {
@@ -92,7 +98,8 @@ fn execute(document: &str) -> String {
             Role::Run(exit) => {
                 let run = workspace.shell(&format!("exec 2>&1\n{}", fence.text));
                 assert_eq!(run.exit, Some(exit), "of\n{}\n{}", fence.text, run.stdout);
-                said = Some(run.stdout.replace(home, "/home/you"));
+                let said_of_you = run.stdout.replace(&home, "/home/you");
+                said = Some(said_of_you.replace(around, "/home/you"));
             }
             Role::Output => {
                 let said = said.take().expect("commands stand before their output");
@@ -132,6 +139,15 @@ fn assert_true(name: &str) {
 #[cfg(unix)]
 fn the_guide_says_what_happens() {
     assert_true("docs/guide.md");
+}
+
+/// The page of each host.
+#[test]
+#[cfg(unix)]
+fn the_pages_about_hosts_say_what_happens() {
+    for host in onloop_core::hooks::Host::ALL {
+        assert_true(&format!("docs/hosts/{}.md", host.word()));
+    }
 }
 
 #[test]

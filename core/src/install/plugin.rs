@@ -25,9 +25,9 @@ pub fn files() -> Vec<(String, String)> {
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), document(&manifest())),
         ("hooks/hooks.json".to_owned(), document(&hooks())),
-        (".mcp.json".to_owned(), document(&servers())),
         (".codex-plugin/plugin.json".to_owned(), document(&codex_manifest())),
         ("codex/hooks.json".to_owned(), document(&codex_hooks())),
+        (".mcp.json".to_owned(), document(&servers())),
     ];
     files.extend(
         SKILLS.iter().map(|skill| (format!("skills/{}/SKILL.md", skill.name), skill.file())),

@@ -31,6 +31,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         sign: " hook vscode".to_owned(),
         owns_folder: false,
     })];
+    pieces.extend(prompts(setting));
     // Where the user's own are depends on the system and on the profile.
     if setting.scope == Scope::Project {
         let mut entry = plain_entry(&setting.server_words());
@@ -40,7 +41,6 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             form: Form::Json { servers: "servers", entry },
         }));
     }
-    pieces.extend(prompts(setting));
     pieces.extend(AGENTS.iter().map(|agent| {
         let name = format!("agents/{}.agent.md", agent.name);
         Piece::Own(OwnFile {

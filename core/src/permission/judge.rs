@@ -475,9 +475,11 @@ impl<'c> Judge<'c> {
 }
 
 /// Whether a rule of the user may say that a finding does not matter: one about what a
-/// program is, not about which file it touches or what hides in the line.
+/// program is, not about which file it touches or what hides in the line. What is a person's part
+/// is among them, because a person wrote the rule.
 fn may_be_overruled(finding: &Finding) -> bool {
-    finding.rule.starts_with("program:") || finding.rule.starts_with("path:temporary")
+    let kinds = ["program:", "path:temporary", workflow::PERSONS_PART];
+    kinds.iter().any(|kind| finding.rule.starts_with(kind))
 }
 
 /// The part behind the last slash.

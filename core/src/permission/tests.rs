@@ -64,6 +64,18 @@ fn a_broken_file_allows_nothing_and_says_so() {
 }
 
 #[test]
+fn a_person_may_consent_to_runs_in_advance() {
+    let yaml = "permissions:\n  allow: ['^onloop (init|prepare) ']\n";
+    assert_eq!(with(yaml, "onloop init wf.md").decision, Decision::Allow);
+    assert_eq!(with(yaml, "onloop gate 2 approved").decision, Decision::Ask);
+    assert_eq!(with("", "onloop init wf.md").rule, "person:onloop init");
+    assert_eq!(
+        with("permissions:\n  allow: ['^onloop']\n", "onloop approve x").decision,
+        Decision::Deny
+    );
+}
+
+#[test]
 fn a_session_may_end_itself_and_no_other() {
     let session = Session { id: "s1".to_owned(), workflow: "issue-to-impl".to_owned() };
     let context = Context::new("/srv/repo").with_session(Some(session));

@@ -71,6 +71,11 @@ pub(crate) const CI: &[Stage] = &[
     },
     Stage { name: "test", about: "every test of the workspace passes", run: test },
     Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
+    Stage {
+        name: "vscode",
+        about: "the extension works in real extension hosts of VS Code",
+        run: vscode::test,
+    },
     Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
     Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
 ];
@@ -78,11 +83,6 @@ pub(crate) const CI: &[Stage] = &[
 /// Stages that only run when they are asked for.
 pub(crate) const ON_DEMAND: &[Stage] = &[
     Stage { name: "generate", about: "writes the documents made from code", run: generate },
-    Stage {
-        name: "vscode",
-        about: "the extension works in real extension hosts of VS Code",
-        run: vscode::test,
-    },
 ];
 
 /// The stage of that name.
