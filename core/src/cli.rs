@@ -1,5 +1,7 @@
 //! The command line: one grammar, compiled into every host.
 
+mod quick;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::program::auto::{AutoArgs, auto, with_argument_last};
@@ -9,7 +11,7 @@ use crate::program::{
     InstallArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs,
     ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
     SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize,
-    finish, gate, hook, init, install, lint, locate, new, next, normalize, prepare, receipt,
+    finish, gate, hook, init, install, lint, locate, mcp, new, next, normalize, prepare, receipt,
     report, resume, run, schema, session_clear, session_done, session_list, session_show,
     session_stop, status, step, summary, uninstall,
 };
@@ -122,7 +124,8 @@ Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
     #[command(after_help = "Examples:
   onloop approve                              what waits
   onloop approve 1f2e3d4c                     let it run, once
-  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on")]
+  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on
+  onloop approve --telegram --resume          ask about all in the chat")]
     Approve(ApproveArgs),
     /// Put hooks, skills and commands into an agent host
     #[command(after_help = "Examples:
@@ -141,6 +144,15 @@ people's entries, comments and spaces in a shared file stay as they are.")]
 when a hook would not protect anything, and says what to do."
     )]
     Doctor(DoctorArgs),
+    /// Serve these verbs as tools of the Model Context Protocol
+    #[command(after_help = "For agent hosts: messages on standard input and output, until the
+input ends. `onloop install HOST` configures it.
+
+Examples:
+  claude mcp add onloop -- onloop mcp         Claude Code, without hooks
+  codex mcp add onloop -- onloop mcp          Codex
+  npx @modelcontextprotocol/inspector onloop mcp    look at it by hand")]
+    Mcp,
     /// Print the JSON Schema of a document
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -197,11 +209,14 @@ pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
         return hook(&io, &args).await;
     }
-    let cli = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
-        Ok(cli) => cli,
-        Err(error) => return explain(&io, &error).await,
+    let verb = match quick::verb(&io.start().argv) {
+        Some(verb) => verb,
+        None => match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
+            Ok(cli) => cli.verb,
+            Err(error) => return explain(&io, &error).await,
+        },
     };
-    match cli.verb {
+    match verb {
         Verb::Run(args) => run(&io, &args).await,
         Verb::Resume(args) => resume(&io, &args).await,
         Verb::Lint(args) => lint(&io, &args).await,
@@ -232,6 +247,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Install(args) => install(&io, &args).await,
         Verb::Uninstall(args) => uninstall(&io, &args).await,
         Verb::Doctor(args) => doctor(&io, &args).await,
+        Verb::Mcp => mcp(&io).await,
         Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,

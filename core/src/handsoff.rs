@@ -23,7 +23,7 @@ pub mod transcript;
 
 pub use continuation::{HostCap, Stop, Verdict, Why};
 pub(crate) use session::digest;
-pub use session::{Ending, Prompt, Session, SessionId, State};
+pub use session::{CountedStop, Ending, Prompt, Session, SessionId, State};
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
 /// such an agent, must not ask another one: it answers from its rules alone.

@@ -20,12 +20,14 @@ pub mod offer;
 mod opencode;
 mod own_file;
 pub mod plugin;
+mod server_file;
 #[cfg(test)]
 mod tests;
 mod vscode;
 
 pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
 pub use own_file::OwnFile;
+pub use server_file::ServerFile;
 
 use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;
@@ -88,14 +90,26 @@ impl Setting {
         }
     }
 
-    /// The command line of the hook, for a shell.
+    /// The words that start our server.
+    fn server_words(&self) -> Vec<String> {
+        let mut words = self.program.clone();
+        words.push("mcp".to_owned());
+        words
+    }
+
+    /// The command line of the hook, for a shell of this machine.
     fn hook_line(&self, host: Host, wait_s: Option<u64>) -> String {
-        let words: Vec<String> = self
-            .hook_words(host, wait_s)
-            .iter()
-            .map(|word| crate::text::shell_word(word))
-            .collect();
+        let words = self.hook_words(host, wait_s);
+        if self.is_on_windows() {
+            return crate::text::windows_line(&words);
+        }
+        let words: Vec<String> = words.iter().map(|word| crate::text::shell_word(word)).collect();
         words.join(" ")
+    }
+
+    /// Whether the program lies on a machine with Windows.
+    fn is_on_windows(&self) -> bool {
+        self.program.first().is_some_and(|program| crate::text::is_windows_path(program))
     }
 
     fn hook_words(&self, host: Host, wait_s: Option<u64>) -> Vec<String> {
@@ -178,6 +192,8 @@ impl Waits {
 pub enum Piece {
     /// Entries of ours in a file that is the user's too.
     Shared(HookFile),
+    /// The entry of our server in a file that is the user's too.
+    Server(ServerFile),
     /// A file of ours alone.
     Own(OwnFile),
 }
@@ -187,6 +203,7 @@ impl Piece {
     pub fn path(&self) -> &str {
         match self {
             Piece::Shared(file) => &file.path,
+            Piece::Server(file) => &file.path,
             Piece::Own(file) => &file.path,
         }
     }
@@ -199,6 +216,7 @@ impl Piece {
     pub fn installed(&self, found: Option<&str>) -> Result<String, String> {
         match self {
             Piece::Shared(file) => file.merged(found),
+            Piece::Server(file) => file.merged(found),
             Piece::Own(file) => file.written(found),
         }
     }
@@ -211,6 +229,7 @@ impl Piece {
     pub fn removed(&self, found: &str) -> Result<Remains, String> {
         match self {
             Piece::Shared(file) => file.without(found),
+            Piece::Server(file) => file.without(found),
             Piece::Own(file) if file.is_ours(found) => {
                 Ok(Remains { text: String::new(), is_nothing: true })
             }
@@ -244,7 +263,17 @@ pub fn pieces(host: Host, setting: &Setting) -> Vec<Piece> {
 /// What the person still has to do, or should know, one paragraph each.
 pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
     match host {
-        Host::Claude => vec!["Sessions that run already read their hooks when they start anew."],
+        Host::Claude => {
+            let mut advice =
+                vec!["Sessions that run already read their hooks when they start anew."];
+            if scope == Scope::User {
+                advice.push(
+                    "Claude Code keeps its own servers in a file that it rewrites all the time; for \
+                     the tools as well, run: claude mcp add --scope user onloop -- onloop mcp",
+                );
+            }
+            advice
+        }
         Host::Codex => vec![
             "Codex skips hooks that nobody has trusted, without a word: start `codex`, open \
              `/hooks` and trust those of onloop. Trust holds until their command changes.",

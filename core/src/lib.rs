@@ -39,6 +39,7 @@ pub mod handsoff;
 pub mod hooks;
 pub mod install;
 pub mod limits;
+pub mod mcp;
 pub mod permission;
 pub mod preflight;
 pub mod program;

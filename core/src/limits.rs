@@ -103,6 +103,16 @@ pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
 pub const SESSION_STALLED_STOPS: u32 = 5;
 /// The same where nothing can be known about progress: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+/// Time in which another hook may be called for a stop that was counted.
+pub const STOP_ECHO_MS: u64 = 60 * 1000;
+/// Most hooks besides the first that are called for one stop: those of two scopes, of a plugin,
+/// of a host that reads another one's files.
+pub const STOP_ECHOES: u32 = 3;
+/// How long a stop waits for the agent's last words to reach its transcript: hosts write it while
+/// they call hooks.
+pub const TRANSCRIPT_LAG_MS: u64 = 400;
+/// Time between two looks at a transcript that is behind.
+pub const TRANSCRIPT_POLL_MS: u64 = 20;
 /// Bytes at the end of a transcript that are looked at.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.
@@ -171,3 +181,32 @@ pub const HOST_FILE_BYTES: u64 = 1024 * 1024;
 pub const HOST_FILE_DEPTH: usize = 100;
 /// Time that an installed hook may take to answer when it is tried.
 pub const CANARY_TIMEOUT_MS: u64 = 30_000;
+
+/// Longest message of a client of `onloop mcp`.
+pub const MCP_LINE_BYTES: u64 = 8 * 1024 * 1024;
+/// Most requests of such a client that are open at a time.
+pub const MCP_CALLS: usize = 16;
+/// Most messages that it may send at once.
+pub const MCP_BATCH: usize = 100;
+/// Longest name, path or identifier in a call of a tool.
+pub const MCP_WORD_CHARS: usize = 1024;
+/// Longest reason in such a call.
+pub const MCP_REASON_CHARS: usize = 4096;
+/// Most items of a list in such a call.
+pub const MCP_LIST_ITEMS: usize = 100;
+/// Most bytes of a program's results that a tool answers with.
+pub const MCP_RESULT_BYTES: usize = 256 * 1024;
+/// Most bytes of a program's words for people that a tool answers with.
+pub const MCP_NOTES_BYTES: usize = 64 * 1024;
+/// Largest record or report that is sent as a resource.
+pub const MCP_RESOURCE_BYTES: usize = 8 * 1024 * 1024;
+/// Most runs whose resources are listed, those that changed last.
+pub const MCP_RUNS_LISTED: usize = 200;
+/// Longest answer of a person that is taken from a client.
+pub const MCP_ANSWER_BYTES: usize = 4 * 1024;
+/// Most bytes of the words before a question to a person that go with it.
+pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
+/// Most folders that are taken from a client.
+pub const MCP_ROOTS: usize = 64;
+/// Longest wait for the client to say where it works; after it, the server's own folder counts.
+pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;

@@ -121,6 +121,14 @@ pub struct Ruling {
     pub commands: Vec<Examined>,
 }
 
+impl Ruling {
+    /// Whether something in the call waits for a person's word, for which nobody else's counts.
+    pub fn needs_a_person(&self) -> bool {
+        let findings = self.commands.iter().filter_map(|command| command.finding.as_ref());
+        findings.into_iter().any(|finding| finding.rule.starts_with(workflow::PERSONS_PART))
+    }
+}
+
 /// Judges `call`.
 pub fn decide(call: &Call, context: &Context) -> Ruling {
     rule(call, context, false)

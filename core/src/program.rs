@@ -29,6 +29,7 @@ mod install;
 mod io;
 mod lint;
 mod locate;
+mod mcp;
 #[cfg(test)]
 pub(crate) mod memory_host;
 mod new;
@@ -74,6 +75,7 @@ pub use install::{InstallArgs, ScopeWord, install, uninstall};
 pub use io::Io;
 pub use lint::{LintArgs, LintFormat, lint, mend};
 pub use locate::{LocateArgs, locate};
+pub use mcp::mcp;
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use preflight::preflight;
@@ -117,6 +119,18 @@ struct Slot {
     request: Option<Request>,
     reply: Option<Result<Outcome, Failure>>,
     now: Timestamp,
+    progress: Option<Progress>,
+}
+
+/// How far a run has come that a program conducts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Steps that are done, and a part of one that is being worked on.
+    pub done: f64,
+    /// All of its steps.
+    pub steps: usize,
+    /// What happens now, on one line.
+    pub words: String,
 }
 
 impl Program {
@@ -126,7 +140,12 @@ impl Program {
         F: Future<Output = Exit> + 'static,
         B: FnOnce(Io) -> F,
     {
-        let slot = Rc::new(RefCell::new(Slot { request: None, reply: None, now: start.now }));
+        let slot = Rc::new(RefCell::new(Slot {
+            request: None,
+            reply: None,
+            now: start.now,
+            progress: None,
+        }));
         let future = Box::pin(body(Io::new(slot.clone(), start)));
         Program { future, slot }
     }
@@ -156,6 +175,14 @@ impl Program {
                 Turn::Request(request.expect("a program waits only for its host"))
             }
         }
+    }
+}
+
+impl Program {
+    /// How far the program has come, where that has changed since it was last asked for. It is
+    /// durable by then.
+    pub fn take_progress(&mut self) -> Option<Progress> {
+        self.slot.borrow_mut().progress.take()
     }
 }
 

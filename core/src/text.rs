@@ -141,6 +141,41 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Whether a path is one of Windows: with a drive, or on a server.
+pub fn is_windows_path(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let has_drive = bytes.len() > 2
+        && bytes[0].is_ascii_alphabetic()
+        && bytes[1] == b':'
+        && matches!(bytes[2], b'\\' | b'/');
+    has_drive || path.starts_with(r"\\")
+}
+
+/// A line that starts a program on Windows. Nobody says whether `cmd.exe` or PowerShell reads it,
+/// and they agree on little: a word that needs no quotes, and `cmd /c` with one pair of quotes
+/// around a path with blanks. What is beyond that is for PowerShell, which most hosts use.
+pub fn windows_line(words: &[String]) -> String {
+    let plain = |word: &str| {
+        let fits = |c: char| c.is_alphanumeric() || "-_./:\\+".contains(c);
+        !word.is_empty() && word.chars().all(fits)
+    };
+    let Some((program, arguments)) = words.split_first() else { return String::new() };
+    let blanks_only = plain(&program.replace(' ', ""));
+    if arguments.iter().all(|word| plain(word)) && blanks_only {
+        let rest: String = arguments.iter().map(|word| format!(" {word}")).collect();
+        return match plain(program) {
+            true => format!("{program}{rest}"),
+            false => format!("cmd /c \"{program}\"{rest}"),
+        };
+    }
+    let quoted = |word: &String| match plain(word) {
+        true => format!(" {word}"),
+        false => format!(" '{}'", word.replace('\'', "''")),
+    };
+    let rest: String = arguments.iter().map(quoted).collect();
+    format!("& '{}'{rest}", program.replace('\'', "''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +203,36 @@ mod tests {
     fn fences_outgrow_their_content() {
         assert_eq!(fenced("", "a```b"), "````\na```b\n````\n");
         assert_eq!(fenced("sh", ""), "```sh\n```\n");
+    }
+
+    #[test]
+    fn lines_for_windows_are_read_alike_by_both_shells_where_that_can_be() {
+        let table: [(&[&str], &str); 5] = [
+            (&[r"C:\tools\onloop.exe", "hook", "codex"], r"C:\tools\onloop.exe hook codex"),
+            (
+                &[r"C:\Program Files\onloop.exe", "hook", "--timeout", "60"],
+                r#"cmd /c "C:\Program Files\onloop.exe" hook --timeout 60"#,
+            ),
+            (
+                &[r"C:\Program Files (x86)\onloop.exe", "hook"],
+                r"& 'C:\Program Files (x86)\onloop.exe' hook",
+            ),
+            (
+                &[r"C:\nodejs\node.exe", r"C:\a b\it's\onloop.mjs", "hook"],
+                r"& 'C:\nodejs\node.exe' 'C:\a b\it''s\onloop.mjs' hook",
+            ),
+            (&[], ""),
+        ];
+        for (words, expected) in table {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(windows_line(&words), expected);
+        }
+        for path in [r"C:\a", "d:/a", r"\\server\share\a"] {
+            assert!(is_windows_path(path), "{path}");
+        }
+        for path in ["/usr/bin/onloop", "C:", "node", "", "a:b"] {
+            assert!(!is_windows_path(path), "{path}");
+        }
     }
 
     #[test]

@@ -98,13 +98,20 @@ pub trait Processes {
         progress: &mut dyn Progress,
     ) -> Result<ProcessTurn, Failure>;
     /// [`Request::Wait`].
-    fn wait(
-        &mut self,
-        wake_after_ms: Option<u64>,
-        progress: &mut dyn Progress,
-    ) -> Result<ProcessTurn, Failure>;
+    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
+    /// [`Request::End`].
+    fn end(&mut self);
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
+}
+
+/// When a caller wants to hear of a program that has not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wake {
+    /// [`ProcessSpec::wake_after_ms`].
+    pub after_ms: Option<u64>,
+    /// [`ProcessSpec::wake_on_input`].
+    pub on_input: bool,
 }
 
 /// How far a program has come when its caller hears of it again.
@@ -154,8 +161,12 @@ pub trait Terminal {
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
     /// [`Request::Ask`].
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
-    /// [`Request::ReadInput`].
-    fn read_input(&mut self, limit_bytes: u64) -> Result<Vec<u8>, Failure>;
+    /// [`Request::ReadInput`]; `None`: no whole line has come in time.
+    fn read_input(
+        &mut self,
+        limit_bytes: u64,
+        wait_ms: Option<u64>,
+    ) -> Result<Option<Vec<u8>>, Failure>;
     /// A live status line for a process called `label` that has run for `elapsed`, where one
     /// is wanted. It disappears when it is dropped.
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
@@ -240,12 +251,19 @@ impl OsHost {
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
             Request::Process(spec) => self.process(&spec),
-            Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
+            Request::Wait { wake_after_ms, wake_on_input } => {
+                self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })
+            }
+            Request::End => {
+                self.processes.end();
+                Ok(Outcome::Done)
+            }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
-            Request::ReadInput { limit_bytes } => {
-                self.terminal.read_input(limit_bytes).map(Outcome::Input)
+            Request::ReadInput { limit_bytes, wait_ms } => {
+                let read = self.terminal.read_input(limit_bytes, wait_ms)?;
+                Ok(read.map_or(Outcome::NoInput, Outcome::Input))
             }
             Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
             Request::Say(say) => self.terminal.say(&say).map(done),
@@ -260,13 +278,13 @@ impl OsHost {
         Ok(self.turn(turn))
     }
 
-    fn wait(&mut self, wake_after_ms: Option<u64>) -> Result<Outcome, Failure> {
+    fn wait(&mut self, wake: Wake) -> Result<Outcome, Failure> {
         let (label, elapsed) = match self.processes.left_running() {
             Some(left) => (left.label, left.elapsed),
             None => (None, Duration::ZERO),
         };
         let mut progress = self.terminal.progress(label.as_deref(), elapsed);
-        let turn = self.processes.wait(wake_after_ms, progress.as_mut())?;
+        let turn = self.processes.wait(wake, progress.as_mut())?;
         drop(progress);
         Ok(self.turn(turn))
     }

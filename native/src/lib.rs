@@ -11,10 +11,7 @@ use std::process::ExitCode;
 use onloop_core::program::{Exit, Program, Start};
 
 pub use drive::drive;
-use host::{
-    HeldLocks, Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Processes,
-    Root,
-};
+use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
@@ -43,19 +40,19 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
     let locks = OsLocks::new(root.clone(), &start.process, &interrupts);
     let terminal = OsTerminal::new(&start, &interrupts);
     let (held, lost) = (locks.held(), terminal.lost_output());
-    let processes: Box<dyn Processes> = if hook::is_one() {
-        Box::new(hook::ProcessesOnDemand::new(root, &interrupts, held))
-    } else {
-        match listening(root, &interrupts, held) {
-            Ok(processes) => Box::new(processes),
-            Err(error) => {
-                return refuse(&format!("cannot listen to signals: {error}"), Exit::Refused);
-            }
-        }
-    };
+    let processes = OsProcesses::new(root, &interrupts, Orphans::End);
+    let running = processes.running();
+    // Most hooks and many verbs are over before a thread for signals has begun: there the
+    // system's own way to end a process is right.
+    interrupts.before_first_wait(move |interrupts| {
+        interrupts.listen(move || {
+            running.end_for_good();
+            held.release_all();
+        })
+    });
     let mut host = OsHost {
         locks: Box::new(locks),
-        processes,
+        processes: Box::new(processes),
         clock: Box::new(OsClock::new(frozen, &interrupts)),
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
@@ -70,17 +67,6 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         }
         Some(_) | None => exit,
     }
-}
-
-/// Programs that a signal ends together with everything that they started.
-fn listening(root: Root, interrupts: &Interrupts, held: HeldLocks) -> std::io::Result<OsProcesses> {
-    let processes = OsProcesses::new(root, interrupts, Orphans::End);
-    let running = processes.running();
-    interrupts.listen(move || {
-        running.end_for_good();
-        held.release_all();
-    })?;
-    Ok(processes)
 }
 
 /// The end of a process that never got to its program.

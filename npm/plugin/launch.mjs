@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Starts onloop for the hooks of this plugin: a plugin that comes from git has no step in which
-// anything could be installed. Looks for the program in this order:
+// Starts onloop for the hooks and the server of this plugin: a plugin that comes from git has no
+// step in which anything could be installed. Looks for the program in this order:
 //
 //   1. what `ONLOOP_BINARY` names,
 //   2. `onloop` on PATH,
-//   3. the npm package that this plugin lies in, or one that Node finds from here.
+//   3. `runtime` beside this file, which the published plugin has: the program for Node itself,
+//   4. the npm package that this plugin lies in, or one that Node finds from here.
 //
 // Nothing is downloaded. Where there is no program, a call is refused rather than let through.
 
@@ -15,8 +16,9 @@ import { constants as os } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Claude Code takes it as a refusal, with what was said on standard error as the reason. */
+/** Hosts take it as a refusal, with what was said on standard error as the reason. */
 const EXIT_NO = 2;
+const EXIT_REFUSED = 4;
 const folder = dirname(fileURLToPath(import.meta.url));
 const words = process.argv.slice(2);
 
@@ -38,8 +40,10 @@ function onPath() {
 
 /** The npm package: a script for Node, because its own launcher prefers a native program. */
 function fromPackage() {
-  const beside = join(folder, "../bin/onloop.mjs");
-  if (isFile(beside) && isFile(join(folder, "../dist/launch.js"))) return beside;
+  for (const place of ["runtime", ".."]) {
+    const script = join(folder, place, "bin/onloop.mjs");
+    if (isFile(script) && isFile(join(folder, place, "dist/launch.js"))) return script;
+  }
   try {
     const manifest = createRequire(import.meta.url).resolve("onloop/package.json");
     return join(dirname(manifest), "bin/onloop.mjs");
@@ -84,6 +88,11 @@ function event() {
  */
 function refuse(why) {
   process.stderr.write(`onloop: ${why}\n`);
+  // Only hooks are asked for a judgement.
+  if (words[0] !== "hook") {
+    process.exitCode = EXIT_REFUSED;
+    return;
+  }
   const name = event();
   process.exitCode = name === undefined || CALLS.includes(name) ? EXIT_NO : 0;
 }

@@ -210,7 +210,7 @@ export class Core {
           said[to] += text;
         },
         ask: (question) => terminal.ask(question),
-        ...(terminal.readInput && { readInput: (limit) => terminal.readInput!(limit) }),
+        ...(terminal.readInput && { readInput: (limit, waitMs) => terminal.readInput!(limit, waitMs) }),
       },
     };
     const exit = await this.run(start, listening);

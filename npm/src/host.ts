@@ -89,6 +89,11 @@ export interface ProcessSpec {
    * followed on with `wait`. Nothing: its end.
    */
   wakeAfterMs?: number;
+  /**
+   * Also answer when standard input has something to read, or has ended. A host that cannot
+   * notice that does not.
+   */
+  wakeOnInput?: boolean;
 }
 
 export type ProcessStatus =
@@ -122,8 +127,8 @@ export interface Processes {
    * Goes on with the program that was left running; none is: `not_found`. Hosts that run every
    * program to its end leave it out.
    */
-  wait?(wakeAfterMs?: number): Promise<ProcessTurn>;
-  /** Ends what was left running; called when the program has ended. */
+  wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
+  /** Ends what was left running, if anything; also called when the program has ended. */
   endLeft?(): Promise<void>;
 }
 
@@ -219,9 +224,10 @@ export interface Terminal {
   ask(question: string): Promise<string>;
   /**
    * The next whole lines of standard input, empty at its end. A line longer than the limit:
-   * `too_large`, and reading goes on behind it. Hosts without standard input leave it out.
+   * `too_large`, and reading goes on behind it. With `waitMs` it waits no longer than that for
+   * a whole line, and answers nothing. Hosts without standard input leave it out.
    */
-  readInput?(limitBytes: number): Promise<Uint8Array>;
+  readInput?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
 }
 
 export interface Host {

@@ -47,7 +47,8 @@ export type Request =
   | { do: "remove" | "list" | "stat" | "canonical" | "unlock"; path: string }
   | { do: "lock"; path: string; wait_ms: number }
   | ({ do: "process" } & ProcessDocument)
-  | { do: "wait"; wake_after_ms: number | null }
+  | { do: "wait"; wake_after_ms: number | null; wake_on_input: boolean }
+  | { do: "end" }
   | ({ do: "git" } & GitRequest)
   | {
       do: "http";
@@ -59,7 +60,7 @@ export type Request =
       limit_bytes: number;
     }
   | { do: "ask"; question: string }
-  | { do: "read_input"; limit_bytes: number }
+  | { do: "read_input"; limit_bytes: number; wait_ms: number | null }
   | { do: "sleep"; duration_ms: number }
   | { do: "say"; to: "result" | "note"; text: string };
 
@@ -75,6 +76,7 @@ interface ProcessDocument {
   label: string | null;
   interactive: boolean;
   wake_after_ms: number | null;
+  wake_on_input: boolean;
 }
 
 type GitRequest =
@@ -212,8 +214,12 @@ async function outcome(
       if (processes.wait === undefined) {
         throw new Failure("not_found", "this host leaves no program running");
       }
-      return answer.turn(await processes.wait(request.wake_after_ms ?? undefined));
+      const { wake_after_ms, wake_on_input } = request;
+      return answer.turn(await processes.wait(wake_after_ms ?? undefined, wake_on_input));
     }
+    case "end":
+      await processes.endLeft?.();
+      return DONE;
     case "git":
       return gitOutcome(host, request);
     case "http": {
@@ -237,7 +243,9 @@ async function outcome(
       if (terminal.readInput === undefined) {
         throw new Failure("unsupported", "this host has no standard input");
       }
-      const lines = await terminal.readInput(request.limit_bytes);
+      const { limit_bytes, wait_ms } = request;
+      const lines = await terminal.readInput(limit_bytes, wait_ms ?? undefined);
+      if (lines === undefined) return { is: "no_input" };
       return { is: "input", bytes: answer.attach(lines) };
     }
     case "sleep":
@@ -263,6 +271,7 @@ function processSpec(
     envSet: document.env_set,
     captureBytes: document.capture_bytes,
     interactive: document.interactive,
+    wakeOnInput: document.wake_on_input,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
     ...(stream_to !== null && { streamTo: stream_to }),

@@ -127,6 +127,9 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
     case "lock":
       await locks.lock(path, step.wait_ms ?? 0, 0);
       return { is: "done" };
+    case "end":
+      await processes.endLeft();
+      return { is: "done" };
     case "unlock":
       await locks.unlock(path);
       return { is: "done" };

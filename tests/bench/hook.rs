@@ -3,10 +3,16 @@
 //! `cargo bench -p onloop-tests --bench hook` prints ratios; each figure is the median of
 //! several rounds in which floor and hook take turns, so that a busy machine slows both.
 
+mod measured;
+
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::LazyLock;
+
+use measured::{median, ratio, time};
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
 
 const ROUNDS: usize = 101;
 /// Goals; an empty program is what starting a process costs here at least.
@@ -20,6 +26,7 @@ fn main() {
     if !std::env::args().any(|word| word == "--bench") {
         return;
     }
+    LazyLock::force(&PROGRAM);
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let transcript = folder.path().join("transcript.jsonl");
     write_transcript(&transcript);
@@ -54,14 +61,14 @@ fn compare(name: &str, folder: &Path, input: &str, goal: f64) {
         measured.push(time(|| hook(folder, input)));
     }
     let (floor, measured) = (median(floor), median(measured));
-    let ratio = measured.as_secs_f64() / floor.as_secs_f64().max(1e-9);
     println!(
-        "{name}: {measured:?}, an empty program: {floor:?}; ratio {ratio:.2} (goal: at most {goal})"
+        "{name}: {measured:?}, an empty program: {floor:?}; ratio {:.2} (goal: at most {goal})",
+        ratio(measured, floor)
     );
 }
 
 fn hook(folder: &Path, input: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onloop-under-test"));
+    let mut command = Command::new(&*PROGRAM);
     command.args(["hook", "claude"]).env("HANDSOFF_MAX_CONTINUATIONS", "1000000");
     run(command, folder, input);
 }
@@ -74,15 +81,4 @@ fn run(mut command: Command, folder: &Path, input: &str) {
     let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
     let status = child.wait().expect("a child can be waited for");
     assert!(status.success(), "{status}");
-}
-
-fn time(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }

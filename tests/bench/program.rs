@@ -5,11 +5,18 @@
 //! numbers say more about the machine. Each figure is the median of several rounds in which
 //! floor and program take turns, so that a busy machine slows both.
 
+mod measured;
+
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use measured::{median, ratio, time};
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
 
 /// Rounds of everything that is short.
 const ROUNDS: usize = 41;
@@ -26,6 +33,7 @@ fn main() {
     if !std::env::args().any(|word| word == "--bench") {
         return;
     }
+    LazyLock::force(&PROGRAM);
     lint();
     let mut per_step = Vec::new();
     for (steps, rounds) in [(50, 5), (500, 3), (5_000, 1)] {
@@ -217,7 +225,7 @@ fn workflow(folder: &Path, steps: u32, check: &str) -> String {
 }
 
 fn onloop(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onloop-under-test"));
+    let mut command = Command::new(&*PROGRAM);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
@@ -226,19 +234,4 @@ fn onloop(folder: &Path, arguments: &[&str]) -> Command {
 fn start(mut command: Command) {
     let status = command.status().expect("the program is there");
     assert!(status.success(), "{command:?} ended with {status}");
-}
-
-fn time(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn ratio(one: Duration, other: Duration) -> f64 {
-    one.as_secs_f64() / other.as_secs_f64().max(1e-9)
 }

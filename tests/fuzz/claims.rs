@@ -93,6 +93,45 @@ pub(crate) fn hook(bytes: &[u8]) {
     assert!(host != Host::Codex || shape != "ask", "{document}");
 }
 
+/// Whatever a client sends, it hears whole messages, one answer for each request at most, and
+/// the conversation ends when its input does.
+pub(crate) fn mcp(bytes: &[u8]) {
+    let mut program = Program::from_command_line(Start::example(["onloop", "mcp"]));
+    let (mut reply, mut input, mut said) = (None, Some(bytes.to_vec()), String::new());
+    loop {
+        let request = match program.resume(reply.take()) {
+            Turn::Exit(exit) => {
+                assert_eq!(exit.code(), 0);
+                break;
+            }
+            Turn::Request(request) => request,
+        };
+        let outcome = match request {
+            Request::ReadInput { .. } => Ok(Outcome::Input(input.take().unwrap_or_default())),
+            Request::Say(Say::Result(text)) => {
+                said.push_str(&text);
+                Ok(Outcome::Done)
+            }
+            Request::Canonical { path } => Ok(Outcome::Path(path)),
+            Request::Process(_) | Request::Write { .. } => {
+                panic!("nothing is there to run or to change")
+            }
+            _ => Err(Failure::new(FailureKind::NotFound, "nothing is there")),
+        };
+        reply = Some(Reply { at: Timestamp::EPOCH, outcome });
+    }
+    assert!(said.is_empty() || said.ends_with('\n'));
+    for line in said.lines() {
+        let line: Value = serde_json::from_str(line).expect("one whole document a line");
+        for message in line.as_array().map_or(std::slice::from_ref(&line), Vec::as_slice) {
+            assert_eq!(message["jsonrpc"], "2.0");
+            let kinds = ["result", "error", "method"];
+            let found = kinds.iter().filter(|kind| message.get(**kind).is_some()).count();
+            assert_eq!(found, 1, "{message}");
+        }
+    }
+}
+
 /// Runs the whole program against a machine with nothing on it.
 fn answer_of_hook(host: Host, input: &[u8]) -> String {
     let mut program = Program::from_command_line(Start::example(["onloop", "hook", host.word()]));

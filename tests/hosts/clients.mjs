@@ -1,55 +1,65 @@
-// Where the clients are, and new machines for them.
+// The clients, each with its stand-in for a model, and new machines for them.
+//
+// A client has a name as `onloop install` knows it, the variables that its machine needs, and
+// `session(place, script, options)`, which lets its agent take the turns of a script and says
+// what came of it: `{ code, stdout, stderr, heard }`.
 
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import { completions, messages, responses, serve } from "./model.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
 /** Top of the checkout. */
-export const repository = join(here, "../..");
-/** The native program under test. */
-const NATIVE = process.env["ONLOOP_TEST_NATIVE"];
+export const repository = join(dirname(fileURLToPath(import.meta.url)), "../..");
+/** The native program under test, and the folder into which the clients were installed. */
+const NATIVE = named("ONLOOP_TEST_NATIVE");
+const CLIENTS = join(named("ONLOOP_TEST_CLIENTS"), "node_modules");
+
+function named(variable) {
+  const value = process.env[variable];
+  if (value === undefined) throw new Error(`${variable} is not set; \`cargo xtask hosts\` sets it`);
+  return value;
+}
 
 /** The program of Claude Code for this platform, without the script that would install it. */
-export function claude() {
-  const scope = join(here, "node_modules/@anthropic-ai");
+function claudeProgram() {
+  const scope = join(CLIENTS, "@anthropic-ai");
   const packages = readdirSync(scope).filter((name) => name.startsWith("claude-code-"));
   const found = packages.map((name) => join(scope, name, "claude")).find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`no Claude Code in ${scope}; \`npm ci\` brings it`);
+  if (found === undefined) throw new Error(`no Claude Code in ${scope}`);
   return found;
-}
-
-/** The program of Codex, which needs no installation. */
-export function codex() {
-  return join(here, "node_modules/.bin/codex");
-}
-
-/** The program of opencode for this platform, without the script that would install it. */
-export function opencode() {
-  const name = `opencode-${process.platform}-${process.arch}`;
-  return join(here, "node_modules", name, "bin/opencode");
 }
 
 const made = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** A project with something to destroy, a home and an `onloop` on the PATH, all of them new. */
-export function machine(variables) {
+/**
+ * A project with something to destroy, a home, and a PATH on which `onloop`, the client and Node
+ * come before what the system has, all of them new.
+ */
+export function machine(client) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "onloop-hosts-")));
   made.push(folder);
-  for (const name of ["home", "project", "bin"]) mkdirSync(join(folder, name));
+  for (const name of ["home", "home/.codex", "project", "bin"]) mkdirSync(join(folder, name));
   symlinkSync(NATIVE, join(folder, "bin/onloop"));
+  symlinkSync(client.program, join(folder, "bin", client.name));
+  symlinkSync(process.execPath, join(folder, "bin/node"));
   mkdirSync(join(folder, "project/victim"));
   writeFileSync(join(folder, "project/victim/file"), "still here\n");
   const home = join(folder, "home");
+  const PATH = [join(folder, "bin"), "/usr/bin", "/bin"].join(delimiter);
+  // Codex asks a login shell, which makes a PATH of its own.
+  writeFileSync(join(home, ".profile"), `PATH='${PATH}'\n`);
   const env = {
-    PATH: [join(folder, "bin"), process.env["PATH"]].join(delimiter),
+    PATH,
     HOME: home,
     HANDSOFF_AUTO_PERMISSION: "0",
-    ...variables(home),
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    ...client.variables(home),
   };
   return { project: join(folder, "project"), home, bin: join(folder, "bin/onloop"), env };
 }
@@ -64,3 +74,93 @@ export function run(program, words, { project, env }) {
     child.stdin.end();
   });
 }
+
+/** Runs `onloop`; anything but success is a failure of the test. */
+export async function onloop(place, ...words) {
+  const ended = await run("onloop", words, place);
+  assert.equal(ended.code, 0, `onloop ${words.join(" ")}: ${JSON.stringify(ended)}`);
+  return ended.stdout;
+}
+
+async function withModel(dialect, script, act) {
+  const model = await serve(dialect, script);
+  const ended = await act(model.url).finally(() => model.close());
+  return { ...ended, heard: model.heard };
+}
+
+export const claude = {
+  name: "claude",
+  program: claudeProgram(),
+  variables: (home) => ({
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    ANTHROPIC_API_KEY: "sk-ant-fake",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+    IS_SANDBOX: "1",
+  }),
+  /** Its verbs for plugins. They ask its servers, too, and try again for a long time where none is. */
+  plugin: (place, ...words) =>
+    withModel(messages, [], (url) => {
+      const nowhere = { HTTPS_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" };
+      const env = { ...place.env, ...nowhere, ANTHROPIC_BASE_URL: url };
+      return run("claude", ["plugin", ...words], { ...place, env });
+    }),
+  /** `act` starts another program than the client itself. */
+  session(place, script, { prompt = "go", words = [], act = run } = {}) {
+    const options = ["-p", prompt, "--permission-mode", "bypassPermissions", "--output-format", "json"];
+    return withModel(messages, script, (url) => {
+      const env = { ...place.env, ANTHROPIC_BASE_URL: url };
+      return act("claude", [...options, ...words], { ...place, env });
+    });
+  },
+};
+
+/** Ends what we write into the configuration of Codex. */
+const MARK = "# of others\n";
+
+export const codex = {
+  name: "codex",
+  program: join(CLIENTS, ".bin/codex"),
+  variables: (home) => ({ CODEX_HOME: join(home, ".codex"), FAKE_KEY: "x" }),
+  session(place, script, { prompt = "go", words = [] } = {}) {
+    return withModel(responses, script, (url) => {
+      const config = join(place.home, ".codex/config.toml");
+      // What was written by others, plugins for instance, stays.
+      const found = existsSync(config) ? readFileSync(config, "utf8") : "";
+      const others = found.split(MARK).at(-1);
+      const ours = `model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"
+base_url = "${url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"
+[projects.${JSON.stringify(place.project)}]\ntrust_level = "trusted"\n`;
+      writeFileSync(config, `${ours}${MARK}${others}`);
+      const options = ["exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"];
+      return run("codex", [...options, ...words, prompt], place);
+    });
+  },
+  /** Hooks count only where a person has trusted them; this stands for the person. */
+  trusted: "--dangerously-bypass-hook-trust",
+};
+
+export const opencode = {
+  name: "opencode",
+  program: join(CLIENTS, `opencode-${process.platform}-${process.arch}`, "bin/opencode"),
+  variables: (home) => ({
+    XDG_CONFIG_HOME: join(home, ".config"),
+    XDG_DATA_HOME: join(home, ".local/share"),
+    XDG_STATE_HOME: join(home, ".local/state"),
+    XDG_CACHE_HOME: join(home, ".cache"),
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+  }),
+  session(place, script, { prompt = "go", words = [] } = {}) {
+    return withModel(completions, script, (url) => {
+      const options = { baseURL: `${url}/v1`, apiKey: "x" };
+      const models = { fake: { name: "fake", tool_call: true } };
+      const provider = { fake: { npm: "@ai-sdk/openai-compatible", name: "fake", options, models } };
+      const config = { provider, model: "fake/fake", permission: { bash: "allow" } };
+      writeFileSync(join(place.project, "opencode.json"), JSON.stringify(config));
+      return run("opencode", ["run", ...words, prompt], place);
+    });
+  },
+};

@@ -1,46 +1,103 @@
-// A stand-in for the servers of a language model, on loopback: it lets an agent run the lines
-// that a test has given it, one after the other, and then lets it stop.
+// A stand-in for the servers of a language model, on loopback: it takes the turns that a test has
+// given it, one after the other, and then says that it has finished.
+//
+// A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools, or
+// `{ say: text }`. A function instead of a turn makes one of the conversation so far. A generator
+// instead of the list yields turns, and gets the conversation after each:
+//
+//   turns    how many the model has taken
+//   told     what people, hooks and the client said to it, in order
+//   results  what its tools said, in order
+//   rules    what the client gives its model to know, as one text
 
 import { createServer } from "node:http";
 
-/** Starts the server; `results` collects what the agent's tool said about each line. */
-export async function messages(lines) {
-  const results = [];
+/** Starts a server that speaks a dialect of those below. */
+export async function serve(dialect, script) {
+  const heard = { turns: 0, told: [], results: [], tools: [], rules: "" };
+  const broken = [];
   const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    const asked = body === "" ? {} : JSON.parse(body);
-    // Clients also ask for titles, counts of tokens and the like.
-    if (!request.url.startsWith("/v1/messages") || !asked.stream || !asked.tools?.length) {
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(whole([{ type: "text", text: "ok" }], "end_turn")));
-      return;
+    try {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      const asked = body === "" ? {} : JSON.parse(body);
+      response.setHeader("content-type", "text/event-stream");
+      if (!dialect.isTurn(request.url, asked)) return dialect.aside(response, asked);
+      Object.assign(heard, dialect.read(asked));
+      const next = Array.isArray(script) ? script[heard.turns] : script.next(heard).value;
+      const turn = (typeof next === "function" ? next(heard) : next) ?? { say: "finished" };
+      response.end(dialect.write(turn, heard));
+    } catch (error) {
+      // The client would only try again; the test must learn of it.
+      broken.push(error);
+      response.statusCode = 400;
+      response.end("{}");
     }
-    const done = asked.messages.flatMap(({ content }) =>
-      Array.isArray(content) ? content.filter(({ type }) => type === "tool_result") : [],
-    );
-    results.splice(0, results.length, ...done.map(({ content }) => JSON.stringify(content)));
-    response.setHeader("content-type", "text/event-stream");
-    const line = lines[done.length];
-    response.end(line === undefined ? text("finished") : call(done.length, line));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
-  return { url: `http://127.0.0.1:${port}`, results, close: () => server.close() };
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+    if (broken.length > 0) throw broken[0];
+  };
+  return { url: `http://127.0.0.1:${port}`, heard, close };
 }
 
-function whole(content, stop_reason) {
-  const usage = { input_tokens: 1, output_tokens: 1 };
-  return { id: "msg", type: "message", role: "assistant", model: "fake", content, stop_reason, usage };
-}
-
+/** Events of a stream, one JSON document each. */
 function events(list) {
   return list.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-function block(content_block, delta, stop_reason) {
+/** Content that is a text, or a list of blocks with texts in them. */
+function textOf(content) {
+  if (typeof content === "string") return content;
+  return (content ?? []).map((block) => block.text ?? "").join("");
+}
+
+const USAGE = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+
+/** Anthropic's Messages. */
+export const messages = {
+  // Clients also ask for titles, counts of tokens and the like.
+  isTurn: (url, asked) => url.startsWith("/v1/messages") && asked.stream && asked.tools?.length > 0,
+  aside(response) {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(message("aside", [{ type: "text", text: "ok" }], "end_turn")));
+  },
+  read({ messages, tools, system }) {
+    const blocks = messages
+      .filter(({ role }) => role === "user")
+      .flatMap(({ content }) => (typeof content === "string" ? [{ type: "text", text: content }] : content));
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    return {
+      turns: messages.filter(({ role }) => role === "assistant").length,
+      told: blocks.filter(({ type }) => type === "text").map(({ text }) => text),
+      results: results.map(({ content }) => textOf(content)),
+      tools: tools.map(({ name }) => name),
+      rules: textOf(system),
+    };
+  },
+  write({ run, tool, input, say }, { turns }) {
+    if (say !== undefined) {
+      return block(turns, { type: "text", text: "" }, { type: "text_delta", text: say }, "end_turn");
+    }
+    const name = tool ?? "Bash";
+    const partial_json = JSON.stringify(input ?? { command: run, description: "a step" });
+    const use = { type: "tool_use", id: `toolu_${turns}`, name, input: {} };
+    return block(turns, use, { type: "input_json_delta", partial_json }, "tool_use");
+  },
+};
+
+/** Clients take two messages of one number for parts of one. */
+function message(number, content, stop_reason) {
+  const id = `msg_${number}`;
+  return { id, type: "message", role: "assistant", model: "fake", content, stop_reason, usage: USAGE };
+}
+
+function block(number, content_block, delta, stop_reason) {
   return events([
-    { type: "message_start", message: whole([], null) },
+    { type: "message_start", message: message(number, [], null) },
     { type: "content_block_start", index: 0, content_block },
     { type: "content_block_delta", index: 0, delta },
     { type: "content_block_stop", index: 0 },
@@ -49,89 +106,80 @@ function block(content_block, delta, stop_reason) {
   ]);
 }
 
-function text(said) {
-  return block({ type: "text", text: "" }, { type: "text_delta", text: said }, "end_turn");
-}
-
-function call(number, command) {
-  const input = JSON.stringify({ command, description: "a step" });
-  const tool = { type: "tool_use", id: `toolu_${number}`, name: "Bash", input: {} };
-  return block(tool, { type: "input_json_delta", partial_json: input }, "tool_use");
-}
-
-/** The same for clients that speak OpenAI's Responses. */
-export async function responses(lines) {
-  const results = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    if (!request.url.endsWith("/responses")) {
-      response.statusCode = 404;
-      response.end("{}");
-      return;
-    }
-    const { input, tools } = JSON.parse(body);
-    const done = input.filter(({ type }) => type === "function_call_output");
-    results.splice(0, results.length, ...done.map(({ output }) => JSON.stringify(output)));
-    const line = lines[done.length];
-    const said = {
-      type: "message",
-      role: "assistant",
-      id: "msg",
-      content: [{ type: "output_text", text: "finished" }],
+/** OpenAI's Responses. */
+export const responses = {
+  isTurn: (url) => url.endsWith("/responses"),
+  aside(response) {
+    response.statusCode = 404;
+    response.end("{}");
+  },
+  read({ input, tools, instructions }) {
+    const rules = input.filter(({ role }) => role === "developer").map(({ content }) => textOf(content));
+    const said = ({ type, role }) => type === "message" && role === "assistant";
+    const outputs = input.filter(({ type }) => type === "function_call_output");
+    return {
+      turns: input.filter((item) => item.type === "function_call" || said(item)).length,
+      told: input.filter(({ role }) => role === "user").map(({ content }) => textOf(content)),
+      results: outputs.map(({ output }) => (typeof output === "string" ? output : JSON.stringify(output))),
+      tools: tools.map(({ name }) => name),
+      rules: [instructions, ...rules].join("\n"),
     };
-    const item = line === undefined ? said : shell(tools, done.length, line);
-    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
-    response.setHeader("content-type", "text/event-stream");
-    response.end(
-      events([
-        { type: "response.created", response: { id: "resp" } },
-        { type: "response.output_item.done", output_index: 0, item },
-        { type: "response.completed", response: { id: "resp", usage } },
-      ]),
-    );
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  return { url: `http://127.0.0.1:${port}`, results, close: () => server.close() };
-}
+  },
+  write({ run, tool, input, say }, { turns, tools }) {
+    const call = tool === undefined ? shell(tools, run) : { name: tool, input };
+    const item =
+      say === undefined
+        ? { type: "function_call", call_id: `call_${turns}`, name: call.name, arguments: JSON.stringify(call.input) }
+        : { type: "message", role: "assistant", id: `msg_${turns}`, content: [{ type: "output_text", text: say }] };
+    return events([
+      { type: "response.created", response: { id: "resp" } },
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.completed", response: { id: "resp", usage: USAGE } },
+    ]);
+  },
+};
 
 /** A call of whichever shell the client offers. */
-function shell(tools, number, line) {
-  const arguments_ = {
+function shell(tools, line) {
+  const inputs = {
     exec_command: { cmd: line },
     shell_command: { command: line },
     shell: { command: ["sh", "-c", line] },
   };
-  const name = Object.keys(arguments_).find((name) => tools.some((tool) => tool.name === name));
-  if (name === undefined) throw new Error(`no shell among ${tools.map((tool) => tool.name)}`);
-  return { type: "function_call", call_id: `call_${number}`, name, arguments: JSON.stringify(arguments_[name]) };
+  const name = Object.keys(inputs).find((name) => tools.includes(name));
+  if (name === undefined) throw new Error(`no shell among ${tools}`);
+  return { name, input: inputs[name] };
 }
 
-/** The same for clients that speak chat completions. */
-export async function completions(lines) {
-  const results = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    const asked = body === "" ? {} : JSON.parse(body);
-    const done = (asked.messages ?? []).filter(({ role }) => role === "tool");
-    const works = asked.tools?.length > 0;
-    if (works) results.splice(0, results.length, ...done.map(({ content }) => JSON.stringify(content)));
-    const line = works ? lines[done.length] : undefined;
-    const args = JSON.stringify({ command: line, description: "a step" });
-    const call = { index: 0, id: `call_${done.length}`, type: "function", function: { name: "bash", arguments: args } };
-    const delta = line === undefined ? { content: "finished" } : { tool_calls: [call] };
-    const chunk = (delta, finish_reason) => {
-      const choices = [{ index: 0, delta, finish_reason }];
-      const said = { id: "chat", object: "chat.completion.chunk", created: 0, model: "fake", choices };
-      return `data: ${JSON.stringify(said)}\n\n`;
+/** Chat completions. */
+export const completions = {
+  isTurn: (url, asked) => asked.tools?.length > 0,
+  aside(response) {
+    response.end(chunks({ content: "ok" }, "stop"));
+  },
+  read({ messages, tools }) {
+    const of = (wanted) => messages.filter(({ role }) => role === wanted);
+    return {
+      turns: of("assistant").length,
+      told: of("user").map(({ content }) => textOf(content)),
+      results: of("tool").map(({ content }) => textOf(content)),
+      tools: tools.map(({ function: { name } }) => name),
+      rules: of("system").map(({ content }) => textOf(content)).join("\n"),
     };
-    response.setHeader("content-type", "text/event-stream");
-    const end = line === undefined ? "stop" : "tool_calls";
-    response.end(`${chunk({ role: "assistant", ...delta }, null)}${chunk({}, end)}data: [DONE]\n\n`);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  return { url: `http://127.0.0.1:${port}`, results, close: () => server.close() };
+  },
+  write({ run, tool, input, say }, { turns }) {
+    if (say !== undefined) return chunks({ content: say }, "stop");
+    const args = JSON.stringify(input ?? { command: run, description: "a step" });
+    const call = { index: 0, id: `call_${turns}`, type: "function", function: { name: tool ?? "bash", arguments: args } };
+    return chunks({ tool_calls: [call] }, "tool_calls");
+  },
+};
+
+function chunks(delta, end) {
+  const chunk = (delta, finish_reason) => {
+    const choices = [{ index: 0, delta, finish_reason }];
+    const said = { id: "chat", object: "chat.completion.chunk", created: 0, model: "fake", choices };
+    return `data: ${JSON.stringify(said)}\n\n`;
+  };
+  return `${chunk({ role: "assistant", ...delta }, null)}${chunk({}, end)}data: [DONE]\n\n`;
 }

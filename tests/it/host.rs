@@ -69,6 +69,7 @@ fn command(command: Command) -> ProcessSpec {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }
 

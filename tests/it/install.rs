@@ -2,6 +2,7 @@
 
 mod doctor;
 mod files;
+mod golden;
 mod plugin;
 mod properties;
 

@@ -16,6 +16,8 @@ mod hook;
 mod host;
 #[cfg(unix)]
 mod install;
+#[cfg(unix)]
+mod mcp;
 mod mutations;
 mod permission;
 #[cfg(unix)]

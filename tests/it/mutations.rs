@@ -28,6 +28,9 @@ fn read(path: &Path) -> Vec<u8> {
 /// Pieces that mean something in one of the formats.
 const PIECES: &[&str] = &[
     "---\n",
+    "\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"",
+    "tools/call",
+    "\"params\":{",
     "- [ ] **Step 1: ",
     "verify:",
     "```sh\n",
@@ -126,4 +129,9 @@ fn journals_of_any_bytes() {
 #[test]
 fn hooks_of_any_bytes() {
     holds("hook", &seeds("fuzz/seeds/hook"), claims::hook);
+}
+
+#[test]
+fn conversations_of_any_bytes() {
+    holds("mcp", &seeds("fuzz/seeds/mcp"), claims::mcp);
 }

@@ -3,6 +3,7 @@
 mod crashes;
 mod failures;
 mod interleaving;
+mod tools;
 
 use onloop_core::program::{Exit, Failure, FailureKind, GitRequest, Outcome, ProcessSpec};
 use onloop_tests::{Disk, Ended, SimHost, SimProcess};

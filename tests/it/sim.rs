@@ -28,6 +28,7 @@ fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }
 

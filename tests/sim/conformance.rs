@@ -170,7 +170,10 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
-        "wait" => Request::Wait { wake_after_ms: step["wake_after_ms"].as_u64() },
+        "wait" => {
+            Request::Wait { wake_after_ms: step["wake_after_ms"].as_u64(), wake_on_input: false }
+        }
+        "end" => Request::End,
         "http" => http(step, server),
         "ask" => Request::Ask { question: text(step, "question") },
         "sleep" => Request::Sleep { duration_ms: number("ms") },
@@ -214,6 +217,7 @@ fn process(step: &Value, command: Command) -> Request {
         label: None,
         interactive: false,
         wake_after_ms: step["wake_after_ms"].as_u64(),
+        wake_on_input: false,
     })
 }
 
@@ -283,6 +287,7 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Commit(_)) => plain("commit"),
         Ok(Outcome::Answer(_)) => plain("answer"),
         Ok(Outcome::Input(_)) => plain("input"),
+        Ok(Outcome::NoInput) => plain("no_input"),
         Ok(Outcome::Http(answer)) => {
             let parts = vec![("status", Value::from(answer.status)), ("text", lossy(&answer.body))];
             ("http".to_owned(), parts)

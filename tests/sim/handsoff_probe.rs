@@ -24,6 +24,7 @@ async fn probe(io: Io) -> Exit {
                 target_text: whole(&json!({ "command": target })),
                 reason: "no rule decides".to_owned(),
                 context: String::new(),
+                only_a_person: false,
                 time_left_ms: time_left_ms.parse().unwrap_or(0),
             };
             let loaded = config::load(&io, &io.start().cwd).await;

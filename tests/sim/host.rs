@@ -347,7 +347,13 @@ impl SimHost {
             Request::Lock { path, wait_ms } => self.lock(&path, wait_ms).map(done),
             Request::Unlock { path } => self.unlock(&path).map(done),
             Request::Process(spec) => self.process(number, &spec),
-            Request::Wait { wake_after_ms } => self.wait(wake_after_ms),
+            Request::Wait { wake_after_ms, wake_on_input } => {
+                self.wait(wake_after_ms, wake_on_input)
+            }
+            Request::End => {
+                self.left = None;
+                Ok(Outcome::Done)
+            }
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
@@ -441,10 +447,10 @@ impl SimHost {
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;
         let ends_at = self.after(end.duration_ms);
-        Ok(self.follow(LeftRunning { end, ends_at }, spec.wake_after_ms))
+        Ok(self.follow(LeftRunning { end, ends_at }, spec.wake_after_ms, spec.wake_on_input))
     }
 
-    fn wait(&mut self, wake_after_ms: Option<u64>) -> Result<Outcome, Failure> {
+    fn wait(&mut self, wake_after_ms: Option<u64>, on_input: bool) -> Result<Outcome, Failure> {
         let Some(mut left) = self.left.take() else {
             let message = "no program was left running";
             return Err(Failure::new(FailureKind::NotFound, message));
@@ -454,10 +460,20 @@ impl SimHost {
             left.end.duration_ms -= left.ends_at.millis_since(self.now);
             left.ends_at = self.now;
         }
-        Ok(self.follow(left, wake_after_ms))
+        Ok(self.follow(left, wake_after_ms, on_input))
     }
 
-    fn follow(&mut self, process: LeftRunning, wake_after_ms: Option<u64>) -> Outcome {
+    fn follow(
+        &mut self,
+        process: LeftRunning,
+        wake_after_ms: Option<u64>,
+        on_input: bool,
+    ) -> Outcome {
+        // What there is to read is there from the beginning.
+        if on_input && !self.input.is_empty() {
+            self.left = Some(process);
+            return Outcome::Running;
+        }
         let wake_at = wake_after_ms.map(|ms| self.after(ms));
         if let Some(wake_at) = wake_at.filter(|&at| at < process.ends_at) {
             self.now = wake_at;

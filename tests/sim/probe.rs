@@ -57,6 +57,7 @@ fn spec(line: &str) -> ProcessSpec {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }
 

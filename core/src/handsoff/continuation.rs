@@ -1,6 +1,6 @@
 //! The agent wants to stop. Should it?
 
-use super::session::{Session, State, digest};
+use super::session::{CountedStop, Session, State, digest};
 use super::transcript::Evidence;
 use crate::limits;
 use crate::text;
@@ -17,6 +17,17 @@ pub struct Stop {
     pub evidence: Evidence,
     /// Revision of the run's record, when the session drives one.
     pub run_revision: Option<u64>,
+}
+
+impl Stop {
+    /// Stops in a row without progress after which the agent is let go.
+    fn idle_stops(&self) -> u32 {
+        if self.evidence.is_nothing() {
+            limits::SESSION_UNKNOWN_STOPS
+        } else {
+            limits::SESSION_STALLED_STOPS
+        }
+    }
 }
 
 /// How often a host lets an agent be sent on.
@@ -99,6 +110,9 @@ impl Session {
         if matches!(self.state, State::Ended(_)) || self.paused {
             return Verdict::Rest;
         }
+        if self.is_echo(at, stop) {
+            return self.again(stop);
+        }
         if self.updated_at.is_some_and(|then| at.millis_since(then) > limits::SESSION_STALE_MS) {
             self.paused = true;
             return self.rest(at, Why::Stale);
@@ -125,14 +139,10 @@ impl Session {
                 stop.configured.min(self.continuation_count.saturating_add(left))
             }
         };
-        let allowed = if stop.evidence.is_nothing() {
-            limits::SESSION_UNKNOWN_STOPS
-        } else {
-            limits::SESSION_STALLED_STOPS
-        };
-        if self.stalled >= allowed {
+        if self.stalled >= stop.idle_stops() {
             return self.rest(at, Why::Stalled { stops: self.stalled });
         }
+        self.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
         self.continuation_count = number;
         self.in_a_row = self.in_a_row.saturating_add(1);
         self.reason = None;
@@ -140,9 +150,37 @@ impl Session {
         Verdict::Continue { number, maximum }
     }
 
+    /// Whether another hook was asked about this very stop a moment ago. A transcript that stands
+    /// still must not keep a session going, so each of them counts as one without progress.
+    fn is_echo(&mut self, at: Timestamp, stop: &Stop) -> bool {
+        let soon = |then: Timestamp| at.millis_since(then) <= limits::STOP_ECHO_MS;
+        let Some(counted) = &mut self.stop else { return false };
+        let is_same = stop.evidence.place.as_ref() == Some(&counted.place);
+        let is_echo = is_same && self.updated_at.is_some_and(soon);
+        if !is_echo || counted.echoes >= limits::STOP_ECHOES {
+            return false;
+        }
+        counted.echoes += 1;
+        self.stalled = self.stalled.saturating_add(1);
+        self.stalled < stop.idle_stops()
+    }
+
+    /// The answer that was given to the stop that counted.
+    fn again(&self, stop: &Stop) -> Verdict {
+        let maximum = match stop.cap {
+            HostCap::None => stop.configured,
+            HostCap::Total(cap) => stop.configured.min(cap),
+            HostCap::InARow(cap) => {
+                let left = cap.saturating_sub(self.in_a_row);
+                stop.configured.min(self.continuation_count.saturating_add(left))
+            }
+        };
+        Verdict::Continue { number: self.continuation_count, maximum }
+    }
+
     /// Counts this stop towards those that show no progress.
     fn measure(&mut self, stop: &Stop) {
-        let Evidence { message, tools, api_error: _ } = &stop.evidence;
+        let Evidence { message, tools, api_error: _, place: _ } = &stop.evidence;
         let message = message.as_deref().map(digest);
         let same = message.is_some() && message == self.last_message;
         let moved = stop.run_revision.is_some() && stop.run_revision != self.run_revision;
@@ -156,6 +194,7 @@ impl Session {
     }
 
     fn rest(&mut self, at: Timestamp, why: Why) -> Verdict {
+        self.stop = None;
         self.reason = Some(why.to_string());
         if why != Why::Stale {
             self.updated_at = Some(at);
@@ -179,7 +218,7 @@ mod tests {
         Stop {
             configured: 10,
             cap: HostCap::None,
-            evidence: Evidence { message: Some(message.to_owned()), tools, api_error: None },
+            evidence: Evidence { message: Some(message.to_owned()), tools, ..Evidence::default() },
             run_revision: None,
         }
     }
@@ -192,6 +231,34 @@ mod tests {
             Verdict::Rest => "rest".to_owned(),
         };
         stops.into_iter().map(|stop| short(session.stopped(Timestamp::EPOCH, &stop))).collect()
+    }
+
+    #[test]
+    fn a_stop_about_which_several_hooks_are_asked_counts_once() {
+        let at = |place: &str| {
+            let mut stop = stop(&format!("at {place}"), Some(true));
+            stop.evidence.place = Some(place.to_owned());
+            stop
+        };
+        let said = verdicts(&mut session(), [at("a"), at("a"), at("b"), at("b"), at("a")]);
+        assert_eq!(said, ["1/10", "1/10", "2/10", "2/10", "3/10"]);
+        let in_a_row = |place: &str| Stop {
+            cap: HostCap::InARow(3),
+            ..Stop { evidence: Evidence { tools: Some(false), ..at(place).evidence }, ..at(place) }
+        };
+        let said = verdicts(&mut session(), [in_a_row("a"), in_a_row("a"), in_a_row("b")]);
+        assert_eq!(said, ["1/3", "1/3", "2/3"]);
+        // A transcript that stands still does not keep a session going.
+        let still = std::iter::repeat_with(|| at("a")).take(100);
+        let said = verdicts(&mut session(), still);
+        let last = said.iter().position(|said| !said.contains('/')).unwrap();
+        assert!(last <= 10 && said[last].contains("no progress"), "{said:?}");
+        // What comes much later is another stop.
+        let mut session = session();
+        session.stopped(Timestamp::EPOCH, &at("a"));
+        let later = Timestamp::from_millis(limits::STOP_ECHO_MS.cast_signed() + 1);
+        let expected = Verdict::Continue { number: 2, maximum: 10 };
+        assert_eq!(session.stopped(later, &at("a")), expected);
     }
 
     #[test]

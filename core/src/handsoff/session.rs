@@ -122,6 +122,9 @@ pub struct Session {
     pub in_a_row: u32,
     /// Stops in a row that showed no progress.
     pub stalled: u32,
+    /// Where in the conversation the last stop was that counted, and how many hooks have been
+    /// called for it besides the first.
+    pub stop: Option<CountedStop>,
     /// Digest of what the agent said when it last stopped.
     pub last_message: Option<String>,
     /// Digest of what it was last told: some hosts hand that back as a person's prompt.
@@ -134,6 +137,16 @@ pub struct Session {
     pub updated_at: Option<Timestamp>,
     /// Members that we do not know; they survive a rewrite.
     pub unknown: Map<String, Value>,
+}
+
+/// A stop that was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedStop {
+    /// The place in the conversation, as [`Evidence::place`](super::transcript::Evidence) names it.
+    pub place: String,
+    /// Hooks that were called for it since: those of another scope, or of a host that reads the
+    /// files of two.
+    pub echoes: u32,
 }
 
 /// A prompt that arrives in a session.
@@ -167,6 +180,7 @@ impl Session {
             paused: false,
             in_a_row: 0,
             stalled: 0,
+            stop: None,
             last_message: None,
             last_prompt: None,
             prompt_id: None,

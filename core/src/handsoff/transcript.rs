@@ -6,6 +6,9 @@ use serde_json::Value;
 /// Entries at the end among which an error of the service is looked for.
 const LAST_ENTRIES: usize = 6;
 
+/// Entries at the end that name a place.
+const PLACE_ENTRIES: usize = 4;
+
 /// What is known about the agent's last turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -15,12 +18,22 @@ pub struct Evidence {
     pub tools: Option<bool>,
     /// What the model's service complained about.
     pub api_error: Option<String>,
+    /// Names the place in the conversation: two stops at one place are one stop.
+    pub place: Option<String>,
 }
 
 impl Evidence {
     /// Nothing is known at all.
     pub fn is_nothing(&self) -> bool {
-        *self == Evidence::default()
+        let Evidence { message, tools, api_error, place: _ } = self;
+        message.is_none() && tools.is_none() && api_error.is_none()
+    }
+
+    /// Whether the transcript ends before `message`, which the host says was the agent's last:
+    /// hosts write it while they call hooks. What is seen in it is about an earlier turn then.
+    pub fn is_behind(&self, message: &str) -> bool {
+        let seen = self.message.as_deref().map_or("", str::trim_end);
+        self.api_error.is_none() && !self.is_nothing() && !seen.ends_with(message.trim())
     }
 }
 
@@ -47,7 +60,7 @@ pub fn read(tail: &[u8], whole: bool) -> Evidence {
         // The first line is the end of one that began before.
         lines.remove(0);
     }
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence { place: place(&lines), ..Evidence::default() };
     let mut tools = None;
     for (from_end, line) in lines.iter().rev().enumerate() {
         match serde_json::from_str::<Value>(line).map_or(Entry::Aside, |entry| classify(&entry)) {
@@ -76,6 +89,21 @@ pub fn read(tail: &[u8], whole: bool) -> Evidence {
     // Where the turn began is not in sight: then only a tool that was seen proves anything.
     evidence.tools = tools.filter(|&used| used || whole);
     evidence
+}
+
+/// What stands last, without what hosts note about hooks: several hooks are called at one place.
+fn place(lines: &[&str]) -> Option<String> {
+    let is_of_hook = |line: &&str| {
+        let entry = serde_json::from_str::<Value>(line).unwrap_or_default();
+        let kinds = ["/type", "/subtype", "/attachment/type", "/data/type"];
+        kinds.iter().any(|kind| {
+            let kind = entry.pointer(kind).and_then(Value::as_str).unwrap_or_default();
+            kind.contains("hook")
+        })
+    };
+    let last = lines.iter().rev().filter(|line| !is_of_hook(line)).take(PLACE_ENTRIES);
+    let last: Vec<&str> = last.copied().collect();
+    (!last.is_empty()).then(|| super::session::digest(&last.join("\n")))
 }
 
 /// The conversation in the last bytes of a transcript, as `role: text` lines.
@@ -177,6 +205,18 @@ mod tests {
         };
         let evidence = read(lines.join("\n").as_bytes(), true);
         (known(evidence.message), evidence.tools, known(evidence.api_error))
+    }
+
+    #[test]
+    fn a_transcript_that_lacks_the_last_words_is_behind() {
+        let of = |lines: &[&str]| read(lines.join("\n").as_bytes(), true);
+        assert!(!of(&[USER, SAYS]).is_behind("Done."));
+        assert!(!of(&[USER, SAYS]).is_behind(" Done.\n"));
+        assert!(of(&[USER, SAYS]).is_behind("Done again."));
+        assert!(of(&[USER, TOOL, ANSWER]).is_behind("Done."));
+        // Where there is nothing to read, or the service failed, nothing is waited for.
+        assert!(!of(&[]).is_behind("Done."));
+        assert!(!of(&[USER, FAILS]).is_behind("Credit balance is too low, sorry"));
     }
 
     #[test]

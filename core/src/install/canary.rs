@@ -32,6 +32,27 @@ pub fn event(host: Host) -> String {
     event.to_string()
 }
 
+/// What a client says that wants to know which tools a server has.
+pub fn conversation() -> String {
+    let client = json!({ "name": "onloop-doctor", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({
+        "protocolVersion": crate::mcp::VERSIONS[0], "capabilities": {}, "clientInfo": client,
+    });
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+    ];
+    messages.iter().map(|message| format!("{message}\n")).collect()
+}
+
+/// How many tools the server lists; nothing when it does not.
+pub fn tools_in(said: &str) -> Option<usize> {
+    let mut messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let answer = messages.find(|message| message["id"] == 2)?;
+    Some(answer["result"]["tools"].as_array().filter(|tools| !tools.is_empty())?.len())
+}
+
 /// Whether the host would understand an answer as a refusal.
 pub fn is_refusal(host: Host, answer: &str) -> bool {
     let Ok(answer) = serde_json::from_str::<Value>(answer) else { return false };

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::offer::{COMMANDS, Moment, SKILLS, sign};
-use super::{HookFile, OwnFile, Piece, Setting};
+use super::server_file::{Form, plain_entry};
+use super::{HookFile, OwnFile, Piece, Scope, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
@@ -28,6 +29,15 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         version: None,
         hooks: hooks.collect(),
     })];
+    // What is the user's is in a file that Claude Code itself writes while it runs.
+    if setting.scope == Scope::Project {
+        let mut entry = plain_entry(&setting.server_words());
+        entry["type"] = json!("stdio");
+        pieces.push(Piece::Server(ServerFile {
+            path: format!("{}/.mcp.json", setting.project),
+            form: Form::Json { servers: "mcpServers", entry },
+        }));
+    }
     pieces.extend(skills(setting, "skills", ".claude/skills"));
     pieces.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl/{}.md", command.name);

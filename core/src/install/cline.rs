@@ -1,6 +1,9 @@
 //! Cline: a program for each event, named after it.
 
-use super::{OwnFile, Piece, Setting};
+use serde_json::json;
+
+use super::server_file::{Form, plain_entry};
+use super::{OwnFile, Piece, Scope, ServerFile, Setting};
 use crate::hooks::Host;
 
 /// Events at which there is something to say or to learn. A task that ends cannot be sent on.
@@ -19,5 +22,16 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             owns_folder: false,
         })
     };
-    EVENTS.iter().map(piece).collect()
+    let mut pieces: Vec<Piece> = EVENTS.iter().map(piece).collect();
+    // A project has no servers of its own.
+    if setting.scope == Scope::User {
+        let mut entry = plain_entry(&setting.server_words());
+        // Cline waits for a minute unless told otherwise, and an hour is the most it takes.
+        entry["timeout"] = json!(3600);
+        pieces.push(Piece::Server(ServerFile {
+            path: format!("{}/.cline/data/settings/cline_mcp_settings.json", setting.home),
+            form: Form::Json { servers: "mcpServers", entry },
+        }));
+    }
+    pieces
 }

@@ -4,8 +4,9 @@ use serde_json::{Map, json};
 
 use super::claude::skills;
 use super::offer::Moment;
+use super::server_file::{Form, plain_entry};
 use super::vscode::document;
-use super::{OwnFile, Piece, Setting};
+use super::{OwnFile, Piece, ServerFile, Setting};
 use crate::hooks::Host;
 
 const EVENTS: [(&str, Moment); 4] = [
@@ -20,7 +21,8 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     for (event, moment) in EVENTS {
         let wait_s = setting.waits.of_moment(moment);
         let line = setting.hook_line(Host::Copilot, Some(wait_s));
-        let entry = json!({ "type": "command", "bash": line, "timeoutSec": wait_s });
+        let shell = if setting.is_on_windows() { "powershell" } else { "bash" };
+        let entry = json!({ "type": "command", shell: line, "timeoutSec": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
     let mut pieces = vec![Piece::Own(OwnFile {
@@ -31,6 +33,13 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         sign: " hook copilot".to_owned(),
         owns_folder: false,
     })];
+    let mut entry = plain_entry(&setting.server_words());
+    entry["type"] = json!("local");
+    entry["tools"] = json!(["*"]);
+    pieces.push(Piece::Server(ServerFile {
+        path: setting.path("mcp-config.json", ".github/mcp.json"),
+        form: Form::Json { servers: "mcpServers", entry },
+    }));
     pieces.extend(skills(setting, "skills", ".github/skills"));
     pieces
 }

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::offer::Moment;
-use super::{HookFile, Piece, Setting};
+use super::server_file::{Form, plain_entry};
+use super::{HookFile, Piece, ServerFile, Setting};
 use crate::hooks::Host;
 
 const EVENTS: [(&str, Moment); 7] = [
@@ -20,7 +21,7 @@ const EVENTS: [(&str, Moment); 7] = [
 const OTHER_TOOLS: &str = "Write|Delete|Edit|StrReplace";
 
 pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
-    vec![Piece::Shared(HookFile {
+    let hooks = Piece::Shared(HookFile {
         path: setting.path("hooks.json", ".cursor/hooks.json"),
         host: Host::Cursor,
         version: Some(1),
@@ -28,7 +29,12 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             .iter()
             .map(|(event, moment)| (*event, entry(setting, event, *moment)))
             .collect(),
-    })]
+    });
+    let server = Piece::Server(ServerFile {
+        path: setting.path("mcp.json", ".cursor/mcp.json"),
+        form: Form::Json { servers: "mcpServers", entry: plain_entry(&setting.server_words()) },
+    });
+    vec![hooks, server]
 }
 
 fn entry(setting: &Setting, event: &str, moment: Moment) -> Value {

@@ -160,9 +160,12 @@ fn ours(host: Host, root: &Node) -> Vec<Ours> {
 const PROGRAMS: [&str; 7] =
     ["onloop", "hotl-rt", "onloop.exe", "hotl-rt.exe", "onloop.mjs", "hotl-rt.mjs", "launch.mjs"];
 
+/// Members in which hosts keep the line that they run.
+const LINES: [&str; 3] = ["command", "bash", "powershell"];
+
 /// Whether a handler calls our hook of that host.
 fn is_ours(host: Host, handler: &Value) -> bool {
-    ["command", "bash"].iter().any(|key| {
+    LINES.iter().any(|key| {
         let Some(command) = handler[*key].as_str() else { return false };
         let mut line = command.to_owned();
         for argument in handler["args"].as_array().into_iter().flatten() {
@@ -182,6 +185,11 @@ fn calls_us(line: &str, host: Host) -> bool {
         let name = program.rsplit(['/', '\\', ' ']).next().unwrap_or_default();
         ends && PROGRAMS.contains(&name.trim_start_matches(['"', '\'']))
     })
+}
+
+/// Whether a word is the path of a program of ours.
+pub(super) fn is_program_of_ours(word: &str) -> bool {
+    word.rsplit(['/', '\\']).next().is_some_and(|name| PROGRAMS.contains(&name))
 }
 
 /// A hook of ours that a host would call.
@@ -224,7 +232,8 @@ pub fn installed_hooks(host: Host, text: &str) -> Result<Vec<InstalledHook>, Str
                 }
                 (Some(line), None) => HookCall::Line(line.to_owned()),
                 (None, _) => {
-                    HookCall::Line(handler["bash"].as_str().unwrap_or_default().to_owned())
+                    let line = LINES.iter().find_map(|key| handler[*key].as_str());
+                    HookCall::Line(line.unwrap_or_default().to_owned())
                 }
             };
             found.push(InstalledHook { event: ours.event.clone(), call });

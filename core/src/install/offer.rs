@@ -128,13 +128,32 @@ pub const COMMANDS: [Command; 5] = [
 ];
 
 impl Command {
-    /// The file of Claude Code; others read the same form.
+    /// The file of Claude Code, in whose folder `hotl` it becomes `/hotl:NAME`.
     pub fn file(&self) -> String {
+        self.with_head("", self.instructions.to_owned())
+    }
+
+    /// The same for hosts without folders of commands, where it is `/hotl-NAME`.
+    pub fn flat_file(&self) -> String {
+        self.with_head("", self.flat())
+    }
+
+    /// The prompt file of VS Code, which asks for what is to follow the command.
+    pub fn prompt_file(&self) -> String {
+        let hint = self.argument_hint.trim_matches(['[', ']', '<', '>']);
+        let ask = format!("${{input:arguments:{hint}}}");
+        self.with_head("agent: agent\n", self.flat().replace("$ARGUMENTS", &ask))
+    }
+
+    fn flat(&self) -> String {
+        self.instructions.replace("/hotl:", "/hotl-")
+    }
+
+    fn with_head(&self, further: &str, instructions: String) -> String {
         format!(
-            "---\ndescription: {}\nargument-hint: {}\n---\n\n{}\n{SIGN}\n",
+            "---\ndescription: {}\nargument-hint: {}\n{further}---\n\n{instructions}\n{SIGN}\n",
             quoted(self.description),
             quoted(self.argument_hint),
-            self.instructions
         )
     }
 }

@@ -1,10 +1,11 @@
 //! opencode: a plugin in JavaScript, skills and commands.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::claude::skills;
 use super::offer::{COMMANDS, sign};
-use super::{OwnFile, Piece, Setting};
+use super::server_file::Form;
+use super::{OwnFile, Piece, ServerFile, Setting};
 use crate::hooks::Host;
 
 /// The plugin, with a place for the words that start the hook.
@@ -28,9 +29,16 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     let plugin = PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string());
     let mut pieces =
         vec![own("plugins/onloop.js", ".opencode/plugins/onloop.js", plugin, SIGN.to_owned())];
+    let server = json!({
+        "type": "local", "command": setting.server_words(), "enabled": true,
+    });
+    pieces.push(Piece::Server(ServerFile {
+        path: setting.path("opencode.json", "opencode.json"),
+        form: Form::Json { servers: "mcp", entry: server },
+    }));
     pieces.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl-{}.md", command.name);
-        own(&path, &format!(".opencode/{path}"), command.file(), sign())
+        own(&path, &format!(".opencode/{path}"), command.flat_file(), sign())
     }));
     pieces.extend(skills(setting, "skills", ".opencode/skills"));
     pieces

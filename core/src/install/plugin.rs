@@ -1,13 +1,17 @@
-//! The plugin for Claude Code: what people get from a marketplace, without an installation.
+//! The plugin for Claude Code and Codex: what people get from a marketplace, without an
+//! installation.
 //!
 //! Its files lie in `npm/plugin` and are generated from the [offer](super::offer). A plugin that
 //! comes from git has no step in which it could be built, so its hooks start a launcher with
-//! `node`, which looks for the program.
+//! `node`, which looks for the program. Each host has a manifest of its own, and hooks of its
+//! own: Codex would run what Claude Code's hook only asks about.
 
 use serde_json::{Map, Value, json};
 
 use super::claude::{EVENTS, entry};
+use super::codex;
 use super::offer::{COMMANDS, SKILLS};
+use super::server_file::{SERVER, plain_entry};
 use super::{Waits, vscode::document};
 use crate::auto::prompts::AGENTS;
 use crate::handsoff::config::Config;
@@ -21,6 +25,9 @@ pub fn files() -> Vec<(String, String)> {
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), document(&manifest())),
         ("hooks/hooks.json".to_owned(), document(&hooks())),
+        (".mcp.json".to_owned(), document(&servers())),
+        (".codex-plugin/plugin.json".to_owned(), document(&codex_manifest())),
+        ("codex/hooks.json".to_owned(), document(&codex_hooks())),
     ];
     files.extend(
         SKILLS.iter().map(|skill| (format!("skills/{}/SKILL.md", skill.name), skill.file())),
@@ -44,6 +51,48 @@ pub fn marketplace() -> String {
     }))
 }
 
+/// `.agents/plugins/marketplace.json` at the root of the repository, for Codex.
+pub fn codex_marketplace() -> String {
+    document(&json!({
+        "name": "onloop",
+        "interface": { "displayName": "onloop" },
+        "plugins": [{
+            "name": NAME,
+            "source": { "source": "local", "path": "./npm/plugin" },
+            "policy": { "installation": "AVAILABLE", "authentication": "ON_INSTALL" },
+            "category": "Productivity",
+        }],
+    }))
+}
+
+fn codex_manifest() -> Value {
+    let mut manifest = manifest();
+    let members = manifest.as_object_mut().expect("a manifest is an object");
+    members.remove("network");
+    members.insert("skills".to_owned(), json!("./skills/"));
+    members.insert("hooks".to_owned(), json!("./codex/hooks.json"));
+    let interface = json!({
+        "displayName": "onloop",
+        "shortDescription": "Unattended work with verified steps, gates and judged tool calls",
+        "longDescription": DESCRIPTION,
+        "developerName": "onloop",
+        "category": "Productivity",
+        "websiteURL": env!("CARGO_PKG_REPOSITORY"),
+    });
+    members.insert("interface".to_owned(), interface);
+    manifest
+}
+
+/// The lines are for a shell, and the same in every version: trust holds until they change. On
+/// Windows that shell is PowerShell.
+fn codex_hooks() -> Value {
+    let mut entry = codex::entry("node \"$PLUGIN_ROOT/launch.mjs\" hook codex");
+    entry["hooks"][0]["commandWindows"] = json!("node \"$env:PLUGIN_ROOT/launch.mjs\" hook codex");
+    let hooks: Map<String, Value> =
+        codex::EVENTS.iter().map(|event| ((*event).to_owned(), json!([entry]))).collect();
+    json!({ "hooks": hooks })
+}
+
 fn manifest() -> Value {
     json!({
         "name": NAME,
@@ -57,6 +106,12 @@ fn manifest() -> Value {
         "network": { "hosts": ["api.telegram.org"] },
         "keywords": ["workflow", "hooks", "permissions", "verification", "human-on-the-loop"],
     })
+}
+
+/// The tools, by way of the same launcher.
+fn servers() -> Value {
+    let words = ["node", "${CLAUDE_PLUGIN_ROOT}/launch.mjs", "mcp"].map(str::to_owned);
+    json!({ "mcpServers": { SERVER: plain_entry(&words) } })
 }
 
 /// The same hooks as in somebody's settings, by way of the launcher.

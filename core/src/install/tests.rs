@@ -95,6 +95,31 @@ fn every_host_finds_its_own_hook_again_and_no_other() {
 }
 
 #[test]
+fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
+    let program = r"C:\Program Files\onloop\onloop.exe";
+    for host in [Host::Codex, Host::Cursor, Host::VsCode, Host::Copilot] {
+        let setting = Setting {
+            home: r"C:\Users\me".to_owned(),
+            user_folder: r"C:\Users\me\.x".to_owned(),
+            ..setting(Scope::User, &[program])
+        };
+        let text = pieces(host, &setting)[0].installed(None).unwrap();
+        let hooks = installed_hooks(host, &text).unwrap();
+        assert!(!hooks.is_empty(), "{text}");
+        for hook in hooks {
+            let HookCall::Line(line) = hook.call else { panic!("{host:?}: {hook:?}") };
+            let start = format!("cmd /c \"{program}\" hook {}", host.word());
+            assert!(line.starts_with(&start), "{line}");
+        }
+        assert_eq!(text.contains("\"powershell\""), host == Host::Copilot, "{text}");
+    }
+    // Where a program is called without a shell in between, nothing is quoted.
+    let claude = pieces(Host::Claude, &setting(Scope::User, &[program]))[0].installed(None);
+    let calls = installed_hooks(Host::Claude, &claude.unwrap()).unwrap();
+    assert!(matches!(&calls[0].call, HookCall::Words(words) if words[0] == program));
+}
+
+#[test]
 fn claude_is_told_not_to_run_what_could_not_be_judged() {
     let text = shared(Host::Claude).installed(None).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();
@@ -229,4 +254,96 @@ fn skills_have_the_form_that_agents_expect() {
         assert!(skill.description.len() <= 1024);
         assert!(skill.file().starts_with(&format!("---\nname: {}\n", skill.name)));
     }
+}
+
+/// The server's file of a host, if it has one in that scope.
+fn server(host: Host, scope: Scope) -> Option<ServerFile> {
+    of(host, scope).into_iter().find_map(|piece| match piece {
+        Piece::Server(file) => Some(file),
+        Piece::Shared(_) | Piece::Own(_) => None,
+    })
+}
+
+#[test]
+fn servers_go_where_the_host_looks_for_them() {
+    let table = [
+        (Host::Claude, None, Some("/srv/repo/.mcp.json")),
+        (Host::Codex, Some("/home/me/.codex/config.toml"), Some("/srv/repo/.codex/config.toml")),
+        (Host::Cursor, Some("/home/me/.cursor/mcp.json"), Some("/srv/repo/.cursor/mcp.json")),
+        (Host::VsCode, None, Some("/srv/repo/.vscode/mcp.json")),
+        (
+            Host::OpenCode,
+            Some("/home/me/.config/opencode/opencode.json"),
+            Some("/srv/repo/opencode.json"),
+        ),
+        (Host::Cline, Some("/home/me/.cline/data/settings/cline_mcp_settings.json"), None),
+        (
+            Host::Copilot,
+            Some("/home/me/.copilot/mcp-config.json"),
+            Some("/srv/repo/.github/mcp.json"),
+        ),
+    ];
+    assert_eq!(table.len(), Host::ALL.len());
+    for (host, user, project) in table {
+        for (scope, expected) in [(Scope::User, user), (Scope::Project, project)] {
+            let file = server(host, scope);
+            assert_eq!(file.as_ref().map(|file| file.path.as_str()), expected, "{host:?}");
+            let Some(file) = file else { continue };
+            let installed = file.merged(None).unwrap();
+            let words = file.words_in(&installed).unwrap();
+            assert_eq!(words, ["/opt/on loop/onloop", "mcp"], "{installed}");
+            assert!(file.without(&installed).unwrap().is_nothing, "{installed}");
+        }
+    }
+}
+
+#[test]
+fn every_host_gets_its_own_form_of_a_server() {
+    let table = [
+        (
+            Host::Claude,
+            r#"{"mcpServers":{"onloop":{"command":"/opt/on loop/onloop","args":["mcp"],"type":"stdio"}}}"#,
+        ),
+        (
+            Host::Cursor,
+            r#"{"mcpServers":{"onloop":{"command":"/opt/on loop/onloop","args":["mcp"]}}}"#,
+        ),
+        (
+            Host::VsCode,
+            r#"{"servers":{"onloop":{"command":"/opt/on loop/onloop","args":["mcp"],"type":"stdio"}}}"#,
+        ),
+        (
+            Host::OpenCode,
+            r#"{"mcp":{"onloop":{"type":"local","command":["/opt/on loop/onloop","mcp"],"enabled":true}}}"#,
+        ),
+        (
+            Host::Copilot,
+            r#"{"mcpServers":{"onloop":{"command":"/opt/on loop/onloop","args":["mcp"],"type":"local","tools":["*"]}}}"#,
+        ),
+    ];
+    for (host, expected) in table {
+        let text = server(host, Scope::Project).unwrap().merged(None).unwrap();
+        let found: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(found.to_string(), expected);
+    }
+    let text = server(Host::Codex, Scope::Project).unwrap().merged(None).unwrap();
+    let expected = "[mcp_servers.onloop]\ncommand = \"/opt/on loop/onloop\"\nargs = [\"mcp\"]\n\
+                    tool_timeout_sec = 86400\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn servers_of_others_stay_and_come_back() {
+    let file = server(Host::Cursor, Scope::User).unwrap();
+    let theirs = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"x\" },\n  },\n}\n";
+    let installed = file.merged(Some(theirs)).unwrap();
+    assert!(installed.contains("// mine") && installed.contains("/opt/on loop/onloop"));
+    assert_eq!(file.merged(Some(&installed)).unwrap(), installed);
+    let remains = file.without(&installed).unwrap();
+    assert_eq!((remains.text.as_str(), remains.is_nothing), (theirs, false));
+    let other = r#"{"mcpServers": {"onloop": {"command": "./mine"}}}"#;
+    assert!(file.merged(Some(other)).unwrap_err().contains("somebody else"));
+    assert_eq!(file.without(other).unwrap().text, other);
+    assert!(file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err().contains("an object"));
+    assert_eq!(file.words_in(other), None);
 }

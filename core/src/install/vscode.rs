@@ -1,10 +1,11 @@
-//! VS Code with Copilot: a file of hooks of our own, agents and skills.
+//! VS Code with Copilot: a file of hooks of our own, prompt files, agents and skills.
 
 use serde_json::{Map, Value, json};
 
 use super::claude::skills;
-use super::offer::Moment;
-use super::{OwnFile, Piece, Setting};
+use super::offer::{COMMANDS, Moment, sign};
+use super::server_file::{Form, plain_entry};
+use super::{OwnFile, Piece, Scope, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
@@ -30,6 +31,16 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         sign: " hook vscode".to_owned(),
         owns_folder: false,
     })];
+    // Where the user's own are depends on the system and on the profile.
+    if setting.scope == Scope::Project {
+        let mut entry = plain_entry(&setting.server_words());
+        entry["type"] = json!("stdio");
+        pieces.push(Piece::Server(ServerFile {
+            path: format!("{}/.vscode/mcp.json", setting.project),
+            form: Form::Json { servers: "servers", entry },
+        }));
+    }
+    pieces.extend(prompts(setting));
     pieces.extend(AGENTS.iter().map(|agent| {
         let name = format!("agents/{}.agent.md", agent.name);
         Piece::Own(OwnFile {
@@ -42,6 +53,23 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     }));
     pieces.extend(skills(setting, "skills", ".github/skills"));
     pieces
+}
+
+/// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
+fn prompts(setting: &Setting) -> Vec<Piece> {
+    let piece = |command: &super::offer::Command| {
+        Piece::Own(OwnFile {
+            path: format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name),
+            content: command.prompt_file(),
+            executable: false,
+            sign: sign(),
+            owns_folder: false,
+        })
+    };
+    match setting.scope {
+        Scope::User => Vec::new(),
+        Scope::Project => COMMANDS.iter().map(piece).collect(),
+    }
 }
 
 /// JSON for a file.

@@ -37,7 +37,7 @@ pub struct Examined {
     pub about: &'static str,
     /// The part of its name that the table knows: `git push`.
     pub name: String,
-    /// What the worst finding about it was.
+    /// What the worst finding about it was; without tracing, only what asks.
     pub finding: Option<Finding>,
     /// How many wrappers and substitutions it was found in.
     pub depth: usize,
@@ -252,6 +252,8 @@ impl<'c> Judge<'c> {
         self.depth -= 1;
         if self.traced {
             self.commands[at].words = args.iter().map(|arg| arg.text.clone()).collect();
+        }
+        if self.traced || own.decision() == Decision::Ask {
             self.commands[at].finding = own.finding().cloned();
         }
         self.consider(own.into_finding());

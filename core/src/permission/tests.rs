@@ -71,8 +71,9 @@ fn a_session_may_end_itself_and_no_other() {
     assert_eq!(decision("onloop session done s1"), Decision::Allow);
     assert_eq!(decision("onloop session done s2"), Decision::Ask);
     assert_eq!(decision("onloop gate 1 approved"), Decision::Ask);
-    assert_eq!(decision("onloop approve 0a1b2c3d4e5f"), Decision::Ask);
     for line in [
+        "onloop approve 0a1b2c3d4e5f",
+        "onloop permit trust",
         "onloop uninstall claude",
         "hotl-rt install codex --dry-run",
         "sh -c 'onloop uninstall codex'",

@@ -8,6 +8,9 @@ use super::programs::Class;
 use super::shell::{Script, Word};
 use super::verdict::{Decision, Finding};
 
+/// How the rules begin that only a person can answer.
+pub(super) const PERSONS_PART: &str = "person:";
+
 /// Values of `.state` that end a session.
 const FINAL_STATES: [&str; 4] = ["done", "completed", "error", "failed"];
 
@@ -76,18 +79,60 @@ pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     });
 }
 
+/// `onloop approve` and `permit trust`: what they record is a person's word, and the agent
+/// whose calls are judged cannot give it. `permit` also explains, which changes nothing.
+pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let verb = parsed.args.first().and_then(Arg::known);
+    if parsed.name.ends_with("permit") && matches!(verb, Some("explain" | "batch")) {
+        return;
+    }
+    judge.add(Finding {
+        decision: Decision::Deny,
+        rule: format!("program:{}", parsed.name),
+        reason: format!("`{}` answers for the person who watches this agent", parsed.name),
+    });
+}
+
+/// `onloop gate`, `finish` and others: a person decides about a run, or whether there is one.
+pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    judge.add(Finding {
+        decision: Decision::Ask,
+        rule: format!("{PERSONS_PART}{}", parsed.name),
+        reason: format!("`{}` decides about a run, which is a person's part", parsed.name),
+    });
+}
+
 /// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
 /// person has begun, and runs the checks that the record holds.
 pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
-    let number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     let drives = match words.as_deref() {
         Some([step, verb]) => {
-            number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
+            is_number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
         }
         Some(_) | None => false,
     };
     if !drives {
         judge.classified(Class::Administers, parsed);
     }
+}
+
+/// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
+/// the gate. Every other decision is a person's.
+pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+    let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
+    let modes: Vec<Option<&str>> = parsed
+        .seen
+        .iter()
+        .filter(|seen| seen.name == "--mode")
+        .map(|seen| seen.value.as_ref().and_then(Arg::known))
+        .collect();
+    let approves = matches!(words.as_deref(), Some([step, "approved"]) if is_number(step));
+    if !(approves && modes == [Some("auto")]) {
+        decides_about_a_run(judge, parsed);
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

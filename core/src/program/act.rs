@@ -102,6 +102,7 @@ fn spec(
         label: Some(format!("Step {}: {}", step.number, text::one_line(&step.name))),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }
 

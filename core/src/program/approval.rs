@@ -14,6 +14,8 @@ use crate::handsoff::DEPTH_VARIABLE;
 use crate::handsoff::approval::message::Subject;
 use crate::handsoff::config::Config;
 use crate::limits;
+use crate::text;
+use crate::wire::approval::PendingCall;
 use judge::Opinion;
 
 /// A call that no rule decides.
@@ -29,6 +31,8 @@ pub struct Escalation {
     pub reason: String,
     /// The end of the conversation, for the language model; empty where there is none.
     pub context: String,
+    /// Only a person's word counts: no language model is asked.
+    pub only_a_person: bool,
     /// Time until the host stops waiting for us, from now.
     pub time_left_ms: u64,
 }
@@ -55,7 +59,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Verd
     }
     let asked_at = io.now();
     let mut reason = escalation.reason.clone();
-    if config.auto_permission {
+    if config.auto_permission && !escalation.only_a_person {
         match judge::opinion(io, escalation).await {
             Opinion::Allow => return Verdict::Allow,
             Opinion::Deny => {
@@ -79,6 +83,21 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Verd
         reason,
     };
     ask::person(io, telegram, &subject, wait_ms).await
+}
+
+/// Asks a person about a call that was put off, for as long as the configuration says.
+pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Verdict {
+    let Some(telegram) = config.telegram.as_ref().filter(|_| config.enabled) else {
+        let why = format!("Telegram is not set up in `{}`", text::one_line(&call.cwd));
+        return Verdict::NoAnswer(why);
+    };
+    let subject = Subject {
+        tool: call.tool.clone(),
+        target: call.target.clone(),
+        session_id: call.session_id.clone(),
+        reason: call.reason.clone(),
+    };
+    ask::person(io, telegram, &subject, telegram.timeout_ms).await
 }
 
 /// The folder of questions, answers and pending calls. They belong to the person and not to

@@ -1,5 +1,7 @@
 //! `onloop approve`: the calls that wait for a person.
 
+mod by_telegram;
+
 use super::approval::pending;
 use super::{Command, Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
 use crate::handsoff::DEPTH_VARIABLE;
@@ -18,8 +20,11 @@ pub struct ApproveArgs {
     #[cfg_attr(feature = "cli", arg(long, requires = "id"))]
     pub deny: bool,
     /// Then resume its session with Claude Code
-    #[cfg_attr(feature = "cli", arg(long, requires = "id"))]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub resume: bool,
+    /// Ask about all that wait through Telegram, one after the other
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["id", "deny", "json"]))]
+    pub telegram: bool,
     /// Print JSON
     #[cfg_attr(feature = "cli", arg(long))]
     pub json: bool,
@@ -31,6 +36,13 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     if io.env(DEPTH_VARIABLE).is_some() {
         io.note("error: an agent cannot approve its own calls").await;
         return Exit::Refused;
+    }
+    if args.telegram {
+        return by_telegram::ask_about_all(io, args.resume).await;
+    }
+    if args.resume && args.id.is_none() {
+        io.note("error: `--resume` needs the id of a call, or `--telegram`").await;
+        return Exit::Usage;
     }
     let calls = match pending::list(io).await {
         Ok(calls) => calls,
@@ -65,16 +77,21 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     if args.json {
         io.result(format!("{}\n", pending_list(std::slice::from_ref(&call)))).await;
     }
+    go_on(io, &call, choice, args.resume).await
+}
+
+/// Says what was answered, and lets the session go on where that is wanted.
+async fn go_on(io: &Io, call: &PendingCall, choice: Choice, resumes: bool) -> Exit {
     let word = match choice {
         Choice::Allow => "allowed",
         Choice::Deny => "denied",
     };
     let call_words = format!("{} {}", text::one_line(&call.tool), quoted(&call.target));
     io.note(format!("{word}, for one time: {call_words}")).await;
-    if args.resume {
-        return resume(io, &call).await;
+    if resumes {
+        return resume(io, call).await;
     }
-    io.note(format!("go on with: {}", resume_line(&call))).await;
+    io.note(format!("go on with: {}", resume_line(call))).await;
     Exit::Done
 }
 
@@ -150,6 +167,7 @@ async fn resume(io: &Io, call: &PendingCall) -> Exit {
         label: Some("claude".to_owned()),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     match io.process(spec).await {
         Ok(end) => {

@@ -26,10 +26,15 @@ enum Reply {
 /// Unclear answers after which the run pauses instead of asking on.
 const TRIES: usize = 5;
 
+/// Whether a person can be asked.
+pub(super) fn is_attended(io: &Io) -> bool {
+    let terminal = io.start().terminal;
+    terminal.stdin && terminal.stderr
+}
+
 /// Asks the person at the terminal, if there is one.
 pub(super) async fn person(io: &Io, store: &Store, question: &Question) -> Result<Answer, Stop> {
-    let terminal = io.start().terminal;
-    if !terminal.stdin || !terminal.stderr {
+    if !is_attended(io) {
         return Ok(Answer::Nobody);
     }
     let text = format!("{} (yes/no/show-details) ", words(store.run(), question));

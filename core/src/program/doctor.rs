@@ -4,7 +4,7 @@ use super::install::{known, look, quiet, setting};
 use super::{Command, Exit, Io, ProcessStatus, config};
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
-use crate::install::{HookCall, Piece, Scope, Setting, pieces};
+use crate::install::{HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces};
 use crate::text::{ellipsis, one_line};
 use crate::wire::strict_json;
 use crate::workflow::Shell;
@@ -135,6 +135,10 @@ async fn examine_scope(
             }
         };
         let Some((text, _)) = found else { continue };
+        if let Piece::Server(file) = &piece {
+            is_old |= examine_server(io, setting.scope, file, &text, findings).await;
+            continue;
+        }
         is_old |= piece.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
         if !has_hooks(host, at) || is_foreign(&piece, &text) {
             continue;
@@ -157,8 +161,30 @@ async fn examine_scope(
             findings.bad(format!("{scope}: nothing is asked at `{event}` (`{place}`)"), &fix);
         }
     }
+    try_hooks(io, host, setting, enabled, (&hooks, &expected, &place), findings).await;
+    if !findings.is_bad {
+        let count = crate::text::counted(hooks.len() as u64, "hook");
+        findings.good(format!("{scope}: {count} in `{place}`; `rm -rf /` is refused"));
+    }
+    if is_old {
+        findings.note(format!("{scope}: not what this version installs; `{fix}` replaces it"));
+    }
+    true
+}
+
+/// Tries each way in which the hooks in `place` are called, as far as that is `expected`.
+async fn try_hooks(
+    io: &Io,
+    host: Host,
+    setting: &Setting,
+    enabled: bool,
+    (hooks, expected, place): (&[InstalledHook], &[HookCall], &str),
+    findings: &mut Findings,
+) {
+    let scope = setting.scope.word();
+    let fix = format!("onloop install {} --scope {scope}", host.word());
     let mut tried: Vec<&HookCall> = Vec::new();
-    for hook in &hooks {
+    for hook in hooks {
         if tried.contains(&&hook.call) {
             continue;
         }
@@ -178,14 +204,45 @@ async fn examine_scope(
             Err(why) => findings.bad(format!("{scope}: `{}` (`{place}`): {why}", hook.event), &fix),
         }
     }
-    if !findings.is_bad {
-        let count = crate::text::counted(hooks.len() as u64, "hook");
-        findings.good(format!("{scope}: {count} in `{place}`; `rm -rf /` is refused"));
+}
+
+/// Starts the server of ours that a file names, and asks for its tools. Whether the file names
+/// it in another way than this program would.
+async fn examine_server(
+    io: &Io,
+    scope: Scope,
+    file: &ServerFile,
+    text: &str,
+    findings: &mut Findings,
+) -> bool {
+    let (path, word) = (&file.path, scope.word());
+    let Some(words) = file.words_in(text) else { return false };
+    let is_old = words != file.words();
+    // As with hooks: a repository does not say what is started in order to look at it.
+    if scope == Scope::Project && is_old {
+        let why = format!("{word}: the server in `{path}` is something else than this program");
+        findings.note(format!("{why}; it was not tried"));
+        return true;
     }
-    if is_old {
-        findings.note(format!("{scope}: not what this version installs; `{fix}` replaces it"));
+    let input = Some(canary::conversation().into_bytes());
+    let end = io.process(quiet(Command::Argv(words), input)).await;
+    let tools = end.map_err(|failure| failure.to_string()).and_then(|end| {
+        canary::tools_in(&end.stdout.text()).ok_or_else(|| {
+            let said = ellipsis(&one_line(&end.stderr.text()), 200);
+            format!("it lists no tools; it said `{said}`")
+        })
+    });
+    match tools {
+        Ok(count) => {
+            let tools = crate::text::counted(count as u64, "tool");
+            findings.good(format!("{word}: a server with {tools} in `{path}`"));
+        }
+        Err(why) => findings.bad(
+            format!("{word}: the server in `{path}`: {why}"),
+            "install it again, or take it out of the file",
+        ),
     }
-    true
+    is_old
 }
 
 /// The calls that this very program would install. A file of ours that is a program itself
@@ -195,6 +252,7 @@ fn own_calls(host: Host, piece: &Piece, text: &str) -> Vec<HookCall> {
         Piece::Own(file) if host == Host::Cline && file.content != text => return Vec::new(),
         Piece::Own(file) => Ok(file.content.clone()),
         Piece::Shared(_) => piece.installed(None),
+        Piece::Server(_) => return Vec::new(),
     };
     let hooks = wanted.and_then(|wanted| hooks_in(host, piece.path(), &wanted));
     hooks.unwrap_or_default().into_iter().map(|hook| hook.call).collect()
@@ -209,7 +267,7 @@ fn has_hooks(host: Host, at: usize) -> bool {
 fn is_foreign(piece: &Piece, text: &str) -> bool {
     match piece {
         Piece::Own(file) => !file.is_ours(text),
-        Piece::Shared(_) => false,
+        Piece::Shared(_) | Piece::Server(_) => false,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::resume::open;
 use super::store::{Store, StoreError};
-use super::{Exit, Io};
-use crate::run::{BlockReason, Decision, Event, Mode, StepStatus};
+use super::{Exit, Io, ask};
+use crate::run::{BlockReason, Decision, Event, Mode, Question, Refusal, Run, StepStatus};
 
 /// Arguments of `onloop gate`.
 #[derive(Clone, Debug)]
@@ -33,6 +33,15 @@ pub enum DecisionWord {
     Rejected,
 }
 
+impl DecisionWord {
+    fn decision(self) -> Decision {
+        match self {
+            DecisionWord::Approved => Decision::Approved,
+            DecisionWord::Rejected => Decision::Rejected,
+        }
+    }
+}
+
 /// Who decides, as it is written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -53,26 +62,92 @@ pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
 
 async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
-    let decision = match args.decision {
-        DecisionWord::Approved => Decision::Approved,
-        DecisionWord::Rejected => Decision::Rejected,
-    };
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,
     };
-    let step = args.step;
+    let decision = args.decision.decision();
+    record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }).await
+}
+
+/// Makes a decision durable and says it.
+async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
+    let Event::GateDecided { step, decision, mode } = event else {
+        unreachable!("questions about a step's gate or review are answered with a decision");
+    };
     let reviewing = store.run().step(step).is_some_and(|record| {
         matches!(
             record.status,
             StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected)
         )
     });
-    let event = Event::GateDecided { step, decision, mode };
-    change(io, &mut store, event).await?;
+    change(io, store, event).await?;
     let subject = if reviewing { "human-review" } else { "gate" };
     io.result(format!("{subject} {step}: {} ({})\n", decision.word(), mode.word())).await;
     Ok(())
+}
+
+/// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
+/// agent's word is never taken for that of a person.
+pub(super) async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
+    match propose(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let step = args.step;
+    let decision = args.decision.decision();
+    let at = io.now();
+    let is_possible = |event: &Event| store.run().clone().apply(at, event);
+    let event = Event::GateDecided { step, decision, mode: Mode::Auto };
+    let event = match is_possible(&event) {
+        Ok(()) => event,
+        Err(refusal @ Refusal::HumanGateRequired { .. }) => {
+            let question = question(store.run(), step);
+            let word = decision.word();
+            io.note(format!("An agent proposes that step {step} is {word}.")).await;
+            match ask::person(io, &store, &question).await {
+                Ok(ask::Answer::Event(event)) => event,
+                Ok(ask::Answer::Nobody) => {
+                    let id = &store.run().id;
+                    io.note(format!(
+                        "ERROR: {refusal}, and nobody could be asked here. A person decides                          with one of:\n  onloop gate {step} approved --run-id {id}\n  onloop gate                          {step} rejected --run-id {id}"
+                    ))
+                    .await;
+                    return Err(Exit::Refused);
+                }
+                Err(_) => return Err(Exit::Interrupted),
+            }
+        }
+        Err(refusal) => {
+            io.note(format!("ERROR: {refusal}")).await;
+            return Err(Exit::Failed);
+        }
+    };
+    record(io, &mut store, event).await
+}
+
+/// What a person is asked about a step that waits for one.
+fn question(run: &Run, step: u32) -> Question {
+    match run.step(step).map(|record| &record.status) {
+        Some(StepStatus::Blocked(BlockReason::HumanReview { prompt })) => {
+            Question::Review { step, prompt: prompt.clone() }
+        }
+        Some(StepStatus::Blocked(BlockReason::ReviewRejected)) => {
+            Question::Review { step, prompt: String::new() }
+        }
+        Some(
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Done
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)),
+        )
+        | None => Question::Gate { step },
+    }
 }
 
 /// Applies one event and makes it durable; a refusal is said in the words that agents match.

@@ -5,7 +5,6 @@
 
 mod capture;
 mod judge;
-mod links;
 mod log;
 mod prompt;
 mod stop;

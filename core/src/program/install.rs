@@ -210,7 +210,7 @@ async fn uninstall_change(io: &Io, piece: Piece) -> Result<Change, String> {
     let remains = piece.removed(text).map_err(|why| format!("`{}`: {why}", piece.path()))?;
     // A file that was there before us stays, whatever is in it.
     let was_there = match &piece {
-        Piece::Shared(_) => io.stat(&format!("{path}{BACKUP}")).await.is_ok(),
+        Piece::Shared(_) | Piece::Server(_) => io.stat(&format!("{path}{BACKUP}")).await.is_ok(),
         Piece::Own(_) => false,
     };
     let stays = was_there || !remains.is_nothing;
@@ -254,7 +254,7 @@ async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
     if !change.is_one() {
         return Ok(());
     }
-    let is_shared = matches!(change.piece, Piece::Shared(_));
+    let is_shared = matches!(change.piece, Piece::Shared(_) | Piece::Server(_));
     let backup = format!("{}{BACKUP}", change.path);
     let Some(wanted) = &change.wanted else {
         io.remove(&change.path).await?;
@@ -275,7 +275,7 @@ async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
     io.note(format!("{verb} {}", one_line(&change.path))).await;
     match &change.piece {
         Piece::Own(file) if file.executable => make_executable(io, &change.path).await?,
-        Piece::Own(_) | Piece::Shared(_) => {}
+        Piece::Own(_) | Piece::Shared(_) | Piece::Server(_) => {}
     }
     // What was kept says nothing new once the file is as it was.
     let kept = io.read(&backup, limits::HOST_FILE_BYTES).await;
@@ -302,7 +302,7 @@ async fn keep(io: &Io, backup: &str, text: &str) -> Result<(), Failure> {
 async fn remove_own_folder(io: &Io, change: &Change) -> Result<(), Failure> {
     let owns_folder = match &change.piece {
         Piece::Own(file) => file.owns_folder,
-        Piece::Shared(_) => false,
+        Piece::Shared(_) | Piece::Server(_) => false,
     };
     let folder = change.path.rsplit_once('/').map(|(folder, _)| folder);
     if let Some(folder) = folder.filter(|_| owns_folder)
@@ -342,5 +342,6 @@ pub(super) fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     }
 }

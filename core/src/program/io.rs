@@ -10,7 +10,7 @@ use std::task::Poll;
 use super::Slot;
 use super::request::*;
 use super::start::Start;
-use super::{HttpAnswer, HttpSpec};
+use super::{HttpAnswer, HttpSpec, Progress};
 use crate::preflight::{GitSurvey, WorktreeEntry};
 use crate::time::Timestamp;
 
@@ -100,6 +100,11 @@ impl Io {
     /// Time of the last reply.
     pub fn now(&self) -> Timestamp {
         self.slot.borrow().now
+    }
+
+    /// Leaves word of how far a run has come, for whoever drives the program.
+    pub(super) fn report_progress(&self, progress: Progress) {
+        self.slot.borrow_mut().progress = Some(progress);
     }
 
     /// Asks for any effect.
@@ -215,7 +220,7 @@ impl Io {
         let mut reply = self.request(Request::Process(spec)).await;
         while let (Some(pulse), Ok(Outcome::Running)) = (&self.pulse, &reply) {
             (pulse.beat)().await;
-            reply = self.request(Request::Wait { wake_after_ms }).await;
+            reply = self.request(Request::Wait { wake_after_ms, wake_on_input: false }).await;
         }
         expect_outcome!(reply, Outcome::Process(end) => end)
     }
@@ -283,9 +288,9 @@ impl Io {
         expect_outcome!(self.request(request).await, Outcome::Answer(answer) => answer)
     }
 
-    /// [`Request::ReadInput`].
+    /// [`Request::ReadInput`], for as long as it takes.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        let request = Request::ReadInput { limit_bytes };
+        let request = Request::ReadInput { limit_bytes, wait_ms: None };
         expect_outcome!(self.request(request).await, Outcome::Input(bytes) => bytes)
     }
 

@@ -1,7 +1,11 @@
 //! `onloop permit`: what the permission engine says, and why.
 
+pub(in crate::program) mod links;
+pub(in crate::program) mod surroundings;
+
 use crate::limits;
 use crate::permission::{Call, Context, Decision, Session, decide, explain};
+use crate::program::checkout;
 use crate::program::config::{self, PROJECT_FILE, find_upwards, trust_path};
 use crate::program::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use crate::wire::permission::{self as wire, BatchLine, TrustList};
@@ -21,7 +25,7 @@ pub struct ExplainArgs {
     /// Judge as if a session ran this workflow
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub workflow: Option<String>,
-    /// Judge as if this branch were checked out
+    /// Judge as if this branch were checked out; default: the one that is
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub branch: Option<String>,
 }
@@ -56,7 +60,15 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
             return Exit::Refused;
         }
     };
-    context.git_branch = args.branch.clone();
+    let cwd = &io.start().cwd;
+    let checkout = checkout::find(io, cwd).await;
+    let project = checkout.as_ref().map_or(cwd, |checkout| &checkout.root);
+    surroundings::place(&mut context.places, project, cwd);
+    context.git_branch = match &args.branch {
+        Some(branch) => Some(branch.clone()),
+        None => surroundings::branch(io, &call, checkout.as_ref()).await,
+    };
+    links::resolve(io, &call, &mut context.places).await;
     if let Some(workflow) = &args.workflow {
         let session = Session { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));

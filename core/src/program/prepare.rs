@@ -3,7 +3,7 @@
 use super::preflight::preflight;
 use super::run::read_plan;
 use super::{Exit, Io};
-use crate::preflight::PreflightFlags;
+use crate::preflight::{Mode, OnExisting, PreflightFlags};
 use crate::wire;
 
 /// Arguments of `onloop prepare`.
@@ -15,6 +15,18 @@ pub struct PrepareArgs {
     /// Name of the way the run is executed; repeated in the result
     #[cfg_attr(feature = "cli", arg(long, value_name = "MODE", default_value = "loop"))]
     pub executor_mode: String,
+    /// Where to work, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
+    pub mode: Option<Mode>,
+    /// Branch to work on, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub branch: Option<String>,
+    /// Stash uncommitted files that are in the way
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stash: bool,
+    /// What to do when the branch or worktree already exists
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub on_existing: Option<OnExisting>,
 }
 
 /// `onloop prepare`: prints the execution root and what belongs to it as JSON.
@@ -23,7 +35,13 @@ pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return failed(exit),
     };
-    match preflight(io, &plan, &args.file, &PreflightFlags::default()).await {
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        stash: args.stash,
+        on_existing: args.on_existing,
+    };
+    match preflight(io, &plan, &args.file, &flags).await {
         Ok(prepared) => {
             io.result(wire::prepared::render(&prepared, &args.executor_mode) + "\n").await;
             Exit::Done

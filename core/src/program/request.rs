@@ -103,15 +103,20 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
-    /// Runs a program to its end → [`Outcome::Process`], or to the time when the caller wants
-    /// to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
+    /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
+    /// wants to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
     Process(ProcessSpec),
     /// Goes on with the program that was left running → [`Outcome::Process`] or
     /// [`Outcome::Running`]. None is: `NotFound`.
     Wait {
         /// As [`ProcessSpec::wake_after_ms`], counted from now.
         wake_after_ms: Option<u64>,
+        /// As [`ProcessSpec::wake_on_input`].
+        wake_on_input: bool,
     },
+    /// Ends the program that was left running, if there is one, as an interrupt does, and
+    /// forgets it → [`Outcome::Done`].
+    End,
     /// Asks or changes a git repository.
     Git(GitRequest),
     /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
@@ -129,6 +134,9 @@ pub enum Request {
     ReadInput {
         /// Most bytes accepted.
         limit_bytes: u64,
+        /// Longest wait for a whole line; after it: [`Outcome::NoInput`]. What has come of
+        /// the line is kept. `None`: as long as it takes.
+        wait_ms: Option<u64>,
     },
     /// Waits → [`Outcome::Done`].
     Sleep {
@@ -191,6 +199,9 @@ pub struct ProcessSpec {
     /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
     /// a time for short requests only. The end of the caller ends it. `None`: its end.
     pub wake_after_ms: Option<u64>,
+    /// Wakes the caller as well when standard input has something to read, or has ended. A
+    /// host that cannot notice that does not.
+    pub wake_on_input: bool,
 }
 
 /// What to run.
@@ -430,6 +441,8 @@ pub enum Outcome {
     Answer(String),
     /// Lines of standard input; empty at its end.
     Input(Vec<u8>),
+    /// No whole line has come in time.
+    NoInput,
 }
 
 /// What is at a path.

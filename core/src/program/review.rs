@@ -35,6 +35,7 @@ pub(super) async fn perform(
         label: Some("Review".to_owned()),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     let (verdict, findings) = match io.process(spec).await {
         Ok(end) => match end.status {

@@ -153,6 +153,14 @@ pub async fn report(io: &Io, args: &ReportArgs) -> Exit {
     with_run(io, Some(&args.run_id), render_report).await
 }
 
+/// The record of a run as it is stored.
+pub(super) async fn record(io: &Io, run_id: &str) -> Exit {
+    with_run(io, Some(run_id), |run| {
+        String::from_utf8(wire::run::write(run)).expect("JSON is UTF-8")
+    })
+    .await
+}
+
 /// `onloop summary`.
 pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
     with_run(io, Some(&args.run_id), |run| match args.platform {

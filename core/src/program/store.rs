@@ -7,9 +7,9 @@
 use journal::Journal;
 
 use super::boxes::Boxes;
-use super::{Durability, Expect, Failure, FailureKind, FileKind, Io, Version};
+use super::{Durability, Expect, Failure, FailureKind, FileKind, Io, Progress, Version};
 use crate::limits;
-use crate::run::{Event, Refusal, Run, RunStatus, render_report};
+use crate::run::{Event, Refusal, Run, RunStatus, StepStatus, render_report, step_line};
 use crate::time::Timestamp;
 use crate::wire;
 use crate::wire::run::ReadError;
@@ -321,6 +321,7 @@ impl Store {
             written?;
             unlocked?;
             self.pending.clear();
+            self.io.report_progress(progress(&self.run));
             let at_rest = self.run.status != RunStatus::Running;
             self.write_report(at_rest).await?;
             if let Some(warning) = self.boxes.mirror_touched(&self.io, &self.run).await {
@@ -395,6 +396,20 @@ impl Store {
         self.io.write(&self.paths.report(), bytes, Expect::Any, Durability::Relaxed).await?;
         self.report_at = Some(self.io.now());
         Ok(())
+    }
+}
+
+/// How far a run has come. Every attempt at a step is worth half of what is left of it.
+fn progress(run: &Run) -> Progress {
+    let done = run.steps.iter().filter(|record| record.status == StepStatus::Done).count();
+    let open = run.steps.iter().find(|record| record.status != StepStatus::Done);
+    let attempts = open.map_or(0, |record| record.attempts.min(30));
+    let part = 1.0 - 0.5_f64.powi(attempts as i32);
+    let current = open.or(run.steps.last());
+    Progress {
+        done: done as f64 + if open.is_some() { part } else { 0.0 },
+        steps: run.steps.len(),
+        words: current.map_or_else(String::new, step_line),
     }
 }
 

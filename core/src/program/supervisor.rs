@@ -57,6 +57,7 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
         label: None,
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     let end = io.process(spec).await.ok()?;
     if end.status != ProcessStatus::Exited(0) || end.stdout.omitted_bytes() > 0 {

@@ -150,6 +150,7 @@ async fn run_command(
         label: Some(label.to_owned()),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     match io.process(spec).await {
         Ok(end) => judge_command(check.expect, &end, timeout_ms),
@@ -347,6 +348,7 @@ async fn look_at_page(
         label: Some(format!("page {url}")),
         interactive: false,
         wake_after_ms: None,
+        wake_on_input: false,
     };
     match io.process(spec).await {
         Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
@@ -399,6 +401,7 @@ async fn screenshot(
             label: None,
             interactive: false,
             wake_after_ms: None,
+            wake_on_input: false,
         };
         match io.process(spec).await {
             Err(failure) if failure.kind == FailureKind::NotFound => continue,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::strict_json;
-use crate::handsoff::{Session, SessionId, State};
+use crate::handsoff::{CountedStop, Session, SessionId, State};
 use crate::limits;
 use crate::permission::Decision;
 use crate::time::Timestamp;
@@ -36,6 +36,10 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, String> {
         paused: members.0.remove("paused").is_some_and(|paused| paused == true),
         in_a_row: members.count("in_a_row")?,
         stalled: members.count("stalled")?,
+        stop: match members.text("stop_place")? {
+            Some(place) => Some(CountedStop { place, echoes: members.count("stop_echoes")? }),
+            None => None,
+        },
         last_message: members.text("last_message")?,
         last_prompt: members.text("last_prompt")?,
         prompt_id: members.text("prompt_id")?,
@@ -97,6 +101,10 @@ fn document(session: &Session) -> Value {
     put("paused", if session.paused { json!(true) } else { Value::Null });
     put("in_a_row", json!(session.in_a_row));
     put("stalled", json!(session.stalled));
+    if let Some(stop) = &session.stop {
+        put("stop_place", json!(stop.place));
+        put("stop_echoes", json!(stop.echoes));
+    }
     put("last_message", json!(session.last_message));
     put("last_prompt", json!(session.last_prompt));
     put("prompt_id", json!(session.prompt_id));

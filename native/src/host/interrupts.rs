@@ -6,10 +6,12 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use onloop_core::program::{Failure, FailureKind};
+
+use super::failure;
 
 /// A pending interrupt, shared by everything that waits.
 #[derive(Clone, Debug)]
@@ -25,6 +27,19 @@ struct Shared {
     reader: PipeReader,
     writer: PipeWriter,
     terminal: Mutex<TerminalOwner>,
+    first_wait: Mutex<Preparation>,
+}
+
+/// What is done before the first request that waits.
+#[derive(Default)]
+struct Preparation(Option<Prepare>);
+
+type Prepare = Box<dyn FnOnce(&Interrupts) -> std::io::Result<()> + Send>;
+
+impl std::fmt::Debug for Preparation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "to be done" } else { "nothing to do" })
+    }
 }
 
 /// Whose Ctrl-C it is.
@@ -66,6 +81,7 @@ impl Interrupts {
             reader,
             writer,
             terminal: Mutex::new(TerminalOwner::Us),
+            first_wait: Mutex::default(),
         };
         Ok(Interrupts { shared: Arc::new(shared) })
     }
@@ -88,8 +104,24 @@ impl Interrupts {
         taken
     }
 
+    /// Has `prepare` done before the first request that waits, and never when there is none.
+    pub(crate) fn before_first_wait(
+        &self,
+        prepare: impl FnOnce(&Interrupts) -> std::io::Result<()> + Send + 'static,
+    ) {
+        self.preparation().0 = Some(Box::new(prepare));
+    }
+
+    fn preparation(&self) -> MutexGuard<'_, Preparation> {
+        self.shared.first_wait.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Takes a pending interrupt as a failure, before something that would wait.
     pub(super) fn check(&self) -> Result<(), Failure> {
+        let prepare = self.preparation().0.take();
+        if let Some(prepare) = prepare {
+            prepare(self).map_err(|error| failure::of(&error, "cannot listen to signals"))?;
+        }
         if self.take() { Err(interrupted()) } else { Ok(()) }
     }
 
@@ -255,6 +287,31 @@ mod tests {
         let failure = interrupts.sleep(Duration::from_secs(60)).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Interrupted);
         assert!(interrupts.sleep(Duration::from_millis(1)).is_ok());
+    }
+
+    #[test]
+    fn what_is_prepared_for_the_first_wait_is_done_once_and_then_only() {
+        let interrupts = Interrupts::new().unwrap();
+        let done = Arc::new(Mutex::new(0));
+        let count = done.clone();
+        interrupts.before_first_wait(move |_| {
+            *count.lock().unwrap() += 1;
+            Ok(())
+        });
+        interrupts.raise();
+        assert!(interrupts.take());
+        assert_eq!(*done.lock().unwrap(), 0);
+        interrupts.check().unwrap();
+        interrupts.sleep(Duration::from_millis(1)).unwrap();
+        assert_eq!(*done.lock().unwrap(), 1);
+    }
+
+    #[test]
+    fn who_cannot_prepare_does_not_wait() {
+        let interrupts = Interrupts::new().unwrap();
+        interrupts.before_first_wait(|_| Err(std::io::Error::other("no threads left")));
+        let failure = interrupts.check().unwrap_err();
+        assert_eq!(failure.message, "cannot listen to signals: no threads left");
     }
 
     #[test]

@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use onloop_core::program::{Failure, FailureKind, ProcessEnd, ProcessSpec};
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root};
+use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake};
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;
@@ -87,6 +87,15 @@ enum Followed<R> {
     Ended(ProcessEnd),
 }
 
+/// When to stop following a program that still runs.
+#[derive(Clone, Copy, Default)]
+struct Alarm {
+    at: Option<Instant>,
+    /// When standard input has something to read, or has ended.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "standard input cannot be looked at"))]
+    on_input: bool,
+}
+
 /// Nobody watches.
 #[cfg(unix)]
 struct Unwatched;
@@ -107,8 +116,6 @@ impl Progress for Unwatched {
 impl OsProcesses {
     /// Programs whose relative folders are below `root`.
     pub fn new(root: Root, interrupts: &Interrupts, orphans: Orphans) -> OsProcesses {
-        #[cfg(unix)]
-        let orphans = orphans::prepare(orphans);
         let running = RunningGroup::default();
         OsProcesses { root, interrupts: interrupts.clone(), orphans, running, left: None }
     }
@@ -123,12 +130,15 @@ impl OsProcesses {
     fn follow(
         &mut self,
         Left { program, label }: Left,
-        wake_after_ms: Option<u64>,
+        wake: Wake,
         progress: &mut dyn Progress,
     ) -> Result<ProcessTurn, Failure> {
-        let wake_after = wake_after_ms.map(Duration::from_millis);
-        let wake_at = wake_after.and_then(|after| Instant::now().checked_add(after));
-        match program.follow(wake_at, progress)? {
+        let after = wake.after_ms.map(Duration::from_millis);
+        let alarm = Alarm {
+            at: after.and_then(|after| Instant::now().checked_add(after)),
+            on_input: wake.on_input,
+        };
+        match program.follow(alarm, progress)? {
             Followed::Ended(end) => Ok(ProcessTurn::Ended(end)),
             Followed::Running(program) => {
                 self.left = Some(Left { program, label });
@@ -149,21 +159,28 @@ impl Processes for OsProcesses {
             return Err(Failure::new(FailureKind::Busy, message));
         }
         self.interrupts.check()?;
+        #[cfg(unix)]
+        {
+            self.orphans = orphans::prepare(self.orphans);
+        }
         let program = system::start(self, spec)?;
         let label = spec.label.clone().filter(|_| !spec.interactive);
-        self.follow(Left { program, label }, spec.wake_after_ms, progress)
+        let wake = Wake { after_ms: spec.wake_after_ms, on_input: spec.wake_on_input };
+        self.follow(Left { program, label }, wake, progress)
     }
 
-    fn wait(
-        &mut self,
-        wake_after_ms: Option<u64>,
-        progress: &mut dyn Progress,
-    ) -> Result<ProcessTurn, Failure> {
+    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
         let Some(left) = self.left.take() else {
             let message = "no program was left running";
             return Err(Failure::new(FailureKind::NotFound, message));
         };
-        self.follow(left, wake_after_ms, progress)
+        self.follow(left, wake, progress)
+    }
+
+    fn end(&mut self) {
+        if let Some(left) = self.left.take() {
+            left.program.end();
+        }
     }
 
     fn left_running(&self) -> Option<LeftRunning> {
@@ -175,8 +192,6 @@ impl Processes for OsProcesses {
 impl Drop for OsProcesses {
     /// What was left running does not outlive whoever wanted it.
     fn drop(&mut self) {
-        if let Some(left) = self.left.take() {
-            left.program.end();
-        }
+        self.end();
     }
 }

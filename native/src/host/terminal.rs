@@ -121,8 +121,12 @@ impl Terminal for OsTerminal {
         answer
     }
 
-    fn read_input(&mut self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        self.input.next_chunk(limit_bytes, &self.interrupts)
+    fn read_input(
+        &mut self,
+        limit_bytes: u64,
+        wait_ms: Option<u64>,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        self.input.next_chunk(limit_bytes, wait_ms, &self.interrupts)
     }
 
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {

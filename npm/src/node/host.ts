@@ -56,9 +56,10 @@ export class NodeHost implements Host {
     const interrupts = this.#interrupts;
     const styled = isStyled(process.stderr.isTTY === true, process.env);
     const terminal = new NodeTerminal({ attended: this.#attended, styled }, interrupts);
-    const children = new NodeProcesses(root, interrupts, (message) => {
+    const warn = (message: string): void => {
       terminal.note(`warning: ${message}\n`).catch(() => undefined);
-    });
+    };
+    const children = new NodeProcesses(root, interrupts, warn, (wake) => terminal.watchInput(wake));
     this.#locks = new NodeLocks(root, identity(), interrupts);
     this.#processes = children;
     this.#terminal = terminal;
@@ -77,7 +78,7 @@ export class NodeHost implements Host {
       frozenMs === undefined || turn === "running" ? turn : { ...turn, durationMs: 0 };
     this.processes = {
       run: async (spec) => timed(await children.run(spec)),
-      wait: async (wakeAfterMs) => timed(await children.wait(wakeAfterMs)),
+      wait: async (wakeAfterMs, wakeOnInput) => timed(await children.wait(wakeAfterMs, wakeOnInput)),
       endLeft: () => children.endLeft(),
     };
   }

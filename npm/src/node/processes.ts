@@ -38,14 +38,25 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Says something that the person should know and that does not change the outcome. */
 export type Warn = (message: string) => void;
 
+/** Calls `wake` when standard input has something to read; returns how to stop that. */
+export type WatchInput = (wake: () => void) => () => void;
+
+/** When to stop following a program that still runs. */
+interface Alarm {
+  afterMs: number | undefined;
+  onInput: WatchInput | undefined;
+}
+
 export class NodeProcesses implements Processes {
   readonly #root: Root;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
+  readonly #watchInput: WatchInput;
   #running: Running | undefined;
   #isLeft = false;
 
-  constructor(root: Root, interrupts: Interrupts, warn: Warn) {
+  constructor(root: Root, interrupts: Interrupts, warn: Warn, watchInput: WatchInput) {
+    this.#watchInput = watchInput;
     this.#root = root;
     this.#interrupts = interrupts;
     this.#warn = warn;
@@ -79,7 +90,7 @@ export class NodeProcesses implements Processes {
       });
       running = new Running(child, spec, log, this.#interrupts, this.#warn);
       this.#running = running;
-      return await this.#follow(running, spec.wakeAfterMs);
+      return await this.#follow(running, spec.wakeAfterMs, spec.wakeOnInput);
     } catch (error) {
       this.#running = undefined;
       await log?.close();
@@ -87,12 +98,12 @@ export class NodeProcesses implements Processes {
     }
   }
 
-  async wait(wakeAfterMs?: number): Promise<ProcessTurn> {
+  async wait(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn> {
     if (!this.#isLeft || this.#running === undefined) {
       throw new Failure("not_found", "no program was left running");
     }
     this.#isLeft = false;
-    return this.#follow(this.#running, wakeAfterMs);
+    return this.#follow(this.#running, wakeAfterMs, wakeOnInput);
   }
 
   async endLeft(): Promise<void> {
@@ -101,8 +112,13 @@ export class NodeProcesses implements Processes {
     await this.wait();
   }
 
-  async #follow(running: Running, wakeAfterMs: number | undefined): Promise<ProcessTurn> {
-    const turn = await running.follow(wakeAfterMs);
+  async #follow(
+    running: Running,
+    afterMs: number | undefined,
+    wakeOnInput = false,
+  ): Promise<ProcessTurn> {
+    const onInput = wakeOnInput ? this.#watchInput : undefined;
+    const turn = await running.follow({ afterMs, onInput });
     this.#isLeft = turn === "running";
     if (turn !== "running") this.#running = undefined;
     return turn;
@@ -233,16 +249,18 @@ class Running {
   }
 
   /** Follows the program to its end, or until the caller wants to be woken. */
-  async follow(wakeAfterMs: number | undefined): Promise<ProcessTurn> {
+  async follow({ afterMs, onInput }: Alarm): Promise<ProcessTurn> {
     const interrupt = (): void => {
       if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
     };
     const unwatch = this.#interrupts.watch(interrupt);
     interrupt();
     let alarm: NodeJS.Timeout | undefined;
+    let unwatchInput: (() => void) | undefined;
     const woken = new Promise<"running">((resolve) => {
-      if (wakeAfterMs === undefined) return;
-      alarm = setTimeout(() => resolve("running"), Math.min(wakeAfterMs, LONGEST_TIMER_MS));
+      const wake = (): void => resolve("running");
+      if (afterMs !== undefined) alarm = setTimeout(wake, Math.min(afterMs, LONGEST_TIMER_MS));
+      unwatchInput = onInput?.(wake);
     });
     try {
       const turn = await Promise.race([this.#exit, woken]);
@@ -251,6 +269,7 @@ class Running {
       return await this.#finish(await this.#exit);
     } finally {
       clearTimeout(alarm);
+      unwatchInput?.();
       unwatch();
     }
   }

@@ -31,6 +31,8 @@ export class NodeTerminal implements Terminal {
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
   #ended = false;
+  /** A line that is too long is passed over to its end. */
+  #skipping = false;
   /**
    * The first failure to write a result. Programs do not look at what came of saying something;
    * the exit code has to. A reader that went away is no failure: it had enough.
@@ -75,28 +77,48 @@ export class NodeTerminal implements Terminal {
     }
   }
 
-  async readInput(limitBytes: number): Promise<Uint8Array> {
-    let skipping = false;
-    for (;;) {
-      const end = skipping ? this.#rest.indexOf(10) : this.#rest.lastIndexOf(10);
-      if (end >= 0) {
-        const lines = this.#rest.subarray(0, end + 1);
-        this.#rest = this.#rest.subarray(end + 1);
-        if (skipping) throw tooLong(limitBytes);
-        return lines;
-      }
-      if (skipping || this.#rest.length > limitBytes) {
-        skipping = true;
-        this.#rest = Buffer.alloc(0);
-      }
-      if (this.#ended) {
-        if (skipping) throw tooLong(limitBytes);
-        const last = this.#rest;
-        this.#rest = Buffer.alloc(0);
-        return last;
-      }
-      await this.#more();
+  async readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
+    const end = waitMs === undefined ? undefined : performance.now() + waitMs;
+    // Whoever waits at all, if only for what has come already, gives it the time to arrive.
+    for (let isFirst = true; ; isFirst = false) {
+      const lines = this.#takeLines(limitBytes);
+      if (lines !== undefined) return lines;
+      const leftMs = end === undefined ? undefined : Math.max(0, end - performance.now());
+      if (leftMs === 0 && !isFirst) return undefined;
+      await this.#more(leftMs);
     }
+  }
+
+  /** Calls `wake` as soon as there is something to read, or nothing will come any more. */
+  watchInput(wake: () => void): () => void {
+    if (this.#ended || this.#rest.includes(10)) wake();
+    if (this.#ended) return () => undefined;
+    return this.#listen(wake, wake);
+  }
+
+  #takeLines(limitBytes: number): Uint8Array | undefined {
+    const end = this.#skipping ? this.#rest.indexOf(10) : this.#rest.lastIndexOf(10);
+    if (end >= 0) {
+      const lines = this.#rest.subarray(0, end + 1);
+      this.#rest = this.#rest.subarray(end + 1);
+      if (this.#endSkipping()) throw tooLong(limitBytes);
+      return lines;
+    }
+    if (this.#skipping || this.#rest.length > limitBytes) {
+      this.#skipping = true;
+      this.#rest = Buffer.alloc(0);
+    }
+    if (!this.#ended) return undefined;
+    if (this.#endSkipping()) throw tooLong(limitBytes);
+    const last = this.#rest;
+    this.#rest = Buffer.alloc(0);
+    return last;
+  }
+
+  #endSkipping(): boolean {
+    const was = this.#skipping;
+    this.#skipping = false;
+    return was;
   }
 
   async #line(): Promise<string> {
@@ -121,30 +143,41 @@ export class NodeTerminal implements Terminal {
     return line.replace(/[\r\n]+$/, "");
   }
 
-  /** Reads on; standard input keeps nothing alive in between. */
-  #more(): Promise<void> {
+  /** Reads on, for `waitMs` at most; standard input keeps nothing alive in between. */
+  #more(waitMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { stdin } = process;
+      let timer: NodeJS.Timeout | undefined;
       const stop = (settle: () => void): void => {
-        stdin.off("data", data).off("end", end).off("error", failed).pause();
+        clearTimeout(timer);
+        unlisten();
         unwatch();
         settle();
-      };
-      const data = (bytes: Buffer): void => {
-        this.#rest = Buffer.concat([this.#rest, bytes]);
-        stop(resolve);
-      };
-      const end = (): void => {
-        this.#ended = true;
-        stop(resolve);
       };
       const failed = (error: Error): void =>
         stop(() => reject(failure(error, "cannot read the answer")));
       const unwatch = this.#interrupts.watch(() => {
         if (this.#interrupts.take()) stop(() => reject(interrupted()));
       });
-      stdin.on("data", data).on("end", end).on("error", failed).resume();
+      const unlisten = this.#listen(() => stop(resolve), failed);
+      if (waitMs !== undefined) timer = setTimeout(() => stop(resolve), waitMs);
     });
+  }
+
+  /** Takes what comes from standard input and tells of it, until it is called off. */
+  #listen(come: () => void, failed: (error: Error) => void): () => void {
+    const { stdin } = process;
+    const data = (bytes: Buffer): void => {
+      this.#rest = Buffer.concat([this.#rest, bytes]);
+      come();
+    };
+    const end = (): void => {
+      this.#ended = true;
+      come();
+    };
+    stdin.on("data", data).on("end", end).on("error", failed).resume();
+    return () => {
+      stdin.off("data", data).off("end", end).off("error", failed).pause();
+    };
   }
 }
 

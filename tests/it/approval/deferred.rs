@@ -3,6 +3,7 @@
 use crate::workspace::Workspace;
 
 use super::probe;
+use super::server::{BotApi, CHAT, USER};
 
 fn say(project: &Workspace, words: &[&str]) -> String {
     let output = probe(project, words).output().expect("the probe is there");
@@ -42,6 +43,43 @@ fn a_denial_resumes_the_session_as_well() {
     let run = project.onloop(&["approve", &id, "--deny", "--resume"]).expect_exit(0);
     assert_eq!(run.stdout, "-p|--resume|s1|");
     assert_eq!(say(&project, &["consume", "s1", "make deploy"]), "deny");
+}
+
+#[test]
+fn what_waits_is_asked_about_in_the_chat_and_the_sessions_go_on() {
+    use std::os::unix::fs::PermissionsExt;
+    let api = BotApi::start();
+    api.react(|sent| {
+        let word = if sent.text.contains("make deploy") { "allow" } else { "deny" };
+        vec![sent.press(word, USER, CHAT)]
+    });
+    let project = super::project(&api, "");
+    project.write("../bin/claude", "#!/bin/sh\nprintf '%s|' \"$@\"\n");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();
+    say(&project, &["defer", "s1", "make deploy"]);
+    say(&project, &["defer", "s2", "make clean"]);
+    let run = project.onloop(&["approve", "--telegram", "--resume"]).expect_exit(0);
+    assert!(run.stdout.contains("-p|--resume|s1|") && run.stdout.contains("-p|--resume|s2|"));
+    assert_eq!(say(&project, &["consume", "s1", "make deploy"]), "allow");
+    assert_eq!(say(&project, &["consume", "s2", "make clean"]), "deny");
+    let run = project.onloop(&["approve", "--telegram"]).expect_exit(0);
+    assert_eq!(run.stderr, "no call waits for an answer\n");
+}
+
+#[test]
+fn a_call_nobody_answers_keeps_waiting() {
+    let silent = BotApi::start();
+    let project = super::project(&silent, "  timeout_sec: 1\n");
+    let id = say(&project, &["defer", "s1", "make deploy"]);
+    let run = project.onloop(&["approve", "--telegram"]).expect_exit(3);
+    assert!(run.stderr.contains(&format!("`{id}` keeps waiting: nobody answered")), "{run:?}");
+    assert!(project.onloop(&["approve"]).stdout.contains(&id));
+    let elsewhere = Workspace::plain();
+    say(&elsewhere, &["defer", "s1", "make deploy"]);
+    let run = elsewhere.onloop(&["approve", "--telegram"]).expect_exit(3);
+    assert!(run.stderr.contains("Telegram is not set up in"), "{run:?}");
+    elsewhere.onloop(&["approve", "--resume"]).expect_exit(2);
 }
 
 #[test]

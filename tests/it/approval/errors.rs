@@ -90,6 +90,7 @@ fn question(host: &SimHost, auto_permission: bool, said: Said) -> Program {
             target_text: "make".to_owned(),
             reason: "no rule decides".to_owned(),
             context: String::new(),
+            only_a_person: false,
             time_left_ms: 600_000,
         };
         *said.borrow_mut() = Some(escalate(&io, &config(auto_permission), &escalation).await);

@@ -42,6 +42,17 @@ fn a_model_decides_what_no_rule_does_and_nothing_else() {
 }
 
 #[test]
+fn what_a_person_decides_no_model_is_asked_about() {
+    let project = with_model(Workspace::plain(), "allow");
+    assert_eq!(bash(&project, "onloop gate 2 approved").0, "ask");
+    assert_eq!(bash(&project, "frobnicate && onloop resume --adopt").0, "ask");
+    assert_eq!(bash(&project, "onloop approve 1f2e3d4c").0, "deny");
+    assert_eq!(bash(&project, "onloop permit trust").0, "deny");
+    assert_eq!(calls(&project), 0);
+    assert_eq!(bash(&project, "onloop permit explain 'git status'").0, "allow");
+}
+
+#[test]
 fn an_agent_that_is_asked_for_an_opinion_asks_nobody_and_is_not_sent_on() {
     let project = with_model(Workspace::plain(), "allow").with_env("ONLOOP_HOOK_DEPTH", "1");
     assert_eq!(bash(&project, "frobnicate").0, "ask");

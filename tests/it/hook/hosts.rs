@@ -175,3 +175,31 @@ fn opencode_is_answered_in_the_form_of_our_plugin() {
     event("chat.message", json!({ "text": prompt }));
     assert_eq!(event("session.idle", json!({ "last_message": "b" }))["continue"], true);
 }
+
+#[test]
+fn a_stop_that_the_hooks_of_two_hosts_are_asked_about_counts_once() {
+    let project = Workspace::plain();
+    let begun = json!({ "sessionId": "v1", "hookEventName": "UserPromptSubmit",
+        "cwd": project.path("."), "prompt": "/ultra-planner x" });
+    say(&project, "vscode", &begun);
+    let transcript = project.path("events.jsonl");
+    let mut conversation = String::new();
+    for number in 1..=3 {
+        conversation +=
+            &format!("{{\"type\":\"assistant.message\",\"data\":{{\"n\":{number}}}}}\n");
+        project.write("events.jsonl", &conversation);
+        let stop = json!({ "sessionId": "v1", "hookEventName": "Stop",
+            "cwd": project.path("."), "transcript_path": transcript });
+        let said = say(&project, "vscode", &stop);
+        let words = said["hookSpecificOutput"]["reason"].as_str().unwrap().to_owned();
+        assert!(words.contains(&format!(" {number}/10 ")), "{words}");
+        // Copilot CLI reads both files, and what it wrote about a hook changes nothing.
+        let noted = format!("{conversation}{{\"type\":\"hook.end\",\"data\":{{}}}}\n");
+        project.write("events.jsonl", noted);
+        let stop = json!({ "sessionId": "v1", "timestamp": 0, "stopReason": "end_turn",
+            "cwd": project.path("."), "transcriptPath": transcript });
+        let again = say(&project, "copilot", &stop);
+        assert_eq!(again["reason"].as_str().unwrap().lines().next(), words.lines().next());
+    }
+    assert_eq!(state(&project, "v1")["continuation_count"], 3);
+}

@@ -69,6 +69,27 @@ fn links_lead_to_what_they_are() {
 }
 
 #[test]
+fn explain_sees_the_links_the_project_and_the_branch_that_the_hook_sees() {
+    let project = Workspace::git();
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, project.path(at)).unwrap();
+    project.write("src/real.rs", "");
+    link("/etc", "src/docs");
+    link("../../.git/hooks", "src/hooks");
+    project.git_says(&["checkout", "--quiet", "-b", "issue-42"]);
+    let explain = |words: &[&str]| {
+        project.onloop_at("src", &[&["permit", "explain"], words].concat()).exit.unwrap()
+    };
+    let (allow, deny) = (0, 1);
+    assert_eq!(explain(&["echo x > real.rs"]), allow);
+    assert_eq!(explain(&["echo x > ../top.rs"]), allow, "the project begins above");
+    assert_eq!(explain(&["echo x > docs/passwd"]), deny);
+    assert_eq!(explain(&["Write", r#"{"file_path":"hooks/pre-commit","content":"x"}"#]), deny);
+    let push = "git push --force-with-lease origin issue-42";
+    assert_eq!(explain(&[push]), allow);
+    assert_ne!(explain(&[push, "--branch", "issue-7"]), allow);
+}
+
+#[test]
 fn where_the_agent_is_does_not_widen_the_project() {
     let project = Workspace::git();
     let write = |cwd: &str, path: &str| {

@@ -17,7 +17,29 @@ fn every_installed_hook_refuses_the_canary() {
         assert!(run.stdout.contains("`rm -rf /` is refused"), "{host}: {run:?}");
     }
     let run = doctor(&project, "").expect_exit(0);
-    assert_eq!(run.stdout.matches("  ✓ ").count(), HOSTS.len(), "{run:?}");
+    assert_eq!(run.stdout.matches("is refused").count(), HOSTS.len(), "{run:?}");
+    // Claude Code keeps those of a user itself.
+    let servers = run.stdout.matches("a server with 8 tools in").count();
+    assert_eq!(servers, HOSTS.len() - 1, "{run:?}");
+}
+
+#[test]
+fn a_server_is_tried_and_one_that_a_repository_made_up_is_not() {
+    let project = Workspace::plain();
+    onloop(&project, "install claude --scope project").expect_exit(0);
+    let run = doctor(&project, "claude").expect_exit(0);
+    assert!(run.stdout.contains("project: a server with 8 tools in `"), "{run:?}");
+    let made_up = r#"{"mcpServers": {"onloop": {"command": "/tmp/evil/onloop", "args": ["mcp"]}}}"#;
+    project.write(".mcp.json", made_up);
+    let run = doctor(&project, "claude").expect_exit(0);
+    assert!(run.stdout.contains("something else than this program; it was not tried"), "{run:?}");
+
+    onloop(&project, "install cursor").expect_exit(0);
+    let gone =
+        r#"{"mcpServers": {"onloop": {"command": "/does/not/exist/onloop", "args": ["mcp"]}}}"#;
+    project.write("../home/.cursor/mcp.json", gone);
+    let run = doctor(&project, "cursor").expect_exit(1);
+    assert!(run.stdout.contains("✗ user: the server in `"), "{run:?}");
 }
 
 #[test]

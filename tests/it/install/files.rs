@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{HOSTS, everything, onloop};
@@ -126,4 +127,70 @@ fn codex_entries_are_the_same_after_every_installation() {
     onloop(&project, "uninstall codex").expect_exit(0);
     onloop(&project, "install codex").expect_exit(0);
     assert_eq!(project.read("../home/.codex/hooks.json"), first);
+}
+
+/// Text as people leave it: any line ends, with or without a byte order mark or a final one.
+fn foreign_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        Just("# mine"),
+        Just("[features]"),
+        Just("hooks = true # on"),
+        Just("permissions: { allow: ['^make'] }"),
+        Just("  - \"日本\": \t'x'  "),
+        Just("---"),
+        Just(""),
+        Just("<!-- onloop -->"),
+    ];
+    let end = prop_oneof![Just("\n"), Just("\r\n")];
+    let lines = prop::collection::vec((line, end), 0..6);
+    (any::<bool>(), lines, any::<bool>()).prop_map(|(mark, lines, whole)| {
+        let mut text = if mark { "\u{feff}".to_owned() } else { String::new() };
+        lines.iter().for_each(|(line, end)| text += &format!("{line}{end}"));
+        if whole { text } else { text.trim_end().to_owned() }
+    })
+}
+
+/// Files of others in the very folders that we write into.
+const BESIDE: [&str; 12] = [
+    "../home/.codex/config.toml",
+    "../home/.codex/AGENTS.md",
+    "../home/.agents/skills/mine/SKILL.md",
+    "../home/.claude/commands/hotl/mine.md",
+    "../home/.claude/agents/mine.md",
+    "../home/.config/opencode/opencode.yaml",
+    "../home/Documents/Cline/Hooks/TaskStart",
+    ".agentize.yaml",
+    ".github/prompts/mine.prompt.md",
+    ".github/hooks/mine.json",
+    ".github/agents/mine.agent.md",
+    ".opencode/plugins/mine.js",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn whatever_lies_beside_ours_is_as_it_was(
+        texts in prop::collection::vec(foreign_text(), BESIDE.len()),
+    ) {
+        let project = Workspace::plain();
+        for (path, text) in BESIDE.iter().zip(&texts) {
+            project.write(path, text);
+        }
+        let before = everything(&project);
+        let old = project.path("../old/onloop");
+        let each = |line: &str| -> String {
+            let hosts = HOSTS.join(" ");
+            format!("for host in {hosts}; do for scope in user project; do {line}; done; done")
+        };
+        project.shell("mkdir ../old && cp -P ../bin/onloop ../old/").expect_exit(0);
+        for program in [old.to_str().expect("a plain path"), "onloop", "onloop"] {
+            let install = each(&format!("{program} install $host --scope $scope || exit 1"));
+            project.shell(&install).expect_exit(0);
+        }
+        let during = everything(&project);
+        prop_assert!(during.len() > before.len() + 30, "{}", during.len());
+        project.shell(&each("onloop uninstall $host || exit 1")).expect_exit(0);
+        prop_assert_eq!(everything(&project), before);
+    }
 }

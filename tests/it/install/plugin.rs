@@ -1,4 +1,4 @@
-//! The plugin for Claude Code as it stands in the repository, its launcher, and the plugin that
+//! The plugin for Claude Code and Codex as it stands in the repository, its launcher, and the plugin that
 //! opencode loads.
 
 use std::path::Path;
@@ -9,7 +9,8 @@ use super::onloop;
 use crate::workspace::{Workspace, source_root};
 
 /// `ONLOOP_BLESS=1` writes it anew.
-fn is_up_to_date(path: &Path, expected: &str) {
+#[track_caller]
+pub(super) fn is_up_to_date(path: &Path, expected: &str) {
     if std::env::var_os("ONLOOP_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
         std::fs::write(path, expected).expect("a file");
@@ -25,6 +26,8 @@ fn the_plugin_says_what_the_offer_says() {
         is_up_to_date(&folder.join(path), &expected);
     }
     is_up_to_date(&source_root().join(".claude-plugin/marketplace.json"), &plugin::marketplace());
+    let codex = source_root().join(".agents/plugins/marketplace.json");
+    is_up_to_date(&codex, &plugin::codex_marketplace());
 }
 
 /// The lines of ours that a text tells an agent to run, without the program's name.

@@ -6,6 +6,15 @@ use onloop_core::install::{Piece, Scope, Setting, Waits, pieces};
 use proptest::prelude::*;
 
 fn shared(host: Host, program: &str) -> Piece {
+    all(host, program).remove(0)
+}
+
+fn server(host: Host, program: &str) -> Piece {
+    let is_server = |piece: &Piece| matches!(piece, Piece::Server(_));
+    all(host, program).into_iter().find(is_server).expect("a host with servers")
+}
+
+fn all(host: Host, program: &str) -> Vec<Piece> {
     let setting = Setting {
         program: vec![program.to_owned()],
         scope: Scope::Project,
@@ -14,7 +23,7 @@ fn shared(host: Host, program: &str) -> Piece {
         user_folder: "/h/.x".to_owned(),
         waits: Waits::of(&Config::default()),
     };
-    pieces(host, &setting).remove(0)
+    pieces(host, &setting)
 }
 
 /// Blanks and comments between tokens; the last kind ends its line.
@@ -107,6 +116,47 @@ fn document() -> BoxedStrategy<String> {
         .boxed()
 }
 
+/// A file with servers, or without.
+fn servers_document() -> BoxedStrategy<String> {
+    let entry =
+        prop_oneof![Just("{ \"command\": \"x\" }"), Just("{}"), Just("{\"command\":[\"mcp\"]}")];
+    let member = (gap(), entry).prop_map(|(gap, entry)| ("mine", gap, entry));
+    let servers =
+        (prop::option::of(member), gap(), any::<bool>()).prop_map(|(member, end, comma)| {
+            let comma = if comma && member.is_some() { "," } else { "" };
+            let member = member.map(|(name, gap, entry)| format!("{gap}\"{name}\":{gap}{entry}"));
+            format!("{{{}{comma}{end}}}", member.unwrap_or_default())
+        });
+    let parts = (any::<bool>(), prop::option::of((gap(), servers)), any::<bool>());
+    (gap(), parts, gap(), gap())
+        .prop_map(|(start, (first, servers, last), end, after)| {
+            let servers =
+                servers.map(|(gap, servers)| format!("{gap}\"mcpServers\":{gap}{servers}"));
+            let first = first.then(|| "\"a\": 1".to_owned());
+            let last = last.then(|| "\n\"z\": []".to_owned());
+            let members: Vec<String> = [first, servers, last].into_iter().flatten().collect();
+            format!("{start}{{{}{end}}}{after}", members.join(","))
+        })
+        .boxed()
+}
+
+fn toml_line() -> BoxedStrategy<String> {
+    prop_oneof![
+        Just("model = \"o\""),
+        Just("[mcp_servers.other]"),
+        Just("command = \"x\""),
+        Just("args = [\"mcp\"]"),
+        Just("# [mcp_servers.onloop]"),
+        Just("notes = \"\"\""),
+        Just("\"\"\""),
+        Just("[a.\"b\"]"),
+        Just("\r"),
+        Just(""),
+    ]
+    .prop_map(str::to_owned)
+    .boxed()
+}
+
 proptest! {
     #[test]
     fn foreign_bytes_come_back(text in document(), which in 0usize..3) {
@@ -120,6 +170,38 @@ proptest! {
         prop_assert_eq!(&upgraded, &installed);
         // Nothing of ours, nothing to do.
         prop_assert_eq!(&new.removed(&text).unwrap().text, &text);
+    }
+
+    #[test]
+    fn servers_of_others_come_back(text in servers_document(), which in 0usize..2) {
+        let host = [Host::Cursor, Host::Copilot][which];
+        let (old, new) = (server(host, "/old/onloop"), server(host, "/new/onloop"));
+        let installed = new.installed(Some(&text)).unwrap();
+        prop_assert_eq!(&new.installed(Some(&installed)).unwrap(), &installed);
+        prop_assert_eq!(&new.removed(&installed).unwrap().text, &text);
+        let upgraded = new.installed(Some(&old.installed(Some(&text)).unwrap())).unwrap();
+        prop_assert_eq!(&upgraded, &installed);
+        prop_assert_eq!(&new.removed(&text).unwrap().text, &text);
+    }
+
+    #[test]
+    fn tables_of_others_come_back(lines in prop::collection::vec(toml_line(), 0..12), end in 0usize..3) {
+        let (old, new) = (server(Host::Codex, "/old/onloop"), server(Host::Codex, "/new/onloop"));
+        let text = lines.join("\n") + ["", "\n", "\r\n\n"][end];
+        let Ok(installed) = new.installed(Some(&text)) else { return Ok(()) };
+        prop_assert_eq!(&new.installed(Some(&installed)).unwrap(), &installed);
+        prop_assert_eq!(&new.removed(&installed).unwrap().text, &text);
+        let upgraded = new.installed(Some(&old.installed(Some(&text)).unwrap())).unwrap();
+        prop_assert_eq!(&upgraded, &installed);
+    }
+
+    #[test]
+    fn no_text_makes_a_server_file_panic(text in "[{}\\[\\]\",:/* \n\\\\a1=.#']{0,40}") {
+        for host in [Host::Codex, Host::Cursor] {
+            let piece = server(host, "/onloop");
+            let _ = piece.installed(Some(&text));
+            let _ = piece.removed(&text);
+        }
     }
 
     #[test]

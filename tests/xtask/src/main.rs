@@ -3,6 +3,7 @@
 //! `cargo xtask ci` is the whole of it and what `./test` runs; every stage also runs alone.
 
 mod cargo;
+mod command;
 mod hosts;
 mod links;
 mod npm;

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::cargo::{Cargo, pass_on};
+use crate::cargo::Cargo;
+use crate::command::{self, run, target_folder};
 use crate::sources;
 use crate::stage::Stop;
 use crate::tally::Tally;
@@ -68,12 +69,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     command
         .env("ONLOOP_TEST_NATIVE", program("onloop"))
         .env("ONLOOP_TEST_PROBE", program("host-probe"));
-    let tests = counted(command)?;
-    if tests.passed == 0 || tests.ignored > 0 {
-        let why = "a test of the npm package was not run".to_owned();
-        return Err(Stop { why, tests });
-    }
-    Ok(tests)
+    command::test(command)
 }
 
 /// Installs a bundler from the registry and opens what it makes in a browser: Chromium, by that
@@ -104,11 +100,6 @@ fn is_new_enough(version: &str) -> bool {
 
 fn folder() -> PathBuf {
     sources::workspace_root().join("npm")
-}
-
-pub(crate) fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| sources::workspace_root().join("target"), PathBuf::from)
 }
 
 /// The binding generator is a workspace of its own, with its own lock file.
@@ -183,32 +174,6 @@ fn npm(words: &[&str]) -> Command {
     let mut command = Command::new("npm");
     command.args(words).current_dir(folder());
     command
-}
-
-/// The command as people would type it.
-fn shown(command: &Command) -> String {
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
-    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
-    words.join(" ")
-}
-
-/// Runs tests in plain view and counts what they report.
-pub(crate) fn counted(mut command: Command) -> Result<Tally, Stop> {
-    let shown = shown(&command);
-    println!("$ {shown}");
-    let failed = |error: std::io::Error| Stop::from(format!("could not run {shown}: {error}"));
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let output = child.stdout.take().expect("the output is piped");
-    let tests = pass_on(output).map_err(failed)?;
-    let status = child.wait().map_err(failed)?;
-    if status.success() { Ok(tests) } else { Err(Stop { why: format!("failed: {shown}"), tests }) }
-}
-
-pub(crate) fn run(mut command: Command) -> Result<Tally, Stop> {
-    let shown = shown(&command);
-    println!("$ {shown}");
-    let status = command.status().map_err(|error| format!("could not run {shown}: {error}"))?;
-    if status.success() { Ok(Tally::default()) } else { Err(format!("failed: {shown}").into()) }
 }
 
 #[cfg(test)]

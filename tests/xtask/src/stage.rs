@@ -65,6 +65,7 @@ pub(crate) const CI: &[Stage] = &[
         run: generated,
     },
     Stage { name: "test", about: "every test of the workspace passes", run: test },
+    Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
     Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
     Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
 ];
@@ -77,7 +78,6 @@ pub(crate) const ON_DEMAND: &[Stage] = &[
         about: "the npm package works in a page and its worker",
         run: npm::browser,
     },
-    Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
     Stage {
         name: "vscode",
         about: "the extension works in real extension hosts of VS Code",

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::npm::{counted, install, run, target_folder};
+use crate::command::{self, run, target_folder};
+use crate::npm::install;
 use crate::sources;
 use crate::stage::Stop;
 use crate::tally::Tally;
@@ -26,7 +27,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     install(&extension)?;
     run(npm(&extension, &["run", "--silent", "check"]))?;
     run(npm(&extension, &["run", "--silent", "build"]))?;
-    let modules = counted(npm(&extension, &["test", "--silent"]))?;
+    let modules = command::test(npm(&extension, &["test", "--silent"]))?;
     let package = package(&extension)?;
 
     let tests = folder().join("tests/vscode");
@@ -37,12 +38,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     run(fetch)?;
     let mut hosts = npm(&tests, &["test", "--silent"]);
     hosts.env("ONLOOP_TEST_VSIX", package).env("ONLOOP_TEST_VSCODE", servers);
-    let hosts = counted(hosts)?;
-    if modules.passed == 0 || hosts.passed == 0 || modules.ignored + hosts.ignored > 0 {
-        let why = "a test of the extension was not run".to_owned();
-        return Err(Stop { why, tests: modules + hosts });
-    }
-    Ok(modules + hosts)
+    Ok(modules + command::test(hosts)?)
 }
 
 /// The `.vsix`, which has to keep its budget of size.

@@ -219,17 +219,22 @@ pub(super) const TABLE: &[Program] = &[
                 .options(&[takes(&["--run-id", "--reason"], Data)])
                 .only_these_options()
                 .check(workflow::drives_run),
+            program(&["gate"], Builds, "records what the rules of a run decide")
+                .options(&[takes(&["--run-id", "--mode"], Data)])
+                .only_these_options()
+                .check(workflow::decides_by_rule),
             program(&["finalize"], Builds, "repeats the checks of a run")
                 .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
                 .only_these_options(),
             program(
-                &[
-                    "run", "resume", "gate", "init", "finish", "auto", "new", "permit", "hook",
-                    "approve", "prepare",
-                ],
-                Administers,
-                "changes a run or the rules",
-            ),
+                &["run", "resume", "init", "finish", "auto", "new", "prepare"],
+                Builds,
+                "begins, changes or ends a run",
+            )
+            .check(workflow::decides_about_a_run),
+            program(&["permit", "approve"], Reads, "says what an agent may do")
+                .check(workflow::answers_for_a_person),
+            program(&["hook"], Administers, "answers an agent host"),
             program(&["install", "uninstall"], Administers, "changes who judges the agent")
                 .check(workflow::changes_guard),
         ]),

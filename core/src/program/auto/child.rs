@@ -63,6 +63,7 @@ impl ChildCommand {
             label: Some(format!("cycle {}: {target}", dispatch.cycle)),
             interactive: false,
             wake_after_ms: None,
+            wake_on_input: false,
         };
         match io.process(spec).await {
             Ok(end) => outcome(&end, &log_path),

@@ -139,6 +139,7 @@ impl Workspace {
             label: Some("health check".to_owned()),
             interactive: false,
             wake_after_ms: None,
+            wake_on_input: false,
         };
         let ended = self.io.process(spec).await;
         let end = match self.notice(ended) {

@@ -56,6 +56,7 @@ async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessE
         capture_bytes: limits::CAPTURE_BYTES,
         stream_to: None,
         wake_after_ms: None,
+        wake_on_input: false,
         label: Some("gh".to_owned()),
         interactive: false,
     };

@@ -1,15 +1,15 @@
 //! May this tool call run? Rules decide first; what they leave open goes on to whoever can
 //! be asked.
 
-use super::{Scene, links, log};
+use super::{Scene, log};
 use crate::handsoff::approval::Choice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{State, digest, transcript};
 use crate::hooks::{Answer, Host};
-use crate::permission::paths::Places;
 use crate::permission::{Call, Context, Decision, Ruling, Session, decide};
 use crate::program::approval::pending::{self, Deferred};
 use crate::program::approval::{self, Escalation, Verdict};
+use crate::program::permit::{links, surroundings};
 use crate::wire::session::Answered;
 
 /// Before a tool is used.
@@ -81,6 +81,7 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
         target_text: message::whole(&call.input),
         reason: ruling.reason.clone(),
         context: transcript::conversation(&tail, whole),
+        only_a_person: ruling.needs_a_person(),
         time_left_ms: scene.time_left_ms(),
     };
     let (decision, reason) =
@@ -150,32 +151,20 @@ async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
 /// What the rules say, in the circumstances of this session.
 async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = context(scene).await;
-    if mentions_push(call)
-        && let Some(checkout) = &scene.checkout
-    {
-        context.git_branch = checkout.branch(&scene.io).await;
-    }
+    context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
     let ruling = decide(call, &context);
     // Links can only take a permission away, so only an allowed call is looked at again.
-    if ruling.decision == Decision::Allow && links::resolve(scene, call, &mut context.places).await
+    if ruling.decision == Decision::Allow
+        && links::resolve(&scene.io, call, &mut context.places).await
     {
         return decide(call, &context);
     }
     ruling
 }
 
-/// The branch matters where something may be pushed, and nowhere else.
-fn mentions_push(call: &Call) -> bool {
-    call.input["command"].to_string().contains("push")
-}
-
 async fn context(scene: &Scene) -> Context {
     let mut context = scene.loaded.context();
-    let home = context.places.user_home.clone();
-    let places = Places::new(&scene.project);
-    context.places.root =
-        if is_project(&places.root, home.as_deref()) { places.root } else { NO_PROJECT.to_owned() };
-    context.places.cwd = Places::new(&scene.cwd).cwd;
+    surroundings::place(&mut context.places, &scene.project, &scene.cwd);
     let Some(id) = &scene.session else { return context };
     let sessions = scene.sessions(id).await;
     if !context.places.state_homes.iter().any(|home| home == sessions.home()) {
@@ -188,34 +177,5 @@ async fn context(scene: &Scene) -> Context {
             context.with_session(Some(Session { id: id.to_string(), workflow }))
         }
         Ok(_) | Err(_) => context,
-    }
-}
-
-/// A folder that cannot be: nothing is below it.
-const NO_PROJECT: &str = "/dev/null/no project";
-
-/// The root of the file system and the folders around a home are nobody's project: there,
-/// "inside the project" would be everything.
-fn is_project(root: &str, home: Option<&str>) -> bool {
-    let around_home = |home: &str| {
-        let home = home.trim_end_matches('/');
-        home == root || home.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
-    };
-    root != "/" && !home.is_some_and(around_home)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_project;
-
-    #[test]
-    fn a_home_is_no_project() {
-        for root in ["/", "/home", "/home/me"] {
-            assert!(!is_project(root, Some("/home/me/")), "{root}");
-        }
-        for root in ["/home/me/project", "/home/m", "/srv/repo"] {
-            assert!(is_project(root, Some("/home/me")), "{root}");
-        }
-        assert!(is_project("/home/me", None) && !is_project("/", None));
     }
 }

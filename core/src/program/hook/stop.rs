@@ -278,8 +278,7 @@ async fn tell(scene: &Scene, said: Said) -> Answer {
 
 /// What is known about the agent's turn, and what host and configuration allow.
 async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
-    let (tail, whole) = scene.transcript().await;
-    let evidence = transcript::read(&tail, whole);
+    let evidence = evidence(scene, stop).await;
     let message = stop.message.clone().or_else(|| evidence.message.clone());
     let cap = match scene.host {
         Host::Claude => {
@@ -294,6 +293,24 @@ async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
         cap,
         evidence: Evidence { message, ..evidence },
         run_revision: None,
+    }
+}
+
+/// What the transcript shows, once the agent's last words have reached it.
+async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
+    let mut waited_ms = 0;
+    loop {
+        let (tail, whole) = scene.transcript().await;
+        let evidence = transcript::read(&tail, whole);
+        if !stop.message.as_deref().is_some_and(|message| evidence.is_behind(message)) {
+            return evidence;
+        }
+        let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
+        if !sleeps || scene.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
+            // The tools in it belong to an earlier turn.
+            return Evidence { tools: None, ..evidence };
+        }
+        waited_ms += limits::TRANSCRIPT_POLL_MS;
     }
 }
 

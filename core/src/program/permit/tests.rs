@@ -41,6 +41,9 @@ where
                 said.push_str(&text);
                 Ok(Outcome::Done)
             }
+            Request::Stat { .. } | Request::Canonical { .. } => {
+                Err(Failure::new(FailureKind::NotFound, "nothing there"))
+            }
             other => panic!("not a request of this verb: {other:?}"),
         };
         reply = Some(Reply { at: Timestamp::EPOCH, outcome });

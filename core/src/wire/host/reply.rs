@@ -97,6 +97,7 @@ enum OutcomeDocument {
         bytes: Attachment,
     },
     Running,
+    NoInput,
     Http {
         status: u16,
         body: Attachment,
@@ -235,6 +236,7 @@ fn read_outcome(
         OutcomeDocument::Answer { answer } => Outcome::Answer(answer),
         OutcomeDocument::Input { bytes } => Outcome::Input(attachments.take(bytes)?),
         OutcomeDocument::Running => Outcome::Running,
+        OutcomeDocument::NoInput => Outcome::NoInput,
         OutcomeDocument::Http { status, body } => {
             Outcome::Http(HttpAnswer { status, body: attachments.take(body)? })
         }

@@ -25,10 +25,11 @@ pub(super) enum Document {
     Lock { path: String, wait_ms: u64 },
     Unlock { path: String },
     Process(ProcessDocument),
-    Wait { wake_after_ms: Option<u64> },
+    Wait { wake_after_ms: Option<u64>, wake_on_input: bool },
+    End,
     Git(GitDocument),
     Http(HttpDocument),
-    ReadInput { limit_bytes: u64 },
+    ReadInput { limit_bytes: u64, wait_ms: Option<u64> },
     Ask { question: String },
     Sleep { duration_ms: u64 },
     Say { to: &'static str, text: String },
@@ -63,6 +64,7 @@ pub(super) struct ProcessDocument {
     label: Option<String>,
     interactive: bool,
     wake_after_ms: Option<u64>,
+    wake_on_input: bool,
 }
 
 /// `{"argv": […]}` or `{"shell": "bash", "line": "…"}`.
@@ -138,10 +140,13 @@ pub(super) fn to_document(request: Request, attachments: &mut Vec<Vec<u8>>) -> D
         Request::Lock { path, wait_ms } => Document::Lock { path, wait_ms },
         Request::Unlock { path } => Document::Unlock { path },
         Request::Process(spec) => Document::Process(process(spec, attachments)),
-        Request::Wait { wake_after_ms } => Document::Wait { wake_after_ms },
+        Request::Wait { wake_after_ms, wake_on_input } => {
+            Document::Wait { wake_after_ms, wake_on_input }
+        }
+        Request::End => Document::End,
         Request::Git(request) => Document::Git(git(request)),
         Request::Http(spec) => Document::Http(http(spec, attachments)),
-        Request::ReadInput { limit_bytes } => Document::ReadInput { limit_bytes },
+        Request::ReadInput { limit_bytes, wait_ms } => Document::ReadInput { limit_bytes, wait_ms },
         Request::Ask { question } => Document::Ask { question },
         Request::Sleep { duration_ms } => Document::Sleep { duration_ms },
         Request::Say(Say::Result(text)) => Document::Say { to: "result", text },
@@ -167,6 +172,7 @@ fn process(spec: ProcessSpec, attachments: &mut Vec<Vec<u8>>) -> ProcessDocument
         label: spec.label,
         interactive: spec.interactive,
         wake_after_ms: spec.wake_after_ms,
+        wake_on_input: spec.wake_on_input,
     }
 }
 
@@ -227,6 +233,7 @@ mod tests {
             label: Some("l".to_owned()),
             interactive: false,
             wake_after_ms: None,
+            wake_on_input: false,
         }
     }
 
@@ -236,7 +243,7 @@ mod tests {
         let survey = GitRequest::Survey { cwd: text("/w"), branch: text("b") };
         let argv = Command::Argv(vec![text("ls")]);
         let line = Command::Shell { shell: Shell::Bash, line: text("true") };
-        let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"label":"l","interactive":false,"wake_after_ms":null"#;
+        let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false"#;
         let append = Request::Append {
             path: text("j"),
             bytes: b"x".to_vec(),

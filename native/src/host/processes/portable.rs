@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 
 use super::capture::Keeper;
-use super::{Followed, OsProcesses, command};
+use super::{Alarm, Followed, OsProcesses, command};
 use crate::host::interrupts::TerminalLent;
 use crate::host::{Interrupts, Progress, failure, files};
 
@@ -74,13 +74,13 @@ impl Running {
         self.started.elapsed()
     }
 
-    /// Follows the program to its end, or to `wake_at`.
+    /// Follows the program to its end, or to the alarm.
     pub(super) fn follow(
         mut self,
-        wake_at: Option<Instant>,
+        alarm: Alarm,
         progress: &mut dyn Progress,
     ) -> Result<Followed<Running>, Failure> {
-        let Some(exit) = self.until(wake_at, progress)? else {
+        let Some(exit) = self.until(alarm.at, progress)? else {
             return Ok(Followed::Running(self));
         };
         let linger = Instant::now() + LINGER;
@@ -213,6 +213,7 @@ mod tests {
             label: None,
             interactive: false,
             wake_after_ms: None,
+            wake_on_input: false,
         }
     }
 
@@ -221,8 +222,9 @@ mod tests {
         let mut program = start(&processes, &spec(line, timeout_ms)).unwrap();
         loop {
             // Being woken again and again changes nothing.
-            let wake_at = Instant::now() + Duration::from_millis(20);
-            match program.follow(Some(wake_at), &mut NoWarnings).unwrap() {
+            let alarm =
+                Alarm { at: Some(Instant::now() + Duration::from_millis(20)), ..Alarm::default() };
+            match program.follow(alarm, &mut NoWarnings).unwrap() {
                 Followed::Running(still) => program = still,
                 Followed::Ended(end) => return end,
             }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::notice::EndNotice;
 use super::streams::{Streams, Which};
 use super::{
-    Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, tty,
+    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, tty,
 };
 use crate::host::{Interrupts, Progress, failure, files};
 
@@ -163,11 +163,14 @@ enum Halt {
 struct Woken {
     ended: bool,
     interrupted: bool,
+    input: bool,
 }
 
 /// What else than streams a wait is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
+    /// The end of the program, interrupts and standard input.
+    EndInterruptsAndInput,
     /// The end of the program and interrupts.
     EndAndInterrupts,
     /// The end of the program.
@@ -182,14 +185,14 @@ impl Running {
         self.started.elapsed()
     }
 
-    /// Follows the program to its end, or to `wake_at`.
+    /// Follows the program to its end, or to the alarm.
     pub(super) fn follow(
         mut self,
-        wake_at: Option<Instant>,
+        alarm: Alarm,
         progress: &mut dyn Progress,
     ) -> Result<Followed<Running>, Failure> {
         self.tick_every = progress.tick_every_ms().map(Duration::from_millis);
-        match self.until(wake_at, progress) {
+        match self.until(alarm, progress) {
             Halt::Woken => Ok(Followed::Running(self)),
             halt @ (Halt::Ended | Halt::Stuck) => self.finish(halt, progress).map(Followed::Ended),
         }
@@ -199,7 +202,7 @@ impl Running {
     pub(super) fn end(mut self) {
         self.tick_every = None;
         self.ask(ProcessStatus::Interrupted);
-        let halt = self.until(None, &mut Unwatched);
+        let halt = self.until(Alarm::default(), &mut Unwatched);
         let _ = self.finish(halt, &mut Unwatched);
     }
 
@@ -223,11 +226,14 @@ impl Running {
         Ok(ProcessEnd { status, stdout, stderr, duration_ms })
     }
 
-    /// Follows the program until it has ended, cannot be made to end, or `wake_at` has come.
-    fn until(&mut self, wake_at: Option<Instant>, progress: &mut dyn Progress) -> Halt {
+    /// Follows the program until it has ended, cannot be made to end, or the alarm goes.
+    fn until(&mut self, alarm: Alarm, progress: &mut dyn Progress) -> Halt {
         loop {
             let (watch, deadline, wake_at) = match self.phase {
-                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, wake_at),
+                Phase::Free { deadline } if alarm.on_input => {
+                    (Watch::EndInterruptsAndInput, deadline, alarm.at)
+                }
+                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm.at),
                 // What is being ended is over soon.
                 Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
                 Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
@@ -249,7 +255,7 @@ impl Running {
                     }
                     Phase::Killed { .. } => return Halt::Stuck,
                 }
-            } else if has_come(wake_at) {
+            } else if has_come(wake_at) || woken.input {
                 return Halt::Woken;
             }
             self.keep_house();
@@ -318,7 +324,7 @@ impl Running {
     }
 
     fn poll(&self, watch: Watch, timeout: Option<Timespec>) -> (Vec<Which>, Woken) {
-        let interrupts = self.interrupts.fd();
+        let (interrupts, stdin) = (self.interrupts.fd(), std::io::stdin());
         let (streams, mut fds): (Vec<Which>, Vec<PollFd<'_>>) = self
             .streams
             .open()
@@ -330,15 +336,22 @@ impl Running {
         if watch != Watch::StreamsOnly {
             fds.push(PollFd::new(&self.notice, PollFlags::IN));
         }
-        if watch == Watch::EndAndInterrupts {
+        if matches!(watch, Watch::EndAndInterrupts | Watch::EndInterruptsAndInput) {
             fds.push(PollFd::from_borrowed_fd(interrupts, PollFlags::IN));
+        }
+        if watch == Watch::EndInterruptsAndInput {
+            fds.push(PollFd::new(&stdin, PollFlags::IN));
         }
         if poll(&mut fds, timeout.as_ref()).is_err() {
             // A signal handler ran: look again.
             return (Vec::new(), Woken::default());
         }
         let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
-        let woken = Woken { ended: ready(streams.len()), interrupted: ready(streams.len() + 1) };
+        let woken = Woken {
+            ended: ready(streams.len()),
+            interrupted: ready(streams.len() + 1),
+            input: ready(streams.len() + 2),
+        };
         (streams.iter().enumerate().filter(|&(i, _)| ready(i)).map(|(_, w)| *w).collect(), woken)
     }
 }

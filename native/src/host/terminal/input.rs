@@ -1,6 +1,7 @@
 //! Lines from a person, with Ctrl-C noticed while waiting for one.
 
 use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
 use onloop_core::program::{Failure, FailureKind};
 
@@ -14,6 +15,8 @@ const ANSWER_BYTES: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,
+    /// A line that is too long is passed over to its end.
+    skipping: bool,
 }
 
 impl Lines {
@@ -29,7 +32,7 @@ impl Lines {
             if let Some(line) = self.take_line() {
                 return Ok(line);
             }
-            wait(interrupts)?;
+            wait(interrupts, None)?;
             let read = stdin.read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read the answer"))? {
                 0 if self.rest.is_empty() => return Err(nobody()),
@@ -40,7 +43,8 @@ impl Lines {
     }
 
     /// The next whole lines, as many as one read brings; empty at the end of input. What comes
-    /// after the last line break at the end is a line too.
+    /// after the last line break at the end is a line too. `None`: no whole line has come
+    /// within `wait_ms`.
     ///
     /// # Errors
     ///
@@ -49,35 +53,39 @@ impl Lines {
     pub(super) fn next_chunk(
         &mut self,
         limit_bytes: u64,
+        wait_ms: Option<u64>,
         interrupts: &Interrupts,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<Option<Vec<u8>>, Failure> {
         const CHUNK_BYTES: usize = 64 * 1024;
         let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+        let deadline = wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
         let mut chunk = vec![0; CHUNK_BYTES];
         // A line break is looked for only in what is new: long lines stay linear.
         let mut searched = 0;
-        let mut skipping = false;
         loop {
             let new = &self.rest[searched..];
-            if skipping {
+            if self.skipping {
                 if let Some(end) = new.iter().position(|&byte| byte == b'\n') {
                     self.rest.drain(..=searched + end);
+                    self.skipping = false;
                     return Err(line_too_long(limit_bytes));
                 }
                 self.rest.clear();
             } else if let Some(end) = new.iter().rposition(|&byte| byte == b'\n') {
                 let rest = self.rest.split_off(searched + end + 1);
-                return Ok(std::mem::replace(&mut self.rest, rest));
+                return Ok(Some(std::mem::replace(&mut self.rest, rest)));
             } else if self.rest.len() > limit {
-                skipping = true;
+                self.skipping = true;
                 self.rest.clear();
             }
             searched = self.rest.len();
-            wait(interrupts)?;
+            if !wait(interrupts, deadline)? {
+                return Ok(None);
+            }
             let read = Unbuffered.read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read standard input"))? {
-                0 if skipping => return Err(line_too_long(limit_bytes)),
-                0 => return Ok(std::mem::take(&mut self.rest)),
+                0 if std::mem::take(&mut self.skipping) => return Err(line_too_long(limit_bytes)),
+                0 => return Ok(Some(std::mem::take(&mut self.rest))),
                 len => self.rest.extend_from_slice(&chunk[..len]),
             }
         }
@@ -125,10 +133,10 @@ impl Read for Unbuffered {
     }
 }
 
-/// Until standard input has something, or an interrupt.
+/// Until standard input has something, or an interrupt; `false`: the deadline has come.
 #[cfg(unix)]
-fn wait(interrupts: &Interrupts) -> Result<(), Failure> {
-    use rustix::event::{PollFd, PollFlags, poll};
+fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Failure> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     loop {
         let (stdin, interrupt) = (io::stdin(), interrupts.fd());
@@ -136,21 +144,27 @@ fn wait(interrupts: &Interrupts) -> Result<(), Failure> {
             PollFd::new(&stdin, PollFlags::IN),
             PollFd::from_borrowed_fd(interrupt, PollFlags::IN),
         ];
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         // An error means that a signal handler ran: look again.
-        let polled = poll(&mut fds, None).is_ok();
+        let polled = poll(&mut fds, timeout.as_ref()).is_ok();
         if interrupts.take() {
             return Err(interrupts::interrupted());
         }
         if polled && !fds[0].revents().is_empty() {
-            return Ok(());
+            return Ok(true);
+        }
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(false);
         }
     }
 }
 
-/// Here reading itself waits, and Ctrl-C ends the process.
+/// Here reading itself waits, and Ctrl-C ends the process. Nobody can look whether there is
+/// something to read, so whoever does not want to wait for it gets nothing.
 #[cfg(not(unix))]
-fn wait(interrupts: &Interrupts) -> Result<(), Failure> {
-    if interrupts.take() { Err(interrupts::interrupted()) } else { Ok(()) }
+fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Failure> {
+    if interrupts.take() { Err(interrupts::interrupted()) } else { Ok(deadline.is_none()) }
 }
 
 #[cfg(test)]
@@ -159,7 +173,7 @@ mod tests {
 
     #[test]
     fn lines_are_cut_where_they_end_and_where_they_must() {
-        let mut lines = Lines { rest: b"yes\r\nno\nrest".to_vec() };
+        let mut lines = Lines { rest: b"yes\r\nno\nrest".to_vec(), skipping: false };
         assert_eq!(lines.take_line().as_deref(), Some("yes"));
         assert_eq!(lines.take_line().as_deref(), Some("no"));
         assert_eq!(lines.take_line(), None);

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Scene;
 use crate::limits;
 use crate::permission::paths::Places;
 use crate::permission::{Call, shell};
-use crate::program::FailureKind;
+use crate::program::{FailureKind, Io};
 
 /// Members of a tool's input that hold a path.
 const PATH_KEYS: [&str; 8] = [
@@ -22,15 +21,15 @@ const PATH_KEYS: [&str; 8] = [
 
 /// Adds what the call's paths really are, where that is something else than their text says.
 /// Whether there was anything to add.
-pub(super) async fn resolve(scene: &Scene, call: &Call, places: &mut Places) -> bool {
+pub(in crate::program) async fn resolve(io: &Io, call: &Call, places: &mut Places) -> bool {
     // Where the project itself lies behind a link, everything in it does.
-    let real_root = match scene.io.canonical(&places.root).await {
+    let real_root = match io.canonical(&places.root).await {
         Ok(root) => root,
         Err(_) => places.root.clone(),
     };
     let mut found = false;
     for path in paths(call, places) {
-        let Some(real) = real_path(scene, &path).await else { continue };
+        let Some(real) = real_path(io, &path).await else { continue };
         let real = match real.strip_prefix(&real_root) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
                 format!("{}{rest}", places.root)
@@ -79,16 +78,16 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
 
 /// What `path` leads to; of something that is not there yet, where it would appear. `None`:
 /// nothing can be known.
-async fn real_path(scene: &Scene, path: &str) -> Option<String> {
+async fn real_path(io: &Io, path: &str) -> Option<String> {
     let mut missing = String::new();
     let mut there = path;
     loop {
-        match scene.io.canonical(if there.is_empty() { "/" } else { there }).await {
+        match io.canonical(if there.is_empty() { "/" } else { there }).await {
             Ok(real) => return Some(format!("{}{missing}", real.trim_end_matches('/'))),
             Err(failure) if failure.kind == FailureKind::NotFound => {
                 let (folder, name) = there.rsplit_once('/')?;
                 // A link that leads nowhere leads somewhere once it is written to.
-                if scene.io.stat(there).await.is_ok() {
+                if io.stat(there).await.is_ok() {
                     return Some("/dev/null/a link that leads nowhere".to_owned());
                 }
                 missing = format!("/{name}{missing}");

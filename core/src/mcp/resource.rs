@@ -1,0 +1,125 @@
+//! What can be read: the record and the report of every run.
+
+use serde_json::{Value, json};
+
+use super::message::RpcError;
+use crate::limits;
+use crate::run::is_run_id;
+use crate::text::{ellipsis, one_line};
+
+const SCHEME: &str = "onloop://runs/";
+
+/// Something to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Of which run.
+    pub run_id: String,
+    /// What of it.
+    pub kind: ResourceKind,
+}
+
+/// What of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResourceKind {
+    /// Everything that is known about it.
+    Record,
+    /// The same for people.
+    Report,
+}
+
+impl ResourceKind {
+    const ALL: [ResourceKind; 2] = [ResourceKind::Report, ResourceKind::Record];
+
+    fn word(self) -> &'static str {
+        match self {
+            ResourceKind::Record => "record",
+            ResourceKind::Report => "report",
+        }
+    }
+
+    fn mime_type(self) -> &'static str {
+        match self {
+            ResourceKind::Record => "application/json",
+            ResourceKind::Report => "text/markdown",
+        }
+    }
+}
+
+impl Resource {
+    /// # Errors
+    ///
+    /// When it is no address of ours.
+    pub(super) fn read(uri: &str) -> Result<Resource, RpcError> {
+        let found = uri.strip_prefix(SCHEME).and_then(|rest| {
+            let (run_id, word) = rest.split_once('/')?;
+            let kind = ResourceKind::ALL.into_iter().find(|kind| kind.word() == word)?;
+            is_run_id(run_id).then(|| Resource { run_id: run_id.to_owned(), kind })
+        });
+        found.ok_or_else(|| {
+            let uri = ellipsis(&one_line(uri), 200);
+            let message = format!(
+                "there is no resource `{uri}`; expected `{SCHEME}RUN_ID/report` or \
+                 `{SCHEME}RUN_ID/record`"
+            );
+            RpcError::new(RpcError::NO_RESOURCE, message)
+        })
+    }
+
+    fn uri(&self) -> String {
+        format!("{SCHEME}{}/{}", self.run_id, self.kind.word())
+    }
+
+    /// The answer where it is larger than [`limits::MCP_RESOURCE_BYTES`].
+    pub fn too_large(&self, size_bytes: usize) -> RpcError {
+        let (uri, most) = (self.uri(), limits::MCP_RESOURCE_BYTES);
+        let message = format!(
+            "`{uri}` has {size_bytes} bytes, more than the {most} that are sent; its file is below \
+             `.hotl/` in the run's folder"
+        );
+        RpcError::new(RpcError::NO_RESOURCE, message)
+    }
+
+    /// What `resources/read` answers.
+    pub fn contents(&self, text: &str) -> Value {
+        let content = json!({
+            "uri": self.uri(), "mimeType": self.kind.mime_type(), "text": text,
+        });
+        json!({ "contents": [content] })
+    }
+}
+
+/// What `resources/templates/list` answers.
+pub(super) fn templates() -> Value {
+    let template = |kind: ResourceKind| {
+        let word = kind.word();
+        json!({
+            "uriTemplate": format!("{SCHEME}{{run_id}}/{word}"),
+            "name": word,
+            "title": format!("The {word} of a run"),
+            "mimeType": kind.mime_type(),
+        })
+    };
+    json!({ "resourceTemplates": ResourceKind::ALL.map(template) })
+}
+
+/// What `resources/list` answers, given what `status --all --json` says.
+pub fn listed(runs: &Value) -> Value {
+    let ids = runs.as_array().into_iter().flatten().filter_map(|run| {
+        let id = run["run_id"].as_str()?;
+        // One that cannot be read is no resource; `status` tells about it.
+        run.get("error").is_none().then(|| (id, run["status"].as_str().unwrap_or_default()))
+    });
+    let resources = ids.take(limits::MCP_RUNS_LISTED).flat_map(|(id, status)| {
+        ResourceKind::ALL.map(|kind| {
+            let resource = Resource { run_id: id.to_owned(), kind };
+            let word = kind.word();
+            json!({
+                "uri": resource.uri(),
+                "name": format!("{id}/{word}"),
+                "title": format!("{id}: {word} ({status})"),
+                "mimeType": kind.mime_type(),
+            })
+        })
+    });
+    json!({ "resources": resources.collect::<Vec<_>>() })
+}

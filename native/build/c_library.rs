@@ -1,0 +1,67 @@
+//! Arguments with which the linker puts the C library into a program.
+//!
+//! A hook is one process for every tool call of an agent, and finding, mapping and binding
+//! shared libraries is a third of what starting one costs. Why not by a compiler option, and
+//! what it costs: `docs/decisions/0023-the-c-library-in-the-program.md`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Set to `dynamic` by whoever packages for a distribution that wants shared libraries.
+const WISH: &str = "ONLOOP_LINK";
+
+/// The names by which the compiler asks for libraries, and the archives that hold the same.
+const ARCHIVES: [(&str, &str); 4] = [
+    ("libc.a", "libc.a"),
+    ("libm.a", "libm.a"),
+    ("libgcc_s.a", "libgcc_eh.a"),
+    ("libgcc.a", "libgcc.a"),
+];
+
+/// Nothing where the program is better linked as usual: on another system, for another
+/// machine, and where the archives are not installed.
+pub(crate) fn arguments() -> Vec<String> {
+    println!("cargo::rerun-if-env-changed={WISH}");
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    let usual = set(WISH) == "dynamic"
+        || set("CARGO_CFG_TARGET_OS") != "linux"
+        || set("CARGO_CFG_TARGET_ENV") != "gnu"
+        || set("CARGO_CFG_TARGET_FEATURE").contains("crt-static")
+        || set("HOST") != set("TARGET");
+    if usual {
+        return Vec::new();
+    }
+    match folder_of_archives(Path::new(&set("OUT_DIR"))) {
+        // The compiler asks for the libraries before these arguments, and once: archives that
+        // need each other have to be asked again.
+        Some(folder) => vec![
+            format!("-L{}", folder.display()),
+            "-static-pie".to_owned(),
+            "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
+        ],
+        None => Vec::new(),
+    }
+}
+
+/// A folder in which only archives are found by the names that the compiler uses.
+fn folder_of_archives(out: &Path) -> Option<PathBuf> {
+    let folder = out.join("archives");
+    // It may be there from an earlier build.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).ok()?;
+    for (name, archive) in ARCHIVES {
+        fs::copy(installed(archive)?, folder.join(name)).ok()?;
+    }
+    Some(folder)
+}
+
+/// Where the C compiler has `archive`.
+fn installed(archive: &str) -> Option<PathBuf> {
+    let linker = env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned());
+    let asked = Command::new(linker).arg(format!("-print-file-name={archive}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    // What it does not have it gives back as it was asked.
+    path.is_absolute().then_some(path).filter(|path| path.is_file())
+}

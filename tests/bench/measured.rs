@@ -1,0 +1,30 @@
+//! What is measured, and how.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The program as people install it: the one that tests start is linked with what only tests
+/// need, and every table of that costs time at its start.
+pub(crate) fn program() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").expect("a benchmark is started by Cargo");
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--release", "--package", "onloop", "--bin", "onloop"]);
+    assert!(build.status().expect("Cargo is there").success(), "the program can be built");
+    PathBuf::from(env!("CARGO_BIN_EXE_empty-program")).with_file_name("onloop")
+}
+
+pub(crate) fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+pub(crate) fn ratio(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64().max(1e-9)
+}

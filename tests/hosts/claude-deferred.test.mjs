@@ -1,0 +1,60 @@
+// Calls that the real Claude Code puts off for a person, who answers when there is time.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { claude, machine, onloop, run } from "./clients.mjs";
+
+const CALL = "cp victim/file copied";
+
+/** A machine on which the call above waits, and the id under which it does. */
+async function waiting() {
+  const place = machine(claude);
+  await onloop(place, "install", "claude");
+  const ended = await claude.session(place, [{ run: CALL }]);
+  assert.equal(ended.code, 0, JSON.stringify(ended));
+  assert.equal(JSON.parse(ended.stdout).terminal_reason, "tool_deferred");
+  assert.ok(!existsSync(join(place.project, "copied")));
+  const calls = await pending(place);
+  assert.equal(calls.length, 1, JSON.stringify(calls));
+  return { place, id: calls[0].id };
+}
+
+async function pending(place) {
+  return JSON.parse(await onloop(place, "approve", "--json"));
+}
+
+/** The person answers, and the session goes on with the turns that are left. */
+function answer(place, words, script) {
+  const act = (program, options, around) => run("onloop", ["approve", ...words, "--resume"], around);
+  return claude.session(place, script, { act });
+}
+
+test("an approved call runs when its session goes on, and only that one", async () => {
+  const { place, id } = await waiting();
+  const again = { run: `${CALL}-again` };
+  const ended = await answer(place, [id], [{ run: CALL }, again]);
+  assert.equal(ended.code, 0, JSON.stringify(ended));
+  assert.ok(existsSync(join(place.project, "copied")), JSON.stringify(ended));
+  assert.ok(!existsSync(join(place.project, "copied-again")));
+  const calls = await pending(place);
+  assert.deepEqual(calls.map(({ target }) => target.includes("copied-again")), [true], JSON.stringify(calls));
+});
+
+test("a denied call does not run, and its agent is told so", async () => {
+  const { place, id } = await waiting();
+  const ended = await answer(place, [id, "--deny"], [{ run: CALL }]);
+  assert.equal(ended.code, 0, JSON.stringify(ended));
+  assert.ok(!existsSync(join(place.project, "copied")));
+  assert.match(ended.heard.results[0], /a person denied it/);
+  assert.deepEqual(await pending(place), []);
+});
+
+test("an agent that is given the id cannot approve itself", async () => {
+  const { place, id } = await waiting();
+  const ended = await claude.session(place, [{ run: `onloop approve ${id}` }]);
+  assert.match(ended.heard.results[0], /answers for the person/);
+  const call = (await pending(place)).find((call) => call.id === id);
+  assert.equal(call.answer ?? null, null, JSON.stringify(call));
+});

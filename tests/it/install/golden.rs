@@ -1,0 +1,43 @@
+//! Every file that each host gets, as text to be read.
+
+use onloop_core::handsoff::config::Config;
+use onloop_core::hooks::Host;
+use onloop_core::install::{Piece, Scope, Setting, Waits, pieces, user_folder};
+
+use super::plugin::is_up_to_date;
+use crate::workspace::source_root;
+
+/// The files of both scopes. Instructions are named only: they are in `npm/plugin`.
+fn shown(host: Host) -> String {
+    let mut text = String::new();
+    for scope in Scope::ALL {
+        let setting = Setting {
+            program: vec!["/opt/on loop/onloop".to_owned()],
+            scope,
+            home: "/home/you".to_owned(),
+            project: "/srv/repo".to_owned(),
+            user_folder: user_folder(host, "/home/you", |_| None),
+            waits: Waits::of(&Config::default()),
+        };
+        for piece in pieces(host, &setting) {
+            let content = piece.installed(None).expect("nothing is there yet");
+            let is_program = matches!(&piece, Piece::Own(file) if file.executable);
+            let mode = if is_program { " (executable)" } else { "" };
+            text += &format!("=== {}{mode}\n", piece.path());
+            let content = match content.strip_prefix("---\n").and_then(|c| c.split_once("---\n")) {
+                Some((head, _)) => head.to_owned(),
+                None => content,
+            };
+            text += &content;
+        }
+    }
+    text
+}
+
+#[test]
+fn every_host_gets_the_files_that_are_written_down() {
+    for host in Host::ALL {
+        let path = source_root().join(format!("tests/it/install/golden/{}.txt", host.word()));
+        is_up_to_date(&path, &shown(host));
+    }
+}

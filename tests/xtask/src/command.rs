@@ -1,0 +1,69 @@
+//! Programs other than cargo, run in plain view.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::cargo::pass_on;
+use crate::sources;
+use crate::stage::Stop;
+use crate::tally::Tally;
+
+/// Where cargo puts what it builds, and where stages keep what they would otherwise fetch anew.
+pub(crate) fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| sources::workspace_root().join("target"), PathBuf::from)
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(mut command: Command) -> Result<Tally, Stop> {
+    let shown = shown(&command);
+    println!("$ {shown}");
+    let status = command.status().map_err(|error| format!("could not run {shown}: {error}"))?;
+    if status.success() { Ok(Tally::default()) } else { Err(format!("failed: {shown}").into()) }
+}
+
+/// Runs tests and counts what they report. A test that was not run says nothing, so that is a
+/// failure, and so is none at all.
+pub(crate) fn test(mut command: Command) -> Result<Tally, Stop> {
+    let shown = shown(&command);
+    println!("$ {shown}");
+    let failed = |error: std::io::Error| Stop::from(format!("could not run {shown}: {error}"));
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let output = child.stdout.take().expect("the output is piped");
+    let tests = pass_on(output).map_err(failed)?;
+    let status = child.wait().map_err(failed)?;
+    if !status.success() {
+        return Err(Stop { why: format!("failed: {shown}"), tests });
+    }
+    if tests.passed == 0 || tests.ignored > 0 {
+        return Err(Stop { why: format!("a test was not run: {shown}"), tests });
+    }
+    Ok(tests)
+}
+
+/// The command as people would type it.
+fn shown(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Result<Tally, Stop> {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        test(command)
+    }
+
+    #[test]
+    fn tests_that_fail_are_not_run_or_are_not_there_are_failures() {
+        let passed = of("echo '# pass 2'; echo '# skipped 0'").expect("both passed");
+        assert_eq!(passed, Tally { passed: 2, ..Tally::default() });
+        assert!(of("echo '# pass 2'; exit 1").is_err());
+        assert!(of("echo '# pass 2'; echo '# skipped 1'").is_err());
+        assert!(of("true").is_err());
+    }
+}
