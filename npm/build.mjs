@@ -1,4 +1,4 @@
-// Makes `dist/` from `src/` and from `build/`, the compiled core with its binding.
+// Makes `dist/` from `src/` and from `build/`, the compiled modules with their bindings.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -38,15 +38,17 @@ await Promise.all([
   bundle("esm", "node", ["index"]),
   // Two files: what only starts the native program does not read the rest.
   bundle("esm", "node", ["launch"], {
-    splitting: true,
-    chunkNames: "cli-[hash]",
+    external: ["./cli.js"],
     define: { VERSION: JSON.stringify(version) },
   }),
+  bundle("esm", "node", ["cli"]),
   bundle("cjs", "node", ["index"], place),
-  bundle("esm", "neutral", ["inline", "slim"]),
-  bundle("cjs", "neutral", ["inline", "slim"]),
+  bundle("esm", "neutral", ["inline", "pure", "slim"]),
+  bundle("cjs", "neutral", ["inline", "pure", "slim"]),
 ]);
-copyFileSync(join(root, "build", "onloop_bg.wasm"), join(dist, "onloop.wasm"));
+for (const name of ["onloop", "onloop-pure"]) {
+  copyFileSync(join(root, "build", `${name}_bg.wasm`), join(dist, `${name}.wasm`));
+}
 
 // The types are the same for `import` and `require`; which of the two a declaration is for,
 // the nearest package.json says.

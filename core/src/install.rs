@@ -14,6 +14,7 @@ mod cline;
 mod codex;
 mod copilot;
 mod cursor;
+pub mod diff;
 mod hook_file;
 mod json_edit;
 pub mod offer;

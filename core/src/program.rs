@@ -90,8 +90,8 @@ pub use session::{
 };
 pub use start::{ProcessIdentity, Start, Terminal};
 pub use status::{
-    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
-    summary,
+    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, instruction, next, receipt, report,
+    status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
 

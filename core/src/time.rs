@@ -1,6 +1,11 @@
 //! Points in time. They always arrive from the host; nothing here asks for one.
 
-use jiff::tz::TimeZone;
+mod civil;
+
+use civil::{Civil, Form, Written};
+
+/// What four digits of a year can say, and the years before our era that a clock may be set to.
+const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,10 +15,9 @@ impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Timestamp = Timestamp(0);
 
-    /// A point in time; milliseconds outside jiff's range (years -9999 to 9999) are clamped.
+    /// A point in time; milliseconds outside the years -9999 to 9999 are clamped.
     pub fn from_millis(millis: i64) -> Self {
-        let range = jiff::Timestamp::MIN.as_millisecond()..=jiff::Timestamp::MAX.as_millisecond();
-        Timestamp(millis.clamp(*range.start(), *range.end()))
+        Timestamp(millis.clamp(*RANGE_MS.start(), *RANGE_MS.end()))
     }
 
     /// Milliseconds since the epoch.
@@ -32,35 +36,32 @@ impl Timestamp {
         if let Ok(millis) = text.parse::<i64>() {
             return Some(Self::from_millis(millis));
         }
-        text.parse::<jiff::Timestamp>().ok().map(|t| Timestamp(t.as_millisecond()))
+        civil::read(text).and_then(Written::in_its_zone).map(Self::from_millis)
+    }
+
+    /// Reads a date with a time of day as [`parse`](Self::parse) does; without a zone it is UTC.
+    pub fn parse_or_utc(text: &str) -> Option<Self> {
+        civil::read(text).map(|written| Self::from_millis(written.in_its_zone_or_utc()))
     }
 
     /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
     pub fn to_rfc3339(self) -> String {
-        self.format("%Y-%m-%dT%H:%M:%S+00:00")
+        Civil::from_millis(self.0).to_text(Form::Rfc3339)
     }
 
     /// `20260320T212315Z`, the time part of a run id.
     pub fn to_run_id_stamp(self) -> String {
-        self.format("%Y%m%dT%H%M%SZ")
+        Civil::from_millis(self.0).to_text(Form::RunId)
     }
 
     /// `21:23:15`, as the report's event log shows it.
     pub fn to_clock(self) -> String {
-        self.format("%H:%M:%S")
+        Civil::from_millis(self.0).to_text(Form::Clock)
     }
 
     /// `2026-03-20`.
     pub fn to_date(self) -> String {
-        self.format("%Y-%m-%d")
-    }
-
-    fn format(self, form: &str) -> String {
-        jiff::Timestamp::from_millisecond(self.0)
-            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-            .to_zoned(TimeZone::UTC)
-            .strftime(form)
-            .to_string()
+        Civil::from_millis(self.0).to_text(Form::Date)
     }
 }
 
@@ -83,6 +84,14 @@ mod tests {
         for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-03-20", "9e99"] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn times_of_no_calendar_are_clamped() {
+        assert_eq!(Timestamp::from_millis(i64::MAX).to_date(), "9999-12-30");
+        assert_eq!(Timestamp::from_millis(i64::MIN).to_date(), "-9999-01-02");
+        let range = jiff::Timestamp::MIN.as_millisecond()..=jiff::Timestamp::MAX.as_millisecond();
+        assert_eq!(super::RANGE_MS, range);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 import { readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import { Bug, Core, EXIT_BUG, PANIC } from "./core.js";
+import { Core, EXIT_BUG } from "./core.js";
+import { Bug, PANIC } from "./instance.js";
 import { NodeHost } from "./node/host.js";
 
 const EXIT_USAGE = 2;

@@ -255,13 +255,6 @@ export interface Progress {
   finished: boolean;
 }
 
-/** A hands-off session that a prompt starts. */
-export interface Started {
-  workflow: string;
-  issue_no: number | null;
-  pr_no: number | null;
-}
-
 /** What a feature file declares. */
 export interface Feature {
   status: string | null;

@@ -8,8 +8,11 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Bug, Core, Failure, NodeHost, load } from "../dist/index.js";
 import * as inline from "../dist/inline.js";
+import * as pure from "../dist/pure.js";
 
 const core = load();
+const module = (name) => readFileSync(new URL(`../dist/${name}`, import.meta.url));
+const MODULES = ["onloop.wasm", "onloop-pure.wasm"];
 const PATH = "hotl-workflow-demo.md";
 const WORKFLOW = `---
 intent: 日本 \u{1f600} builds
@@ -29,7 +32,7 @@ gate: human
 
 test("every entry point is the same core", () => {
   const require = createRequire(import.meta.url);
-  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
+  const bytes = module("onloop.wasm");
   const slim = require("../dist/slim.cjs");
   const cores = [
     inline.load(),
@@ -37,6 +40,10 @@ test("every entry point is the same core", () => {
     require("../dist/index.cjs").load(),
     new slim.Core(bytes),
     new slim.Core(new WebAssembly.Module(bytes)),
+    pure.load(),
+    require("../dist/pure.cjs").load(),
+    new slim.PureCore(module("onloop-pure.wasm")),
+    new slim.PureCore(new WebAssembly.Module(module("onloop-pure.wasm"))),
   ];
   const expected = core.normalize(PATH, WORKFLOW);
   assert.equal(expected.schema, "hotl.workflow/v1");
@@ -95,19 +102,41 @@ test("offsets are those of the string that was linted", () => {
   assert.equal(core.fix(PATH, broken).applied, 1);
 });
 
-test("the module reaches nothing but arrays and errors of its host", () => {
-  const module = new WebAssembly.Module(readFileSync(new URL("../dist/onloop.wasm", import.meta.url)));
-  const names = WebAssembly.Module.imports(module).map(({ module, name }) => `${module} ${name}`);
-  const harmless = /^\.\/onloop_bg\.js __(wbg_(push|length|new_from_slice|prototypesetcall|of|__wbindgen_throw|Error)_[0-9a-f]+|wbindgen_\w+)$/;
-  assert.notEqual(names.length, 0);
-  assert.deepEqual(names.filter((name) => !harmless.test(name)), []);
+test("the core without programs has every other function, and both give the same answers", () => {
+  const names = (type) => Object.getOwnPropertyNames(type.prototype).filter((name) => name !== "constructor");
+  const [functions, all] = [Object.getPrototypeOf(pure.PureCore), Core];
+  assert.deepEqual(names(functions), names(Object.getPrototypeOf(all)));
+  assert.deepEqual(names(all).sort(), ["brokenHookAnswer", "capture", "run"]);
+  assert.deepEqual(names(pure.PureCore), []);
+  const exported = (name) => WebAssembly.Module.exports(new WebAssembly.Module(module(name))).map(({ name }) => name);
+  const more = exported("onloop.wasm").filter((name) => !exported("onloop-pure.wasm").includes(name) && !name.startsWith("__"));
+  assert.deepEqual(more.sort(), ["broken_hook_answer", "program_begin", "program_drop", "program_resume"]);
+  assert.deepEqual(exported("onloop-pure.wasm").filter((name) => !exported("onloop.wasm").includes(name)), []);
 });
 
-test("the module does not say where it was built", () => {
-  const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
-  const places = [process.env.CARGO_HOME ?? `${homedir()}/.cargo`, fileURLToPath(new URL("../..", import.meta.url))];
-  for (const place of places) assert.ok(!bytes.includes(place), place);
+test("a module without programs is no core", () => {
+  assert.throws(() => new Core(module("onloop-pure.wasm")), /has no programs.*`onloop\/onloop\.wasm`/);
 });
+
+test("a bug in the core without programs costs one call", () => {
+  const core = pure.load();
+  assert.throws(() => core.panicForTests("out of order"), (error) => error instanceof pure.Bug && /out of order/.test(error.message));
+  assert.equal(core.classify(PATH, WORKFLOW), "workflow");
+});
+
+for (const name of MODULES) {
+  test(`${name} reaches nothing but arrays and errors of its host`, () => {
+    const names = WebAssembly.Module.imports(new WebAssembly.Module(module(name))).map(({ module, name }) => `${module} ${name}`);
+    const harmless = /^\.\/onloop(-pure)?_bg\.js __(wbg_(push|length|new_from_slice|prototypesetcall|of|__wbindgen_throw|Error)_[0-9a-f]+|wbindgen_\w+)$/;
+    assert.notEqual(names.length, 0);
+    assert.deepEqual(names.filter((name) => !harmless.test(name)), []);
+  });
+
+  test(`${name} does not say where it was built`, () => {
+    const places = [process.env.CARGO_HOME ?? `${homedir()}/.cargo`, fileURLToPath(new URL("../..", import.meta.url))];
+    for (const place of places) assert.ok(!module(name).includes(place), place);
+  });
+}
 
 test("a version is that of the package", () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -60,12 +60,13 @@ function runs(script, options = {}) {
 test("the tarball has what it needs and nothing of how it was made", () => {
   const files = Object.keys(workspace.tree(join(project, "node_modules/onloop")));
   assert.ok(files.includes("README.md"));
-  assert.ok(files.includes("dist/onloop.wasm"));
   const known = /^(package\.json|README\.md|LICENSE[\w-]*|bin\/[\w-]+\.mjs|dist\/.+)$/;
   assert.deepEqual(files.filter((path) => !known.test(path)), []);
   // What the other tests ran is what was packed.
-  const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist/onloop.wasm")));
-  assert.ok(packed.equals(tested));
+  for (const name of ["onloop.wasm", "onloop-pure.wasm"]) {
+    const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist", name)));
+    assert.ok(packed.equals(tested), name);
+  }
 });
 
 test("node takes it by import and by require", () => {
@@ -73,11 +74,15 @@ test("node takes it by import and by require", () => {
     "a.mjs": `import { load } from "onloop"; console.log(${LINT});`,
     "a.cjs": `const { load } = require("onloop"); console.log(${LINT});`,
     "inline.mjs": `import { load } from "onloop/inline"; console.log(${LINT});`,
+    "pure.cjs": `const { load } = require("onloop/pure"); console.log(${LINT});`,
+    "pure-slim.mjs": `import { readFileSync } from "node:fs"; import { PureCore } from "onloop/slim";
+      const wasm = readFileSync(new URL(import.meta.resolve("onloop/onloop-pure.wasm")));
+      const load = () => new PureCore(wasm); console.log(${LINT});`,
     "slim.cjs": `const { Core } = require("onloop/slim");
       const wasm = require("node:fs").readFileSync(require.resolve("onloop/onloop.wasm"));
       const load = () => new Core(wasm); console.log(${LINT});`,
   });
-  for (const file of ["a.mjs", "a.cjs", "inline.mjs", "slim.cjs"]) {
+  for (const file of ["a.mjs", "a.cjs", "inline.mjs", "slim.cjs", "pure.cjs", "pure-slim.mjs"]) {
     assert.equal(runs([process.execPath, file]), EXPECTED, file);
   }
 });
@@ -93,13 +98,17 @@ test("a web worker takes it", () => {
 });
 
 test("a bundle for an extension host takes it", async () => {
-  workspace.write(project, {
-    "extension.ts": `import { load } from "onloop/inline"; export const code: string = ${LINT};`,
-    "use.cjs": 'console.log(require("./extension.cjs").code);',
-  });
+  workspace.write(project, { "use.cjs": 'console.log(require("./extension.cjs").code);' });
   const shared = { absWorkingDir: project, entryPoints: ["extension.ts"], bundle: true, target: "es2022" };
-  await build({ ...shared, outfile: "extension.cjs", format: "cjs", platform: "node" });
-  assert.equal(runs([process.execPath, "use.cjs"]), EXPECTED);
+  const sizes = {};
+  for (const entry of ["inline", "pure"]) {
+    workspace.write(project, { "extension.ts": `import { load } from "onloop/${entry}"; export const code: string = ${LINT};` });
+    await build({ ...shared, outfile: "extension.cjs", format: "cjs", platform: "node" });
+    assert.equal(runs([process.execPath, "use.cjs"]), EXPECTED, entry);
+    sizes[entry] = readFileSync(join(project, "extension.cjs")).length;
+  }
+  // One module is in a bundle, and not both.
+  assert.ok(sizes.pure * 1.9 < sizes.inline, JSON.stringify(sizes));
   // Without any condition of Node the package is the inlined one.
   const browser = await build({
     ...shared,
@@ -126,6 +135,16 @@ function documents() {
   const members = ["id", "profile", "now", "argument", "env", "tree", "health", "health_patch", "children"];
   const scenarios = vectors("auto.jsonl").slice(0, 60).map((line) => only(line, members));
   const record = core.begin("hotl-workflow-a.md", WORKFLOW, { at_ms: 0 });
+  const prompts = vectors("session-commands.jsonl").map(({ prompt }) => prompt);
+  const sessions = prompts.map((prompt) => core.sessionBegin("s1", prompt, 0)).filter((session) => session !== undefined);
+  const stop = { max_continuations: 1, file: "f", resume: "r", host_cap: { in_a_row: 8 }, message: null, run: record };
+  const sessionViews = sessions.map((session) => core.sessionView("s1", session));
+  const sessionAnswers = sessions.flatMap((session) => {
+    const first = core.sessionStopped("s1", session, 0, stop);
+    return [first, core.sessionStopped("s1", first.session, 0, { ...stop, run: null })];
+  });
+  const claude = (hook_event_name, more) => core.hookEvent("claude", JSON.stringify({ hook_event_name, ...more }));
+  const used = { tool_name: "Bash", tool_input: { command: "ls" } };
   const values = {
     "ToolCall[]": calls,
     "Ruling[]": calls.map((call) => core.decide(call)),
@@ -136,6 +155,13 @@ function documents() {
     Next: core.next(record),
     RunView: core.view(record),
     Receipt: core.receipt(record),
+    "Started[]": prompts.map((prompt) => core.startedBy(prompt)).filter((started) => started !== undefined),
+    SessionStop: stop,
+    "SessionView[]": sessionViews,
+    "SessionAnswer[]": sessionAnswers,
+    SessionConfig: core.readConfig("handsoff:\n  max_continuations: x\n", "/w"),
+    "HookEvent[]": [claude("UserPromptSubmit", { prompt: "hi" }), claude("PreToolUse", used), claude("PostToolUse", used), claude("Stop"), claude("SessionStart")],
+    "HookAnswer[]": [{}, { decision: "defer" }, { go_on: "a" }, { tell: "b" }],
     Progress: core.readProgress("| TASK-01 | One | pending | - |\n"),
     Feature: core.readFeature("Status: READY_FOR_PLAN\n"),
     Route: core.route("v1", { context: true, tasks: null, ready_feature: false, artifacts: false, summary: false }),
@@ -147,18 +173,24 @@ function documents() {
 test("its types are those of both kinds of project", () => {
   const source = `import { Core, Failure, load, type Diagnostic, type Host, type Ruling, type RunEvent } from "onloop";
     import { load as inline } from "onloop/inline";
-    import { Core as Slim } from "onloop/slim";
+    import { load as pure, type Ruling as PureRuling } from "onloop/pure";
+    import { Core as Slim, PureCore } from "onloop/slim";
     const found: Diagnostic[] = load().lint("a.md", "");
     const event: RunEvent = { event: "step_started", step: 1 };
     // @ts-expect-error there is no such event
     const none: RunEvent = { event: "step_flew", step: 1 };
     // @ts-expect-error a call is made somewhere
     const ruling: Ruling = load().decide({ tool: "Bash" });
+    const same: Ruling = pure().decide({ tool: "Bash", cwd: "/w" }) satisfies PureRuling;
+    // @ts-expect-error programs are left out
+    pure().run;
+    // @ts-expect-error a core is made of a module
+    new PureCore();
     const terminal: Host["terminal"] = {
       say: async (to: "result" | "note", text: string) => void [to, text],
       ask: async () => { throw new Failure("closed", "nobody"); },
     };
-    export const all = [found, event, none, ruling, terminal, inline(), Core, Slim];`;
+    export const all = [found, event, none, ruling, terminal, inline(), pure(), same, Core, Slim];`;
   workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source, "documents.ts": documents() });
   const compiler = [process.execPath, join(tools, "typescript/bin/tsc")];
   const shared = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022"];
@@ -176,7 +208,7 @@ test("publint and attw have nothing to say", () => {
   runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", packed]);
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
   // Resolution from before \`exports\` cannot see what is below the package's name.
-  const words = ["--profile", "node16", "--exclude-entrypoints", "onloop.wasm", "--no-emoji"];
+  const words = ["--profile", "node16", "--exclude-entrypoints", "onloop.wasm", "onloop-pure.wasm", "--no-emoji"];
   runs([process.execPath, attw, packed, ...words]);
 });
 
@@ -192,6 +224,21 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
   const old = runs([join(project, "node_modules/.bin/hotl-rt"), "--version"], { cwd, env });
   assert.match(old, /^onloop \d/);
   assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");
+});
+
+test("npx puts hooks into an agent host that refuse what they must", () => {
+  const home = join(top, "an empty home");
+  mkdirSync(home);
+  const env = workspace.environment(home);
+  const npx = (...words) => runs(["npx", "--no", "onloop", ...words], { env });
+  npx("install", "claude");
+  const settings = JSON.parse(readFileSync(join(home, ".claude/settings.json"), "utf8"));
+  const { command, args } = settings.hooks.PreToolUse[0].hooks[0];
+  assert.equal(command, process.execPath);
+  assert.ok(args[0].startsWith(realpathSync(join(project, "node_modules/onloop"))), args[0]);
+  assert.match(npx("doctor", "claude"), /✓ user: .*`rm -rf \/` is refused/);
+  npx("uninstall", "claude");
+  assert.ok(!existsSync(join(home, ".claude/settings.json")));
 });
 
 test("the native program of a platform package is found and used", () => {

@@ -111,12 +111,7 @@ fn parse_time(text: &str) -> Option<Timestamp> {
     if !text.contains(['T', 't', ' ']) || text.len() > 64 {
         return None;
     }
-    let zoned = text.parse::<jiff::Timestamp>().ok();
-    let time = zoned.or_else(|| {
-        let local: jiff::civil::DateTime = text.parse().ok()?;
-        local.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    })?;
-    Some(Timestamp::from_millis(time.as_millisecond()))
+    Timestamp::parse_or_utc(text)
 }
 
 /// Seconds or milliseconds since 1970: seconds would reach the limit in the year 5138,

@@ -8,7 +8,7 @@ use super::{
     ProcessStatus, Version, checkout, config,
 };
 use crate::hooks::Host;
-use crate::install::{Piece, Scope, Setting, Waits, advice, pieces, user_folder};
+use crate::install::{Piece, Scope, Setting, Waits, advice, diff, pieces, user_folder};
 use crate::limits;
 use crate::text::{ellipsis, one_line, printable};
 
@@ -243,8 +243,7 @@ async fn show(io: &Io, changes: &[Change]) -> Exit {
         let new = change.wanted.as_deref().unwrap_or_default();
         let name = |is_there: bool| if is_there { change.path.as_str() } else { "/dev/null" };
         let names = (name(change.found.is_some()), name(change.wanted.is_some()));
-        let diff = similar::TextDiff::from_lines(old, new);
-        io.result(printable(&diff.unified_diff().header(names.0, names.1).to_string())).await;
+        io.result(printable(&diff::unified(names, old, new))).await;
     }
     io.note("Nothing was changed (`--dry-run`).").await;
     Exit::Done

@@ -238,7 +238,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Exit {
 }
 
 /// The name of what should happen, the step and the command.
-pub(super) fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
+pub fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
     let id = &run.id;
     let step = |step: u32, verb: &str| Some(format!("onloop step {step} {verb} --run-id {id}"));
     let gate = |step: u32, words: &str| Some(format!("onloop gate {step} {words} --run-id {id}"));

@@ -131,7 +131,7 @@ impl Default for EnvironmentDocument {
 
 /// What is at a path of a made-up workspace.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "Value")]
 pub enum EntryDocument {
     /// A file with this content.
     Text(String),
@@ -140,7 +140,6 @@ pub enum EntryDocument {
         /// The content.
         content: String,
         /// Last change, RFC 3339.
-        #[serde(default)]
         mtime: Option<String>,
     },
     /// Something that cannot be read.
@@ -148,9 +147,31 @@ pub enum EntryDocument {
         /// Why: `permission`, `is_directory`, `invalid_utf8` or anything else.
         unreadable: String,
         /// Last change, RFC 3339.
-        #[serde(default)]
         mtime: Option<String>,
     },
+}
+
+impl TryFrom<Value> for EntryDocument {
+    type Error = &'static str;
+
+    fn try_from(mut value: Value) -> Result<EntryDocument, &'static str> {
+        const EXPECTED: &str = "an entry is a text, or has `content` or `unreadable`";
+        let mtime = match value.get_mut("mtime").map(Value::take) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(mtime)) => Some(mtime),
+            Some(_) => return Err("the `mtime` of an entry is not a text"),
+        };
+        if let Value::String(text) = value {
+            return Ok(EntryDocument::Text(text));
+        }
+        match (value.get_mut("content").map(Value::take), value.get_mut("unreadable")) {
+            (Some(Value::String(content)), _) => Ok(EntryDocument::File { content, mtime }),
+            (None, Some(Value::String(why))) => {
+                Ok(EntryDocument::Unreadable { unreadable: std::mem::take(why), mtime })
+            }
+            _ => Err(EXPECTED),
+        }
+    }
 }
 
 impl EntryDocument {
@@ -179,12 +200,25 @@ impl EntryDocument {
 
 /// What a health check finds: one word, or a list of words.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "Value")]
 pub enum HealthDocument {
     /// The same each time.
     Always(String),
     /// One after the other.
     Each(Vec<String>),
+}
+
+impl TryFrom<Value> for HealthDocument {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<HealthDocument, &'static str> {
+        let word = |value: &Value| value.as_str().map(str::to_owned);
+        let found = match &value {
+            Value::Array(words) => words.iter().map(word).collect::<Option<_>>().map(Self::Each),
+            other => word(other).map(Self::Always),
+        };
+        found.ok_or("`health` is a word or a list of words")
+    }
 }
 
 impl HealthDocument {

@@ -1,25 +1,22 @@
 //! Events as the journal of a large record stores them, one JSON document a line.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_finish,
 };
 use super::run::{read_verdict, verdict_from_parts, verdict_parts};
+use super::{strict_json, tagged};
 use crate::run::{Amount, CheckResult, CheckVerdict, Decision, Event, Mode, Usage};
 use crate::time::Timestamp;
 
-/// One line of a journal: the event that took the record to `revision`.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    revision: u64,
-    at_ms: i64,
-    #[serde(flatten)]
-    event: EventDocument,
-}
+/// The member that names an event.
+const TAG: &str = "event";
 
+/// A line of a journal has `revision` and `at_ms` before these.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum EventDocument {
     StepStarted { step: u32 },
     StepActed { step: u32 },
@@ -28,13 +25,13 @@ enum EventDocument {
     StepBlocked { step: u32, reason: String },
     GateDecided { step: u32, decision: String, mode: String },
     ReviewFinished { step: Option<u32>, verdict: String, findings: String, base: Option<String> },
-    VerdictAccepted,
+    VerdictAccepted {},
     ChecksRepeated { repeated: u32, failures: Vec<(u32, ResultDocument)> },
     RunPaused { reason: String },
-    RunResumed,
+    RunResumed {},
     TakenOver { reason: String },
     UsageReported { agents: u64, cost_usd_micros: Option<u64>, tokens: Option<u64> },
-    RunFinalized,
+    RunFinalized {},
     FinishIntended { intent: IntentDocument, replace: bool },
     FinishRecorded { finish: FinishDocument, replace: bool },
     FinishAbandoned { reason: String },
@@ -56,7 +53,10 @@ struct ResultDocument {
 /// record is rewritten instead.
 pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) -> bool {
     let Some(event) = to_document(event) else { return false };
-    let line = Line { revision, at_ms: at.as_millis(), event };
+    let mut line = Map::new();
+    line.insert("revision".to_owned(), Value::from(revision));
+    line.insert("at_ms".to_owned(), Value::from(at.as_millis()));
+    tagged::write(TAG, &event, &mut line);
     serde_json::to_writer(&mut *out, &line).expect("the document has only string keys");
     out.push(b'\n');
     true
@@ -71,16 +71,21 @@ pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
         let Some(body) = line.strip_suffix(b"\n") else {
             break;
         };
-        let Ok(line_document) = serde_json::from_slice::<Line>(body) else {
+        let Some(event) = read_line(body) else {
             break;
         };
-        let Some(event) = from_document(line_document.event) else {
-            break;
-        };
-        events.push((line_document.revision, Timestamp::from_millis(line_document.at_ms), event));
+        events.push(event);
         understood += line.len();
     }
     (events, understood)
+}
+
+fn read_line(line: &[u8]) -> Option<(u64, Timestamp, Event)> {
+    let value = strict_json::parse(std::str::from_utf8(line).ok()?).ok()?;
+    let members = tagged::members(value).ok()?;
+    let (revision, at_ms) = (members.get("revision")?.as_u64()?, members.get("at_ms")?.as_i64()?);
+    let event = from_document(tagged::read(TAG, members).ok()?)?;
+    Some((revision, Timestamp::from_millis(at_ms), event))
 }
 
 /// Reads one event: a line of a journal without revision and time, which are ignored when
@@ -90,8 +95,10 @@ pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
 ///
 /// What is wrong with it, as a clause.
 pub fn read(json: &str) -> Result<Event, String> {
-    let document: EventDocument =
-        serde_json::from_str(json).map_err(|error| format!("the event is malformed: {error}"))?;
+    let document = strict_json::parse(json)
+        .and_then(tagged::members)
+        .and_then(|members| tagged::read(TAG, members))
+        .map_err(|error| format!("the event is malformed: {error}"))?;
     from_document(document).ok_or_else(|| "the event has a word that is not known".to_owned())
 }
 
@@ -118,13 +125,13 @@ fn to_document(event: &Event) -> Option<EventDocument> {
             findings,
             base,
         },
-        Event::VerdictAccepted => EventDocument::VerdictAccepted,
+        Event::VerdictAccepted => EventDocument::VerdictAccepted {},
         Event::ChecksRepeated { repeated, failures } => EventDocument::ChecksRepeated {
             repeated,
             failures: failures.iter().map(|(step, r)| (*step, result_document(r))).collect(),
         },
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
-        Event::RunResumed => EventDocument::RunResumed,
+        Event::RunResumed => EventDocument::RunResumed {},
         Event::TakenOver { reason } => EventDocument::TakenOver { reason },
         Event::PlanAdopted(_) | Event::RecordRebuilt { .. } | Event::BudgetsChanged(_) => {
             return None;
@@ -134,7 +141,7 @@ fn to_document(event: &Event) -> Option<EventDocument> {
             cost_usd_micros: known(usage.cost_usd_micros),
             tokens: known(usage.tokens),
         },
-        Event::RunFinalized => EventDocument::RunFinalized,
+        Event::RunFinalized => EventDocument::RunFinalized {},
         Event::FinishIntended { act, notes, replace } => {
             let intent = act_document(&act, None, notes.as_deref());
             EventDocument::FinishIntended { intent, replace }
@@ -181,7 +188,7 @@ fn from_document(document: EventDocument) -> Option<Event> {
         EventDocument::ReviewFinished { step, verdict, findings, base } => {
             Event::ReviewFinished { step, verdict: read_verdict(&verdict), findings, base }
         }
-        EventDocument::VerdictAccepted => Event::VerdictAccepted,
+        EventDocument::VerdictAccepted {} => Event::VerdictAccepted,
         EventDocument::ChecksRepeated { repeated, failures } => Event::ChecksRepeated {
             repeated,
             failures: failures
@@ -190,14 +197,14 @@ fn from_document(document: EventDocument) -> Option<Event> {
                 .collect::<Option<_>>()?,
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
-        EventDocument::RunResumed => Event::RunResumed,
+        EventDocument::RunResumed {} => Event::RunResumed,
         EventDocument::TakenOver { reason } => Event::TakenOver { reason },
         EventDocument::UsageReported { agents, cost_usd_micros, tokens } => {
             let amount = |value: Option<u64>| value.map_or(Amount::Unknown, Amount::Known);
             let (cost_usd_micros, tokens) = (amount(cost_usd_micros), amount(tokens));
             Event::UsageReported(Usage { agents, cost_usd_micros, tokens })
         }
-        EventDocument::RunFinalized => Event::RunFinalized,
+        EventDocument::RunFinalized {} => Event::RunFinalized,
         EventDocument::FinishIntended { intent, replace } => {
             let notes = intent.notes.clone();
             Event::FinishIntended { act: read_act(intent).ok()?, notes, replace }

@@ -35,6 +35,7 @@ const PROJECT = {
     import { check } from "./check.js";
     postMessage(check(load()));`,
   "main.js": `import { load } from "onloop/inline";
+    import { load as pure } from "onloop/pure";
     import { Core } from "onloop/slim";
     import wasm from "onloop/onloop.wasm?url";
     import { check } from "./check.js";
@@ -44,7 +45,7 @@ const PROJECT = {
       worker.onerror = ({ message }) => reject(new Error(message));
     });
     const streamed = async () => check(new Core(await WebAssembly.compileStreaming(fetch(wasm))));
-    const ways = { inline: async () => check(load()), worker: inWorker, streamed };
+    const ways = { inline: async () => check(load()), pure: async () => check(pure()), worker: inWorker, streamed };
     const results = {};
     for (const [name, way] of Object.entries(ways)) {
       results[name] = await way().catch((error) => String(error.stack ?? error));
@@ -69,7 +70,7 @@ test("a page and its worker lint and decide", async (t) => {
   const expected = check(load());
   assert.match(expected, / Greet \u{1f600} deny$/u);
   const results = await opened(t, join(project, "dist"), join(top, "profile"));
-  assert.deepEqual(results, { inline: expected, worker: expected, streamed: expected });
+  assert.deepEqual(results, { inline: expected, pure: expected, worker: expected, streamed: expected });
 });
 
 /** What the page in `site` sends back. */
@@ -97,7 +98,8 @@ async function opened(t, site, profile) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close().closeAllConnections());
-  // A sandbox of its own it cannot have as root, and nothing but our page is opened in it.
+  // As root, which builds in containers often are, it refuses to start with a sandbox of its own; some
+  // systems refuse it one. It lives for one page, which is ours and comes from this machine.
   const options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", `--user-data-dir=${profile}`];
   const browser = spawn(BROWSER, [...options, `http://127.0.0.1:${server.address().port}/`], { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const said = [];

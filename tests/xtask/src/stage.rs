@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{hosts, links, npm, purity, sizes, vscode};
+use crate::{browser, hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -58,6 +58,11 @@ pub(crate) const CI: &[Stage] = &[
         about: "the npm package does what the native program does",
         run: npm::test,
     },
+    Stage {
+        name: "npm-browser",
+        about: "the npm package works in a page and its worker",
+        run: browser::test,
+    },
     Stage { name: "clippy", about: "no lint complains, natively and for WebAssembly", run: clippy },
     Stage {
         name: "generated",
@@ -73,11 +78,6 @@ pub(crate) const CI: &[Stage] = &[
 /// Stages that only run when they are asked for.
 pub(crate) const ON_DEMAND: &[Stage] = &[
     Stage { name: "generate", about: "writes the documents made from code", run: generate },
-    Stage {
-        name: "npm-browser",
-        about: "the npm package works in a page and its worker",
-        run: npm::browser,
-    },
     Stage {
         name: "vscode",
         about: "the extension works in real extension hosts of VS Code",
@@ -133,7 +133,7 @@ fn wasm() -> Result<Tally, Stop> {
 
 fn clippy() -> Result<Tally, Stop> {
     Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
-    Cargo::new("clippy --locked -p onloop-core --features cli -p onloop-wasm --target")
+    Cargo::new("clippy --locked -p onloop-core --features cli -p onloop-wasm -p onloop-wasm-programs --target")
         .arg(WASM_TARGET)
         .args("-- -D warnings")
         .run()

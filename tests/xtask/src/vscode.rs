@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::browser;
 use crate::command::{self, run, target_folder};
 use crate::npm::install;
 use crate::sources;
@@ -38,6 +39,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     run(fetch)?;
     let mut hosts = npm(&tests, &["test", "--silent"]);
     hosts.env("ONLOOP_TEST_VSIX", package).env("ONLOOP_TEST_VSCODE", servers);
+    hosts.env(browser::VARIABLE, browser::program()?);
     Ok(modules + command::test(hosts)?)
 }
 

@@ -4,6 +4,7 @@ use onloop_core::auto::progress::{self, Progress, TaskRow, TaskStatus, Tasks};
 use onloop_core::auto::route::{Facts, Profile};
 use onloop_core::auto::task::Work;
 use onloop_core::auto::{feature, route as routing};
+use onloop_core::program::auto::{RehearseArgs, rehearse as play};
 use onloop_core::program::{Outcome, Program, Reply, Request, Say, Start, Turn};
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -104,7 +105,7 @@ pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn rehearse(scenario: &str) -> String {
     let start = Start::example(["onloop", "auto", "rehearse"]);
-    let mut program = Program::from_command_line(start);
+    let mut program = Program::new(start, |io| play(io, RehearseArgs { file: "-".to_owned() }));
     let mut input = Some(scenario.as_bytes().to_vec());
     let mut said = String::new();
     let mut reply = None;

@@ -1,18 +1,213 @@
-//! What a prompt starts.
+//! Agent sessions that go on by themselves, and what hosts of agents tell and hear.
+//!
+//! A session is the text of its file; its id is the name of that file, and comes beside it.
 
-use onloop_core::handsoff::command::detect;
-use serde_json::json;
+use onloop_core::handsoff::command::{Started, detect};
+use onloop_core::handsoff::config::Config;
+use onloop_core::handsoff::prompt::{self, Facts, RunAdvice};
+use onloop_core::handsoff::{Ending, Prompt, Session, SessionId, State, Stop, Verdict};
+use onloop_core::hooks::Host;
+use onloop_core::program::instruction;
+use onloop_core::run::Run;
+use onloop_core::time::Timestamp;
+use onloop_core::wire;
+use onloop_core::wire::handsoff::{OwnWorkflow, StopDocument};
+use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
 /// The workflow whose command a prompt begins with: `{"workflow", "issue_no", "pr_no"}`, or
-/// nothing.
+/// nothing. `own` is a list of `{"command", "name"}`.
 #[wasm_bindgen]
-pub fn started_by(prompt: &str) -> Option<String> {
-    let started = detect(prompt, &[])?;
+pub fn started_by(prompt: &str, own: &str) -> Result<Option<String>, JsError> {
+    let Some(started) = detected(prompt, own)? else { return Ok(None) };
     let document = json!({
         "workflow": started.workflow,
         "issue_no": started.issue_no,
         "pr_no": started.pr_no,
     });
-    Some(document.to_string())
+    Ok(Some(document.to_string()))
+}
+
+fn detected(prompt: &str, own: &str) -> Result<Option<Started>, JsError> {
+    let own: Vec<OwnWorkflow> = serde_json::from_str(own)?;
+    let own: Vec<(&str, &str)> =
+        own.iter().map(|own| (own.command.as_str(), own.name.as_str())).collect();
+    Ok(detect(prompt, &own))
+}
+
+/// The session that a prompt starts, or nothing.
+#[wasm_bindgen]
+pub fn session_begin(
+    id: &str,
+    prompt: &str,
+    at_ms: f64,
+    own: &str,
+) -> Result<Option<String>, JsError> {
+    let Some(started) = detected(prompt, own)? else { return Ok(None) };
+    write(&Session::begin(session_id(id)?, started, at(at_ms))).map(Some)
+}
+
+/// The session after somebody has typed something that starts no workflow.
+#[wasm_bindgen]
+pub fn session_prompted(
+    id: &str,
+    session: &str,
+    at_ms: f64,
+    text: &str,
+    prompt_id: Option<String>,
+) -> Result<String, JsError> {
+    let mut session = read(id, session)?;
+    session.prompted(at(at_ms), Prompt { text, id: prompt_id.as_deref() });
+    write(&session)
+}
+
+/// The agent wants to stop: `{"session", "said", …}`.
+#[wasm_bindgen]
+pub fn session_stopped(id: &str, session: &str, at_ms: f64, stop: &str) -> Result<String, JsError> {
+    let mut session = read(id, session)?;
+    let document = StopDocument::read(stop).map_err(|message| JsError::new(&message))?;
+    let run = match &document.run {
+        Some(record) => Some(super::read(record)?),
+        None => None,
+    };
+    let mut said = match run {
+        Some(run) if !run.is_over() && session.works_on(&run) => {
+            by_record(&mut session, at(at_ms), &document, &run)
+        }
+        // Only the record of its run can send it on.
+        Some(_) | None if session.workflow == Session::RUN => nothing(),
+        Some(_) | None => by_workflow(&mut session, at(at_ms), &document),
+    };
+    said["session"] = json!(write(&session)?);
+    Ok(said.to_string())
+}
+
+fn nothing() -> Value {
+    json!({ "said": "nothing" })
+}
+
+fn by_workflow(session: &mut Session, at: Timestamp, document: &StopDocument) -> Value {
+    settled(session, at, document, &document.stop(), |session, facts| {
+        prompt::continuation(session, facts, document.template.as_deref())
+    })
+}
+
+fn by_record(session: &mut Session, at: Timestamp, document: &StopDocument, run: &Run) -> Value {
+    let (action, _, command) = instruction(run);
+    let body = match prompt::run_advice(run, action, command.as_deref()) {
+        RunAdvice::GoOn(body) => body,
+        RunAdvice::Tell(message) => return json!({ "said": "tell", "message": message }),
+        RunAdvice::Over => return nothing(),
+    };
+    session.drive(run, at);
+    let stop = Stop { run_revision: Some(run.revision), ..document.stop() };
+    settled(session, at, document, &stop, |session, facts| {
+        prompt::framed(session, facts, &prompt::run_title(run), &body)
+    })
+}
+
+fn settled(
+    session: &mut Session,
+    at: Timestamp,
+    document: &StopDocument,
+    stop: &Stop,
+    render: impl FnOnce(&Session, Facts<'_>) -> String,
+) -> Value {
+    match session.stopped(at, stop) {
+        Verdict::Rest => nothing(),
+        Verdict::End(why) => json!({ "said": "over", "reason": why.to_string() }),
+        Verdict::Continue { number, maximum } => {
+            let StopDocument { file, resume, plan, .. } = document;
+            let plan = plan.as_ref().map(|plan| (plan.path.as_str(), plan.text.as_str()));
+            let prompt = render(session, Facts { number, maximum, file, resume, plan });
+            session.sent_on(&prompt);
+            json!({ "said": "go-on", "prompt": prompt, "number": number, "maximum": maximum })
+        }
+    }
+}
+
+/// The session after somebody has ended it with `done`, `error` or `stopped`.
+#[wasm_bindgen]
+pub fn session_end(
+    id: &str,
+    session: &str,
+    at_ms: f64,
+    ending: &str,
+    reason: Option<String>,
+) -> Result<String, JsError> {
+    let mut session = read(id, session)?;
+    let ending = match State::from_word(ending) {
+        State::Ended(ending @ (Ending::Done | Ending::Error | Ending::Stopped)) => ending,
+        State::Ended(Ending::Completed | Ending::Failed) | State::Open(_) => {
+            let ending = onloop_core::text::one_line(ending);
+            let known = "`done`, `error` or `stopped`";
+            return Err(JsError::new(&format!("found ending `{ending}`, expected {known}")));
+        }
+    };
+    session.end(at(at_ms), ending, reason.as_deref());
+    write(&session)
+}
+
+/// The session as `onloop session show --json` prints it.
+#[wasm_bindgen]
+pub fn session_view(id: &str, session: &str, file: &str) -> Result<String, JsError> {
+    Ok(wire::session::shown(&read(id, session)?, file).to_string())
+}
+
+/// What `.agentize.local.yaml` in `folder` says, with what is odd in it. `variables` is an object
+/// of environment variables, which go before the file.
+#[wasm_bindgen]
+pub fn read_config(yaml: &str, folder: &str, variables: &str) -> Result<String, JsError> {
+    let variables: Value = serde_json::from_str(variables)?;
+    let variable = |name: &str| variables[name].as_str().filter(|value| !value.is_empty());
+    let config = Config::read(yaml, folder).with_environment(variable);
+    Ok(wire::handsoff::config(&config).to_string())
+}
+
+/// What a host says to a hook: `{"event", "session", "cwd", "transcript", …}`.
+#[wasm_bindgen]
+pub fn hook_event(host: &str, input: &str) -> Result<String, JsError> {
+    let input = known_host(host)?.read(input.as_bytes()).map_err(|why| JsError::new(&why))?;
+    Ok(wire::handsoff::hook_input(&input).to_string())
+}
+
+/// What a hook prints to say `answer` to an event of that name; empty: it has no opinion.
+#[wasm_bindgen]
+pub fn hook_answer(host: &str, event: &str, answer: &str) -> Result<String, JsError> {
+    let host = known_host(host)?;
+    let Some(kind) = wire::handsoff::kind_of(event) else {
+        let event = onloop_core::text::one_line(event);
+        return Err(JsError::new(&format!("`{event}` is no event of a hook")));
+    };
+    let answer = wire::handsoff::read_answer(answer).map_err(|why| JsError::new(&why))?;
+    Ok(host.write(&kind, &answer))
+}
+
+fn known_host(word: &str) -> Result<Host, JsError> {
+    Host::from_word(word).ok_or_else(|| {
+        let known: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
+        let word = onloop_core::text::one_line(word);
+        JsError::new(&format!("`{word}` is no host; expected one of {}", known.join(", ")))
+    })
+}
+
+/// Saturates: a time that no calendar has is clamped anyway.
+fn at(at_ms: f64) -> Timestamp {
+    Timestamp::from_millis(at_ms as i64)
+}
+
+fn session_id(id: &str) -> Result<SessionId, JsError> {
+    SessionId::new(id).ok_or_else(|| {
+        let id = onloop_core::text::one_line(id);
+        JsError::new(&format!("`{id}` cannot name a session"))
+    })
+}
+
+fn read(id: &str, session: &str) -> Result<Session, JsError> {
+    let read = wire::session::read(session_id(id)?, session.as_bytes());
+    read.map_err(|why| JsError::new(&format!("the session cannot be read: {why}")))
+}
+
+fn write(session: &Session) -> Result<String, JsError> {
+    Ok(String::from_utf8(wire::session::write(session))?)
 }

@@ -1,6 +1,7 @@
 //! The saved record of a run.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::ProfileName;
 use crate::auto::arguments::Arguments;
@@ -11,6 +12,10 @@ use crate::auto::record::{
 };
 use crate::auto::route::Target;
 use crate::auto::token::{NextCommand, OneLine};
+use crate::wire::tagged;
+
+/// The member that names a phase.
+const TAG: &str = "name";
 
 /// A run as it is stored: everything that [`Auto::next`] depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,7 +29,8 @@ pub struct AutoDocument {
     can_dispatch: bool,
     summary_left: bool,
     previous: Option<CycleDocument>,
-    phase: PhaseDocument,
+    /// A [`PhaseDocument`], named by its member [`TAG`].
+    phase: Map<String, Value>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,13 +41,13 @@ struct CycleDocument {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum PhaseDocument {
-    HealthCheck,
-    HealthRepair,
-    Probing,
-    TakingNew,
-    TakingStale,
+    HealthCheck {},
+    HealthRepair {},
+    Probing {},
+    TakingNew {},
+    TakingStale {},
     Refreshing { cycle: u8 },
     Observing { cycle: u8 },
     Waiting { dispatch: PendingDocument },
@@ -72,6 +78,8 @@ impl AutoDocument {
     /// The document of a run.
     pub fn new(auto: &Auto) -> AutoDocument {
         let assignment = &auto.assignment;
+        let mut phase = Map::new();
+        tagged::write(TAG, &PhaseDocument::new(&auto.phase), &mut phase);
         AutoDocument {
             v: AutoDocument::VERSION,
             run: assignment.run.clone(),
@@ -86,7 +94,7 @@ impl AutoDocument {
                 target: end.target.as_str().to_owned(),
                 next: end.next.as_str().to_owned(),
             }),
-            phase: PhaseDocument::new(&auto.phase),
+            phase,
         }
     }
 
@@ -116,7 +124,9 @@ impl AutoDocument {
                 fingerprint: end.fingerprint,
             }),
         };
-        let phase = self.phase.restore(arguments.max_cycles.get())?;
+        let phase: PhaseDocument = tagged::read(TAG, self.phase)
+            .map_err(|error| format!("it holds no stored run: phase: {error}"))?;
+        let phase = phase.restore(arguments.max_cycles.get())?;
         Ok(Auto {
             assignment: Assignment {
                 run: self.run,
@@ -136,11 +146,11 @@ impl AutoDocument {
 impl PhaseDocument {
     fn new(phase: &Phase) -> PhaseDocument {
         match phase {
-            Phase::Health(HealthStep::Check) => PhaseDocument::HealthCheck,
-            Phase::Health(HealthStep::Repair) => PhaseDocument::HealthRepair,
-            Phase::Probing => PhaseDocument::Probing,
-            Phase::Taking(LockBefore::Nothing) => PhaseDocument::TakingNew,
-            Phase::Taking(LockBefore::StaleLock) => PhaseDocument::TakingStale,
+            Phase::Health(HealthStep::Check) => PhaseDocument::HealthCheck {},
+            Phase::Health(HealthStep::Repair) => PhaseDocument::HealthRepair {},
+            Phase::Probing => PhaseDocument::Probing {},
+            Phase::Taking(LockBefore::Nothing) => PhaseDocument::TakingNew {},
+            Phase::Taking(LockBefore::StaleLock) => PhaseDocument::TakingStale {},
             Phase::Refreshing { cycle } => PhaseDocument::Refreshing { cycle: *cycle },
             Phase::Observing { cycle } => PhaseDocument::Observing { cycle: *cycle },
             Phase::Waiting(dispatch) => {
@@ -160,11 +170,11 @@ impl PhaseDocument {
 
     fn restore(self, max_cycles: u8) -> Result<Phase, String> {
         Ok(match self {
-            PhaseDocument::HealthCheck => Phase::Health(HealthStep::Check),
-            PhaseDocument::HealthRepair => Phase::Health(HealthStep::Repair),
-            PhaseDocument::Probing => Phase::Probing,
-            PhaseDocument::TakingNew => Phase::Taking(LockBefore::Nothing),
-            PhaseDocument::TakingStale => Phase::Taking(LockBefore::StaleLock),
+            PhaseDocument::HealthCheck {} => Phase::Health(HealthStep::Check),
+            PhaseDocument::HealthRepair {} => Phase::Health(HealthStep::Repair),
+            PhaseDocument::Probing {} => Phase::Probing,
+            PhaseDocument::TakingNew {} => Phase::Taking(LockBefore::Nothing),
+            PhaseDocument::TakingStale {} => Phase::Taking(LockBefore::StaleLock),
             PhaseDocument::Refreshing { cycle: number } => {
                 Phase::Refreshing { cycle: cycle(number, max_cycles)? }
             }

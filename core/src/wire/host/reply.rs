@@ -1,6 +1,7 @@
 //! [`Reply`] as hosts send it.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Attachment, Malformed, Message};
 use crate::preflight::{GitSurvey, Repository, WorktreeEntry};
@@ -9,21 +10,10 @@ use crate::program::{
     Stat, Version,
 };
 use crate::time::Timestamp;
+use crate::wire::{strict_json, tagged};
 
-/// `{"at_ms": …, "outcome": {…}}` or `{"at_ms": …, "failure": {…}}`.
-#[derive(Deserialize)]
-struct Document {
-    at_ms: i64,
-    #[serde(flatten)]
-    result: ResultDocument,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ResultDocument {
-    Outcome(OutcomeDocument),
-    Failure(FailureDocument),
-}
+/// The member that names an outcome.
+const TAG: &str = "is";
 
 #[derive(Deserialize)]
 struct FailureDocument {
@@ -48,10 +38,11 @@ enum KindDocument {
     Other,
 }
 
+/// Named by its member [`TAG`].
 #[derive(Deserialize)]
-#[serde(tag = "is", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum OutcomeDocument {
-    Done,
+    Done {},
     File {
         bytes: Attachment,
         version: String,
@@ -96,8 +87,8 @@ enum OutcomeDocument {
     Input {
         bytes: Attachment,
     },
-    Running,
-    NoInput,
+    Running {},
+    NoInput {},
     Http {
         status: u16,
         body: Attachment,
@@ -148,17 +139,28 @@ struct WorktreeDocument {
     branch: Option<String>,
 }
 
+/// Reads `{"at_ms": …, "outcome": {…}}` or `{"at_ms": …, "failure": {…}}`.
 pub(super) fn read(message: Message) -> Result<Reply, Malformed> {
-    let document: Document =
-        serde_json::from_str(&message.json).map_err(|error| Malformed::new("reply", error))?;
-    let mut attachments = Attachments(message.attachments);
-    let outcome = match document.result {
-        ResultDocument::Outcome(outcome) => Ok(read_outcome(outcome, &mut attachments)?),
-        ResultDocument::Failure(FailureDocument { kind, message }) => {
-            Err(Failure { kind: read_kind(&kind), message })
+    let malformed = |error: String| Malformed::new("reply", error);
+    let mut members =
+        strict_json::parse(&message.json).and_then(tagged::members).map_err(malformed)?;
+    let at_ms = members.get("at_ms").and_then(Value::as_i64);
+    let at_ms = at_ms.ok_or_else(|| malformed("`at_ms` is not a whole number".to_owned()))?;
+    let outcome = match (members.remove("outcome"), members.remove("failure")) {
+        (Some(outcome), None) => {
+            let outcome = tagged::members(outcome).and_then(|members| tagged::read(TAG, members));
+            Ok(read_outcome(outcome.map_err(malformed)?, &mut Attachments(message.attachments))?)
+        }
+        (None, Some(failure)) => {
+            let failure: FailureDocument =
+                serde_json::from_value(failure).map_err(|error| malformed(error.to_string()))?;
+            Err(Failure { kind: read_kind(&failure.kind), message: failure.message })
+        }
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(malformed("expected either `outcome` or `failure`".to_owned()));
         }
     };
-    Ok(Reply { at: Timestamp::from_millis(document.at_ms), outcome })
+    Ok(Reply { at: Timestamp::from_millis(at_ms), outcome })
 }
 
 /// Attachments that were not taken yet; each is taken once, without a copy.
@@ -189,7 +191,7 @@ fn read_outcome(
     attachments: &mut Attachments,
 ) -> Result<Outcome, Malformed> {
     Ok(match document {
-        OutcomeDocument::Done => Outcome::Done,
+        OutcomeDocument::Done {} => Outcome::Done,
         OutcomeDocument::File { bytes, version } => {
             Outcome::File { bytes: attachments.take(bytes)?, version: Version(version) }
         }
@@ -235,8 +237,8 @@ fn read_outcome(
         OutcomeDocument::Commit { commit } => Outcome::Commit(commit),
         OutcomeDocument::Answer { answer } => Outcome::Answer(answer),
         OutcomeDocument::Input { bytes } => Outcome::Input(attachments.take(bytes)?),
-        OutcomeDocument::Running => Outcome::Running,
-        OutcomeDocument::NoInput => Outcome::NoInput,
+        OutcomeDocument::Running {} => Outcome::Running,
+        OutcomeDocument::NoInput {} => Outcome::NoInput,
         OutcomeDocument::Http { status, body } => {
             Outcome::Http(HttpAnswer { status, body: attachments.take(body)? })
         }
@@ -339,7 +341,9 @@ mod tests {
     #[test]
     fn what_is_no_reply_says_why() {
         let table = [
-            (r#"{"at_ms":0}"#, "no variant"),
+            (r#"{"at_ms":0}"#, "expected either `outcome` or `failure`"),
+            (r#"{"at_ms":0,"outcome":{"is":"done"},"failure":{}}"#, "expected either"),
+            (r#"{"at_ms":"0","outcome":{"is":"done"}}"#, "`at_ms` is not a whole number"),
             (r#"{"at_ms":0,"outcome":{"is":"dunno"}}"#, "unknown variant `dunno`"),
             (
                 r#"{"at_ms":0,"outcome":{"is":"file","bytes":2,"version":""}}"#,

@@ -1,20 +1,18 @@
-//! `wasm-package MODULE.wasm FOLDER`: writes the module's JavaScript binding to a folder.
+//! `wasm-package MODULE.wasm FOLDER NAME`: writes the module's JavaScript binding to a folder:
+//! `NAME.js`, `NAME.d.ts` and `NAME_bg.wasm`.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use wasm_bindgen_cli_support::Bindgen;
 
-/// What the files are called: `onloop.js`, `onloop.d.ts`, `onloop_bg.wasm`.
-const NAME: &str = "onloop";
-
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [module, folder] = words.as_slice() else {
-        eprintln!("usage: wasm-package MODULE.wasm FOLDER");
+    let [module, folder, name] = words.as_slice() else {
+        eprintln!("usage: wasm-package MODULE.wasm FOLDER NAME");
         return ExitCode::from(2);
     };
-    match bind(Path::new(module), Path::new(folder)) {
+    match bind(Path::new(module), Path::new(folder), name) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("wasm-package: {message}");
@@ -24,10 +22,10 @@ fn main() -> ExitCode {
 }
 
 /// One binding for every consumer: it is given the module and fetches nothing by itself.
-fn bind(module: &Path, folder: &Path) -> Result<(), String> {
+fn bind(module: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let mut bindgen = Bindgen::new();
     // After a trap the loader replaces the instance.
-    bindgen.input_path(module).typescript(true).out_name(NAME).reset_state_function(true);
+    bindgen.input_path(module).typescript(true).out_name(name).reset_state_function(true);
     let bindgen = bindgen.web(true).map_err(|error| format!("{error:#}"))?;
     bindgen
         .generate(folder)

@@ -1,0 +1,267 @@
+/** The functions of the core, which every module has. */
+
+import type * as pure from "../build/onloop-pure.js";
+import type {
+  Beginning,
+  Diagnostic,
+  Explanation,
+  Feature,
+  Field,
+  Next,
+  Outline,
+  Profile,
+  Progress,
+  Receipt,
+  Rehearsal,
+  Route,
+  RouteFacts,
+  Ruling,
+  RunEvent,
+  RunRecord,
+  RunView,
+  Scenario,
+  TaskStatus,
+  ToolCall,
+} from "./documents.js";
+import { type Instance, type ModuleSource, compiled } from "./instance.js";
+import type {
+  AgentHost,
+  HookAnswer,
+  HookEvent,
+  OwnWorkflow,
+  SessionAnswer,
+  SessionConfig,
+  SessionEnding,
+  SessionRecord,
+  SessionStop,
+  SessionView,
+  Started,
+} from "./session_documents.js";
+
+const encoder = new TextEncoder();
+
+/** As JSON, with U+FFFD for each half of a pair of surrogates that has lost the other. */
+function wellFormed(value: unknown): string {
+  return JSON.stringify(value).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi, (escape, half) =>
+    half === undefined ? escape : "\\ufffd",
+  );
+}
+
+/** Pure: same arguments, same answer, on every host. */
+export class Functions {
+  readonly #instance: Instance<typeof pure>;
+  /** @internal */
+  protected readonly module: WebAssembly.Module;
+
+  /** @internal */
+  protected constructor(instance: Instance<typeof pure>, module: ModuleSource) {
+    this.#instance = instance;
+    this.module = compiled(module);
+  }
+
+  version(): string {
+    return this.#call((core) => core.version());
+  }
+
+  /** Milliseconds since 1970 of an RFC 3339 time or a number of milliseconds. */
+  parseTime(text: string): number | undefined {
+    return this.#call((core) => core.parse_time(text));
+  }
+
+  classify(path: string, text: string): "workflow" | "design" | "other" {
+    return this.#call((core) => core.classify(path, encoder.encode(text))) as "workflow" | "design" | "other";
+  }
+
+  /** What is wrong with a workflow file. */
+  lint(path: string, text: string): Diagnostic[] {
+    return JSON.parse(this.#call((core) => core.lint(path, encoder.encode(text)))) as Diagnostic[];
+  }
+
+  /** The file after every safe fix, and how many were applied. */
+  fix(path: string, text: string): { text: string; applied: number } {
+    return JSON.parse(this.#call((core) => core.fix(path, encoder.encode(text)))) as { text: string; applied: number };
+  }
+
+  /** Where the parts of a workflow file are, also of one with errors. */
+  outline(path: string, text: string): Outline {
+    return JSON.parse(this.#call((core) => core.outline(path, encoder.encode(text)))) as Outline;
+  }
+
+  /** What can be written in a workflow file, in the order of its documentation. */
+  fields(): Field[] {
+    return JSON.parse(this.#call((core) => core.fields())) as Field[];
+  }
+
+  /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
+  normalize(path: string, text: string): object | undefined {
+    const json = this.#call((core) => core.normalize(path, encoder.encode(text)));
+    return json === undefined ? undefined : (JSON.parse(json) as object);
+  }
+
+  /** The record of a new run. Throws when the workflow has errors. */
+  begin(path: string, text: string, beginning: Beginning): RunRecord {
+    return this.#call((core) => core.begin(path, encoder.encode(text), JSON.stringify(beginning)));
+  }
+
+  /** The record after an event. Throws when the event is refused. */
+  apply(record: RunRecord, atMs: number, event: RunEvent): RunRecord {
+    return this.#call((core) => core.apply(record, atMs, JSON.stringify(event)));
+  }
+
+  next(record: RunRecord): Next {
+    return JSON.parse(this.#call((core) => core.next(record))) as Next;
+  }
+
+  view(record: RunRecord): RunView {
+    return JSON.parse(this.#call((core) => core.view(record))) as RunView;
+  }
+
+  /** The report, as Markdown. */
+  report(record: RunRecord): string {
+    return this.#call((core) => core.report(record));
+  }
+
+  /** The final summary as a platform shows it. */
+  summary(record: RunRecord, platform: "claude" | "codex" | "cline"): string {
+    return this.#call((core) => core.summary(record, platform));
+  }
+
+  /** What an agent is told to do for a step. */
+  prompt(record: RunRecord, step: number): string {
+    return this.#call((core) => core.prompt(record, step));
+  }
+
+  /** What the record proves, without any output text. */
+  receipt(record: RunRecord): Receipt {
+    return JSON.parse(this.#call((core) => core.receipt(record))) as Receipt;
+  }
+
+  /**
+   * May this tool call run? Throws when the call cannot be judged, which must not be taken
+   * for yes.
+   */
+  decide(call: ToolCall): Ruling {
+    return JSON.parse(this.#call((core) => core.decide(JSON.stringify(call)))) as Ruling;
+  }
+
+  /** The decision about a call, and how every command in it was understood. */
+  explain(call: ToolCall): Explanation {
+    return JSON.parse(this.#call((core) => core.explain(JSON.stringify(call)))) as Explanation;
+  }
+
+  /** Whether `list`, the content of the developer's list of trust, has exactly this file. */
+  isTrusted(list: string, content: string): boolean {
+    return this.#call((core) => core.is_trusted(list, content));
+  }
+
+  /** The list of trust with this content in it, or without. */
+  setTrusted(list: string, content: string, trusted: boolean): string {
+    return this.#call((core) => core.set_trusted(list, content, trusted));
+  }
+
+  /** The workflow that a prompt starts, if its first word is the command of one. */
+  startedBy(prompt: string, own: readonly OwnWorkflow[] = []): Started | undefined {
+    const started = this.#call((core) => core.started_by(prompt, JSON.stringify(own)));
+    return started === undefined ? undefined : (JSON.parse(started) as Started);
+  }
+
+  /** The session that a prompt starts; nothing when it starts no workflow. */
+  sessionBegin(id: string, prompt: string, atMs: number, own: readonly OwnWorkflow[] = []): SessionRecord | undefined {
+    return this.#call((core) => core.session_begin(id, prompt, atMs, JSON.stringify(own)));
+  }
+
+  /**
+   * The session after somebody has typed something that starts no workflow: another request pauses
+   * it, "continue" resumes it. `promptId` is the host's own number of the prompt.
+   */
+  sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord {
+    return this.#call((core) => core.session_prompted(id, session, atMs, text, promptId));
+  }
+
+  /**
+   * The agent wants to stop: should it, and what is it told if not? Keep the session that comes
+   * back before the prompt is sent; it has the count.
+   */
+  sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer {
+    return JSON.parse(
+      this.#call((core) => core.session_stopped(id, session, atMs, wellFormed(stop))),
+    ) as SessionAnswer;
+  }
+
+  /** The session after somebody has ended it. */
+  sessionEnd(id: string, session: SessionRecord, atMs: number, ending: SessionEnding, reason?: string): SessionRecord {
+    return this.#call((core) => core.session_end(id, session, atMs, ending, reason));
+  }
+
+  sessionView(id: string, session: SessionRecord, file = ""): SessionView {
+    return JSON.parse(this.#call((core) => core.session_view(id, session, file))) as SessionView;
+  }
+
+  /**
+   * What `.agentize.local.yaml` in `folder` says. Never throws: what cannot be used is a note, and
+   * in its place holds what costs nothing, sends nothing and allows nothing.
+   */
+  readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
+    return JSON.parse(
+      this.#call((core) => core.read_config(yaml, folder, JSON.stringify(variables))),
+    ) as SessionConfig;
+  }
+
+  /** What an agent host says to a hook. Throws when it cannot be understood. */
+  hookEvent(host: AgentHost, input: string): HookEvent {
+    return JSON.parse(this.#call((core) => core.hook_event(host, input))) as HookEvent;
+  }
+
+  /** What the hook prints to say `answer`; empty: it has no opinion. */
+  hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string {
+    return this.#call((core) => core.hook_answer(host, event, wellFormed(answer)));
+  }
+
+  /** The task table of `.ai/PROGRESS.md`. */
+  readProgress(text: string): Progress {
+    return JSON.parse(this.#call((core) => core.read_progress(text))) as Progress;
+  }
+
+  /**
+   * The progress file with another status, and perhaps another commit, in every row of a task;
+   * nothing when no row of it can be edited.
+   */
+  withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
+    return this.#call((core) => core.with_task_status(text, id, status, commit));
+  }
+
+  /** What a file in `.ai/features` declares. */
+  readFeature(text: string): Feature {
+    return JSON.parse(this.#call((core) => core.read_feature(text))) as Feature;
+  }
+
+  /** Where rw-auto would send a workspace of which this is known. */
+  route(profile: Profile, facts: RouteFacts): Route {
+    return JSON.parse(this.#call((core) => core.route(profile, JSON.stringify(facts)))) as Route;
+  }
+
+  /** A whole run of rw-auto over a made-up workspace. Throws when that is no scenario. */
+  rehearse(scenario: Scenario): Rehearsal {
+    const answer = JSON.parse(this.#call((core) => core.rehearse(JSON.stringify(scenario)))) as
+      | Rehearsal
+      | { error: string };
+    if ("error" in answer) throw new Error(answer.error);
+    return answer;
+  }
+
+  /** Memory of the instance; it only grows. */
+  memoryBytes(): number {
+    return this.#call((core) => core.memory_bytes());
+  }
+
+  /** For tests: a call that hits a bug. */
+  panicForTests(message: string): void {
+    this.#call((core) => {
+      core.panic_for_tests(message);
+    });
+  }
+
+  #call<T>(use: (core: typeof pure) => T): T {
+    return this.#instance.call(this.module, use);
+  }
+}

@@ -1,0 +1,127 @@
+/** Documents about agent sessions that go on by themselves, and about the hooks of agent hosts. */
+
+import type { Decision, RunRecord } from "./documents.js";
+
+/** What a prompt starts. */
+export interface Started {
+  workflow: string;
+  issue_no: number | null;
+  pr_no: number | null;
+}
+
+/** A workflow of the user's own. */
+export interface OwnWorkflow {
+  /** What a prompt begins with: `/` and a word. */
+  command: string;
+  /** Its name in session files. */
+  name: string;
+}
+
+/** The text of a session's file. Its id is the file's name and not in it. */
+export type SessionRecord = string;
+
+export type SessionEnding = "done" | "error" | "stopped";
+
+/** What is known when an agent wants to stop. */
+export interface SessionStop {
+  /** As the configuration says. */
+  max_continuations: number;
+  /** How often the host itself lets an agent be sent on: without a tool call in between, or ever. */
+  host_cap?: { in_a_row: number } | { total: number } | null;
+  /** What the agent said last. */
+  message?: string | null;
+  /** Whether it used a tool since it was last spoken to; null: unknown. */
+  tools?: boolean | null;
+  /** What the model's service complained about. */
+  api_error?: string | null;
+  /** The end of the host's transcript, and whether that is all of it; fills in what is not known. */
+  transcript?: { tail: string; whole: boolean } | null;
+  /** The session's file, as the agent is told it. */
+  file: string;
+  /** How a person opens the session again, for the prompt. */
+  resume: string;
+  /** The cached plan of the issue. */
+  plan?: { path: string; text: string } | null;
+  /** Replaces the text that comes with the workflow. */
+  template?: string | null;
+  /** The unfinished run of the checkout: a session that works on it goes on by its record. */
+  run?: RunRecord | null;
+}
+
+/** What should happen when an agent wants to stop. */
+export type SessionAnswer = { session: SessionRecord } & (
+  | { said: "nothing" }
+  /** Send the agent on with this prompt. */
+  | { said: "go-on"; prompt: string; number: number; maximum: number }
+  /** Let it stop, and tell the person why. */
+  | { said: "over"; reason: string }
+  /** Let it stop: only the person can go on with the run. */
+  | { said: "tell"; message: string }
+);
+
+/** A session as `onloop session show --json` prints it. */
+export interface SessionView {
+  session_id: string;
+  status: "open" | "paused" | "done" | "completed" | "error" | "failed" | "stopped";
+  file: string;
+  workflow: string;
+  state: string;
+  continuation_count: number;
+  issue_no?: number;
+  pr_no?: number;
+  pr_number?: number;
+  run_id?: string;
+  reason?: string;
+  updated_at?: string;
+  /** More of what its file has. */
+  [member: string]: unknown;
+}
+
+/** What a configuration says. The bot's token is not a part of it. */
+export interface SessionConfig {
+  /** Whether hooks have an opinion at all. */
+  enabled: boolean;
+  max_continuations: number;
+  /** Whether a model is asked about calls that no rule decides. */
+  auto_permission: boolean;
+  debug: boolean;
+  supervisor: {
+    provider: "none" | "claude" | "codex" | "cursor" | "opencode";
+    model: string | null;
+    flags: string[];
+  };
+  telegram: {
+    chat_id: number;
+    timeout_ms: number;
+    poll_interval_ms: number;
+    allowed_user_ids: number[];
+  } | null;
+  workflows: (OwnWorkflow & { prompt_file: string })[];
+  /** What is odd in it, one line each, with line and column. */
+  notes: string[];
+}
+
+/** A program that runs agents and calls hooks. */
+export type AgentHost = "claude" | "codex" | "cursor" | "vscode" | "opencode" | "cline" | "copilot";
+
+/** What an agent host says to a hook, in one form for all hosts. */
+export type HookEvent = {
+  /** The host's name for the session, unchecked. */
+  session: string | null;
+  cwd: string | null;
+  /** The file with the conversation. */
+  transcript: string | null;
+} & (
+  | { event: "prompt"; text: string; id: string | null; typed: boolean }
+  | { event: "tool-call" | "permission-request"; tool: string; input: unknown }
+  | { event: "tool-done"; tool: string; input: unknown; output: string }
+  | { event: "stop"; message: string | null; broken_off: boolean }
+  | { event: "other" }
+);
+
+/** What a hook says: about a call, to the agent, to the person, or nothing. */
+export type HookAnswer =
+  | { decision: Decision | "defer"; reason?: string }
+  | { go_on: string }
+  | { tell: string }
+  | Record<string, never>;

@@ -1,0 +1,82 @@
+//! The whole of onloop for JavaScript: the functions of [`onloop_wasm`] and the programs behind the
+//! command line, one request and one reply at a time.
+//!
+//! Two crates, because two modules are published: who only calls functions need not load the
+//! grammar, the help and the conduct of every verb.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use js_sys::{Array, Uint8Array};
+use onloop_core::program::{Program, Turn};
+use onloop_core::wire::host::{self, Message};
+// Linked, so that its exports are this module's, too.
+use onloop_wasm as _;
+use wasm_bindgen::prelude::*;
+
+thread_local! {
+    static PROGRAMS: RefCell<Programs> = const {
+        RefCell::new(Programs { last: 0, running: BTreeMap::new() })
+    };
+}
+
+/// The programs in progress, by number.
+struct Programs {
+    last: u32,
+    running: BTreeMap<u32, Program>,
+}
+
+/// Begins the program of a command line; `start` is a start document. Returns its number.
+#[wasm_bindgen]
+pub fn program_begin(start: &str) -> Result<u32, JsError> {
+    let start = host::read_start(start)?;
+    let program = Program::from_command_line(start);
+    Ok(PROGRAMS.with_borrow_mut(|programs| {
+        programs.last += 1;
+        programs.running.insert(programs.last, program);
+        programs.last
+    }))
+}
+
+/// Hands a program the reply to its last request (none the first time) and returns
+/// `[turn document, attachment, …]`.
+#[wasm_bindgen]
+pub fn program_resume(
+    number: u32,
+    reply: Option<String>,
+    attachments: Vec<Uint8Array>,
+) -> Result<Array, JsError> {
+    let reply = match reply {
+        None => None,
+        Some(json) => {
+            let attachments = attachments.iter().map(Uint8Array::to_vec).collect();
+            Some(host::read_reply(Message { json, attachments })?)
+        }
+    };
+    let taken = PROGRAMS.with_borrow_mut(|programs| programs.running.remove(&number));
+    let mut program = taken.ok_or_else(|| JsError::new("the program has ended"))?;
+    let turn = program.resume(reply);
+    if matches!(turn, Turn::Request(_)) {
+        PROGRAMS.with_borrow_mut(|programs| programs.running.insert(number, program));
+    }
+    let message = host::write_turn(turn);
+    let answer = Array::of1(&message.json.into());
+    for bytes in message.attachments {
+        answer.push(&Uint8Array::from(bytes.as_slice()));
+    }
+    Ok(answer)
+}
+
+/// Gives a program up that has not exited.
+#[wasm_bindgen]
+pub fn program_drop(number: u32) {
+    PROGRAMS.with_borrow_mut(|programs| programs.running.remove(&number));
+}
+
+/// What a hook says that breaks before it has said anything; nothing where the command line is
+/// no hook's. `argv` is a JSON array of texts.
+#[wasm_bindgen]
+pub fn broken_hook_answer(argv: &str) -> Option<String> {
+    let argv: Vec<String> = serde_json::from_str(argv).ok()?;
+    onloop_core::program::answer_of_a_broken_hook(&argv)
+}
