@@ -29,4 +29,7 @@ await Promise.all([
   bundle("web", "browser"),
 ]);
 copyFileSync(join(root, "..", "dist", "onloop.wasm"), join(root, "dist", "onloop.wasm"));
-copyFileSync(join(root, "..", "..", "LICENSE"), join(root, "LICENSE"));
+// These are packed from the extension's own folder only.
+for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
+  copyFileSync(join(root, "..", "..", name), join(root, name));
+}

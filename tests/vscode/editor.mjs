@@ -14,7 +14,7 @@ import { VERSION } from "./version.mjs";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const vsix = required("ONLOOP_TEST_VSIX");
 const entry = join(required("ONLOOP_TEST_VSCODE"), `code-server-${VERSION}`, "out", "node", "entry.js");
-const browserProgram = process.env.ONLOOP_TEST_BROWSER ?? "/usr/bin/chromium";
+const browserProgram = required("ONLOOP_TEST_BROWSER");
 /** Where a suite puts what came of it. */
 const RESULT = "result.json";
 const PATIENCE_MS = 120_000;

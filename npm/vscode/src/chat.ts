@@ -2,7 +2,7 @@
 
 import type { Core, ProcessSpec, ProcessTurn } from "onloop";
 import * as vscode from "vscode";
-import { type Message, type Model, type Part, converse } from "./chat_agent.js";
+import { type Message, type Model, type Part, captured, converse } from "./chat_agent.js";
 import { conduct } from "./conduct.js";
 import { lastWords } from "./screen.js";
 import { folders } from "./watcher.js";
@@ -47,9 +47,8 @@ async function act(
   stream.progress(`${envSet["ONLOOP_AUTO_TARGET"]} works`);
   const started = Date.now();
   const end = (status: { exited: number } | "interrupted", text: string): ProcessTurn => {
-    const head = new TextEncoder().encode(text).slice(0, captureBytes);
-    const nothing = { head: new Uint8Array(), tail: new Uint8Array(), totalBytes: 0 };
-    return { status, stdout: { ...nothing, head, totalBytes: head.length }, stderr: nothing, durationMs: Date.now() - started };
+    const stdout = captured(text, captureBytes);
+    return { status, stdout, stderr: captured("", 0), durationMs: Date.now() - started };
   };
   try {
     const said = await converse(model, new TextDecoder().decode(stdin), (words) => stream.markdown(words));

@@ -1,5 +1,7 @@
 /** A language model of the editor as the agent: it gets a prompt and may use the editor's tools. */
 
+import type { Capture } from "onloop";
+
 /** What a model says: words, or a wish to use a tool. */
 export type Part = { text: string } | { call: string; tool: string; input: object };
 
@@ -45,4 +47,12 @@ export async function converse(model: Model, prompt: string, heard: (words: stri
     messages.push({ from: "tools", results });
   }
   throw new Error(`the model went on using tools for ${TURNS} turns`);
+}
+
+/** Words as the output of a process: all of them, or their beginning and their end. */
+export function captured(words: string, captureBytes: number): Capture {
+  const bytes = new TextEncoder().encode(words);
+  const rest = bytes.subarray(captureBytes);
+  const tail = rest.subarray(Math.max(0, rest.length - captureBytes));
+  return { head: bytes.subarray(0, captureBytes), tail, totalBytes: bytes.length };
 }

@@ -26,8 +26,8 @@ export interface Job {
   play?(spec: ProcessSpec): Promise<ProcessTurn> | undefined;
 }
 
-/** Most of what is kept of each stream; a run says far less. */
-const KEPT_UNITS = 1024 * 1024;
+/** Most of what is kept of each stream. A list of ten thousand runs is shorter. */
+const KEPT_UNITS = 16 * 1024 * 1024;
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
 /** Jobs that have not ended. The window waits for them before it goes. */

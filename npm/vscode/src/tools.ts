@@ -25,21 +25,21 @@ const ANSWER_UNITS = 32 * 1024;
 
 export const TOOLS: Record<string, Tool> = {
   onloop_lint: {
-    doing: ({ path }) => `Checking ${shown(path)}`,
-    argv: (input) => ["lint", file(input), "--format", "json"],
+    doing: ({ file }) => `Checking ${shown(file)}`,
+    argv: (input) => ["lint", workflow(input), "--format", "json"],
   },
   onloop_run: {
-    doing: (input) => (input["run_id"] === undefined ? `Running ${shown(input["path"])}` : `Resuming ${shown(input["run_id"])}`),
+    doing: (input) => (input["run_id"] === undefined ? `Running ${shown(input["file"])}` : `Resuming ${shown(input["run_id"])}`),
     question: (input) => ({
       title: input["run_id"] === undefined ? "Run a workflow?" : "Resume a run?",
       message:
         input["drive"] === true
-          ? `Begin a run of \`${shown(input["path"])}\` that this conversation drives step by step.`
-          : `onloop goes on with \`${shown(input["run_id"] ?? input["path"])}\`: it starts agents and runs the commands that the workflow verifies with.`,
+          ? `Begin a run of \`${shown(input["file"])}\` that this conversation drives step by step.`
+          : `onloop goes on with \`${shown(input["run_id"] ?? input["file"])}\`: it starts agents and runs the commands that the workflow verifies with.`,
     }),
     argv: (input, agent) => {
       if (input["run_id"] !== undefined) return ["resume", runId(input)!, ...agent];
-      return input["drive"] === true ? ["init", file(input)] : ["run", file(input), ...agent];
+      return input["drive"] === true ? ["init", workflow(input)] : ["run", workflow(input), ...agent];
     },
   },
   onloop_status: {
@@ -117,8 +117,8 @@ function text(input: Input, name: string): string {
 }
 
 /** A path that no command line takes for an option. */
-function file(input: Input): string {
-  const path = text(input, "path");
+function workflow(input: Input): string {
+  const path = text(input, "file");
   return path.startsWith("-") ? `./${path}` : path;
 }
 

@@ -10,7 +10,7 @@ import { load } from "./support/modules.mjs";
 
 const core = loadCore();
 const { conduct } = await load("conduct");
-const { TURNS, converse } = await load("chat_agent");
+const { TURNS, captured, converse } = await load("chat_agent");
 
 /** A model that says what it is told to, one list of parts a turn. */
 function model(turns, tools = {}) {
@@ -43,6 +43,13 @@ test("a model that only uses tools comes to an end", async () => {
   await assert.rejects(converse(model(turns, { look: () => "" }), "x", () => {}), /200 turns/);
 });
 
+test("long words keep their beginning and their end", () => {
+  const shown = ({ head, tail, totalBytes }) => [String(Buffer.from(head)), String(Buffer.from(tail)), totalBytes];
+  assert.deepEqual(shown(captured("abcdefgh", 3)), ["abc", "fgh", 8]);
+  assert.deepEqual(shown(captured("abcd", 3)), ["abc", "d", 4]);
+  assert.deepEqual(shown(captured("ab", 3)), ["ab", "", 2]);
+});
+
 test("planner and loop are played in turns by the rules of the core", async () => {
   const folder = mkdtempSync(join(tmpdir(), "onloop-vscode-"));
   try {
@@ -63,10 +70,9 @@ test("planner and loop are played in turns by the rules of the core", async () =
         plan: () => edit((text) => text.replace(/^\|-+.*$/m, "$&\n| TASK-01 | Greeting | pending | - |")),
         work: () => edit((text) => text.replace("| pending |", "| completed |")),
       };
-      const nothing = { head: new Uint8Array(), tail: new Uint8Array(), totalBytes: 0 };
       return converse(model(turns, tools), new TextDecoder().decode(spec.stdin), () => {}).then((said) => {
-        const head = new TextEncoder().encode(said);
-        return { status: { exited: 0 }, stdout: { ...nothing, head, totalBytes: head.length }, stderr: nothing, durationMs: 0 };
+        const stdout = captured(said, spec.captureBytes);
+        return { status: { exited: 0 }, stdout, stderr: captured("", 0), durationMs: 0 };
       });
     };
     const argv = ["auto", "--agent-command", AGENT, "--", "begin a greeting"];

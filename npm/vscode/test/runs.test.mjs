@@ -206,7 +206,7 @@ test("the manifest and the tools say the same", () => {
   const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const declared = manifest.contributes.languageModelTools;
   assert.deepEqual(declared.map(({ name }) => name).sort(), Object.keys(TOOLS).sort());
-  const values = { path: "a.md", run_id: "a-1", step: 1, reason: "because", drive: true, all: true };
+  const values = { file: "a.md", run_id: "a-1", step: 1, reason: "because", drive: true, all: true };
   for (const { name, inputSchema, modelDescription } of declared) {
     assert.ok(modelDescription.length > 60, name);
     const input = {};
@@ -218,10 +218,10 @@ test("the manifest and the tools say the same", () => {
 
 test("a tool's input becomes exactly one command line", () => {
   const table = [
-    ["onloop_lint", { path: "a b.md" }, ["lint", "a b.md", "--format", "json"]],
-    ["onloop_lint", { path: "--fix" }, ["lint", "./--fix", "--format", "json"]],
-    ["onloop_run", { path: "a.md" }, ["run", "a.md", "--agent", "script"]],
-    ["onloop_run", { path: "a.md", drive: true }, ["init", "a.md"]],
+    ["onloop_lint", { file: "a b.md" }, ["lint", "a b.md", "--format", "json"]],
+    ["onloop_lint", { file: "--fix" }, ["lint", "./--fix", "--format", "json"]],
+    ["onloop_run", { file: "a.md" }, ["run", "a.md", "--agent", "script"]],
+    ["onloop_run", { file: "a.md", drive: true }, ["init", "a.md"]],
     ["onloop_run", { run_id: "a-1" }, ["resume", "a-1", "--agent", "script"]],
     ["onloop_status", { all: true }, ["status", "--all", "--json"]],
     ["onloop_status", { run_id: "a-1" }, ["status", "a-1", "--json"]],
@@ -234,7 +234,7 @@ test("a tool's input becomes exactly one command line", () => {
   for (const [name, input, argv] of table) assert.deepEqual(TOOLS[name].argv(input, ["--agent", "script"]), argv);
   const refused = [
     ["onloop_lint", {}],
-    ["onloop_lint", { path: "" }],
+    ["onloop_lint", { file: "" }],
     ["onloop_run", { run_id: "--take-over" }],
     ["onloop_status", { run_id: 7 }],
     ["onloop_step", { step: "1", action: "start" }],

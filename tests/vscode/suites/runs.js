@@ -50,7 +50,7 @@ test("the gate stands above its step", async () => {
 });
 
 test("tools answer from the record", async () => {
-  ok((await use("onloop_lint", { path: FILE })).startsWith("exit 0"), "lint");
+  ok((await use("onloop_lint", { file: FILE })).startsWith("exit 0"), "lint");
   ok((await use("onloop_status")).includes('"status": "paused"'), "status");
   ok((await use("onloop_next")).includes('"action": "ask-gate"'), "next");
   const { entry } = await isNow("paused");

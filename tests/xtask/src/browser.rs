@@ -9,21 +9,22 @@ use crate::stage::Stop;
 use crate::tally::Tally;
 
 /// Names the browser, instead of those that are looked for.
-const VARIABLE: &str = "ONLOOP_TEST_BROWSER";
+pub(crate) const VARIABLE: &str = "ONLOOP_TEST_BROWSER";
 /// The first of these on `PATH` is taken.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const DEBIAN_PACKAGE: &str = "chromium";
 
 /// Opens the package in a browser, which is installed where there is none.
 pub(crate) fn test() -> Result<Tally, Stop> {
-    let browser = match std::env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
-        Some(named) => PathBuf::from(named),
-        None => match on_path(&NAMES) {
-            Some(found) => found,
-            None => install()?,
-        },
-    };
-    npm::test_in_browser(&browser)
+    npm::test_in_browser(&program()?)
+}
+
+/// A browser: the one that is named, else one that is there, else one that is installed.
+pub(crate) fn program() -> Result<PathBuf, Stop> {
+    match std::env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
+        Some(named) => Ok(PathBuf::from(named)),
+        None => on_path(&NAMES).map_or_else(install, Ok),
+    }
 }
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
