@@ -28,13 +28,13 @@ const MODULES: [Module; 2] = [
         package: "onloop-wasm-programs",
         built: "onloop_wasm_programs.wasm",
         name: "onloop",
-        gzip_bytes: 1235 * 1024,
+        gzip_bytes: 1202 * 1024,
     },
     Module {
         package: "onloop-wasm",
         built: "onloop_wasm.wasm",
         name: "onloop-pure",
-        gzip_bytes: 655 * 1024,
+        gzip_bytes: 638 * 1024,
     },
 ];
 
