@@ -26,6 +26,11 @@ pub async fn mcp(io: &Io) -> Exit {
         )
         .await;
     }
+    // Hosts listen to signals from the first request that waits on. A run must be paused by one
+    // before it has started a process, too.
+    if io.sleep(0).await.is_err_and(|failure| failure.kind == FailureKind::Interrupted) {
+        return Exit::Interrupted;
+    }
     let server = Server {
         io: io.clone(),
         connection: Connection::default(),
