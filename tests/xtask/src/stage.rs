@@ -81,9 +81,8 @@ pub(crate) const CI: &[Stage] = &[
 ];
 
 /// Stages that only run when they are asked for.
-pub(crate) const ON_DEMAND: &[Stage] = &[
-    Stage { name: "generate", about: "writes the documents made from code", run: generate },
-];
+pub(crate) const ON_DEMAND: &[Stage] =
+    &[Stage { name: "generate", about: "writes the documents made from code", run: generate }];
 
 /// The stage of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Stage> {
