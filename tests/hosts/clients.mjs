@@ -37,6 +37,15 @@ function claudeProgram() {
 const made = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
+/** Clients ask registries and servers of their own; what they want is refused at once. */
+const NOWHERE = {
+  HTTP_PROXY: "http://127.0.0.1:1",
+  HTTPS_PROXY: "http://127.0.0.1:1",
+  NO_PROXY: "127.0.0.1,localhost",
+  npm_config_registry: "http://127.0.0.1:1/",
+  npm_config_fetch_retries: "0",
+};
+
 /**
  * A project with something to destroy, a home, and a PATH on which `onloop`, the client and Node
  * come before what the system has, all of them new.
@@ -59,6 +68,7 @@ export function machine(client) {
     HOME: home,
     HANDSOFF_AUTO_PERMISSION: "0",
     GIT_CONFIG_GLOBAL: "/dev/null",
+    ...NOWHERE,
     ...client.variables(home),
   };
   return { project: join(folder, "project"), home, bin: join(folder, "bin/onloop"), env };
@@ -67,7 +77,7 @@ export function machine(client) {
 /** Runs a program to its end. */
 export function run(program, words, { project, env }) {
   return new Promise((resolve) => {
-    const options = { cwd: project, env, timeout: 120_000 };
+    const options = { cwd: project, env, timeout: 240_000 };
     const child = execFile(program, words, options, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, stdout, stderr });
     });
@@ -102,8 +112,7 @@ export const claude = {
   /** Its verbs for plugins. They ask its servers, too, and try again for a long time where none is. */
   plugin: (place, ...words) =>
     withModel(messages, [], (url) => {
-      const nowhere = { HTTPS_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" };
-      const env = { ...place.env, ...nowhere, ANTHROPIC_BASE_URL: url };
+      const env = { ...place.env, ANTHROPIC_BASE_URL: url };
       return run("claude", ["plugin", ...words], { ...place, env });
     }),
   /** `act` starts another program than the client itself. */
@@ -117,7 +126,7 @@ export const claude = {
 };
 
 /** Ends what we write into the configuration of Codex. */
-const MARK = "# of others\n";
+const MARK = "# of others";
 
 export const codex = {
   name: "codex",
@@ -128,11 +137,11 @@ export const codex = {
       const config = join(place.home, ".codex/config.toml");
       // What was written by others, plugins for instance, stays.
       const found = existsSync(config) ? readFileSync(config, "utf8") : "";
-      const others = found.split(MARK).at(-1);
+      const others = found.split(MARK).at(-1).replace(/^\n/, "");
       const ours = `model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"
 base_url = "${url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"
 [projects.${JSON.stringify(place.project)}]\ntrust_level = "trusted"\n`;
-      writeFileSync(config, `${ours}${MARK}${others}`);
+      writeFileSync(config, `${ours}${MARK}\n${others}`);
       const options = ["exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"];
       return run("codex", [...options, ...words, prompt], place);
     });
