@@ -19,7 +19,9 @@ fn waiting() -> Workspace {
 
 fn interrupted(project: &Workspace, signal: Signal) -> Run {
     let child = begin(project, &["run", "--mode", "none"]);
-    wait_until("the agent acts", || project.path("acted").exists());
+    // The shell opens the file before it writes the line.
+    let acted = || std::fs::read(project.path("acted")).is_ok_and(|bytes| bytes.ends_with(b"\n"));
+    wait_until("the agent acts", acted);
     kill_process(Pid::from_child(&child), signal).unwrap();
     output_of(child)
 }

@@ -154,12 +154,6 @@ fn bind(module: &Path, to: &Path, name: &str) -> Result<(), Stop> {
 /// No feature is named on the command line: the optimiser reads from the module what it may use,
 /// and what it is told besides makes modules that older engines refuse.
 fn optimise(name: &str) -> Result<(), Stop> {
-    const PASSES: [&str; 4] = [
-        "--remove-unused-brs",
-        "--remove-unused-names",
-        "--duplicate-function-elimination",
-        "--reorder-functions-by-name",
-    ];
     let build = folder().join("build");
     let bound = build.join("bound");
     for file in [format!("{name}.js"), format!("{name}.d.ts")] {
@@ -167,19 +161,13 @@ fn optimise(name: &str) -> Result<(), Stop> {
             .map_err(|error| Stop::from(format!("{}: {error}", build.display())))?;
     }
     let file = format!("{name}_bg.wasm");
-    // The names have to be there still while they are what counts.
-    let named = bound.join(format!("{name}_named.wasm"));
-    let optimiser = || {
-        let mut command = Command::new("node");
-        command.arg(folder().join("node_modules/binaryen/bin/wasm-opt")).current_dir(folder());
-        command
-    };
-    let mut order = optimiser();
-    order.arg("-g").args(PASSES).arg(bound.join(&file)).arg("-o").arg(&named);
-    run(order)?;
-    let mut strip = optimiser();
-    strip.args(["--strip-debug", "--strip-producers"]).arg(&named).arg("-o").arg(build.join(&file));
-    run(strip).map(drop)
+    let mut command = Command::new("node");
+    command.arg(folder().join("node_modules/binaryen/bin/wasm-opt")).current_dir(folder());
+    command.args(["--remove-unused-brs", "--remove-unused-names"]);
+    command.args(["--duplicate-function-elimination", "--reorder-functions-by-name"]);
+    // It writes no names unless it is told to.
+    command.arg("--strip-producers").arg(bound.join(&file)).arg("-o").arg(build.join(&file));
+    run(command).map(drop)
 }
 
 fn within_budget(dist: &Path, module: &Module) -> Result<(), Stop> {
