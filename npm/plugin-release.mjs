@@ -2,7 +2,7 @@
 // Claude Code and Codex take a plugin as it lies in git, so what its hooks start has to lie there,
 // too: the core, compiled, and what starts it with plain Node.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -25,8 +25,7 @@ for (const name of [".claude-plugin", ".agents", "npm/plugin"]) copy(join(root, 
 for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) copy(join(root, "..", name), join(out, name));
 copy(join(root, "plugin/README.md"), join(out, "README.md"));
 
-const isNeeded = (name) => name === "launch.js" || name === "onloop.wasm" || /^cli-\w+\.js$/.test(name);
-for (const name of readdirSync(dist).filter(isNeeded)) copy(join(dist, name), join(runtime, "dist", name));
+for (const name of ["launch.js", "cli.js", "onloop.wasm"]) copy(join(dist, name), join(runtime, "dist", name));
 copy(join(root, "bin/onloop.mjs"), join(runtime, "bin/onloop.mjs"));
 const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const manifest = { name: "onloop-plugin-runtime", version, license, private: true, type: "module" };
