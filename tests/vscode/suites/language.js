@@ -31,8 +31,10 @@ test("a document about workflows is left alone", async () => {
 test("a quick fix mends its finding", async () => {
   const document = await open(FILE);
   const [found] = await findings(document, "missing-loop");
-  const [action] = await actions(document, found.range);
-  equal(action.title, "Add `loop: false`");
+  // The editor's own extensions offer other things for the same words.
+  const fixes = await actions(document, found.range, "quickfix");
+  const action = fixes.find(({ title }) => title === "Add `loop: false`");
+  ok(action !== undefined, fixes.map(({ title }) => title).join());
   ok(await vscode.workspace.applyEdit(action.edit), "the edit was refused");
   await findings(document, "");
   ok(document.getText().includes("\nloop: false\n"), document.getText());
