@@ -20,6 +20,10 @@ const ARCHIVES: [(&str, &str); 4] = [
     ("libgcc.a", "libgcc.a"),
 ];
 
+/// What the standard library takes where it is there, which does not bring it out of an archive.
+/// Without these, starting another program copies the whole process first.
+const WANTED: [&str; 2] = ["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
+
 /// Nothing where the program is better linked as usual: on another system, for another
 /// machine, and where the archives are not installed.
 pub(crate) fn arguments() -> Vec<String> {
@@ -36,11 +40,15 @@ pub(crate) fn arguments() -> Vec<String> {
     match folder_of_archives(Path::new(&set("OUT_DIR"))) {
         // The compiler asks for the libraries before these arguments, and once: archives that
         // need each other have to be asked again.
-        Some(folder) => vec![
-            format!("-L{}", folder.display()),
-            "-static-pie".to_owned(),
-            "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
-        ],
+        Some(folder) => {
+            let mut arguments = vec![
+                format!("-L{}", folder.display()),
+                "-static-pie".to_owned(),
+                "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
+            ];
+            arguments.extend(WANTED.iter().map(|name| format!("-Wl,--undefined={name}")));
+            arguments
+        }
         None => Vec::new(),
     }
 }
