@@ -36,6 +36,10 @@ mod tests {
     use super::super::Cli;
     use super::*;
 
+    fn words_of(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
     #[test]
     fn the_short_way_reads_what_the_whole_grammar_reads() {
         let lines = [
@@ -56,7 +60,7 @@ mod tests {
             "onloop resume add-auth-20260320T212315Z --adopt",
         ];
         for line in lines {
-            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let argv = words_of(line);
             let whole = Cli::try_parse_from(&argv).map(|cli| format!("{:?}", cli.verb));
             let short = verb(&argv).map(|verb| format!("{verb:?}"));
             assert_eq!(short, whole.ok(), "{line}");
@@ -79,8 +83,7 @@ mod tests {
             "onloop --version",
         ];
         for line in lines {
-            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert!(verb(&argv).is_none(), "{line}");
+            assert!(verb(&words_of(line)).is_none(), "{line}");
         }
     }
 }

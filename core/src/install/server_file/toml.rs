@@ -8,27 +8,30 @@ use super::{SERVER, somebody_elses, starts_us};
 /// A run may take as long as an agent does.
 const TOOL_TIMEOUT_S: u64 = 24 * 60 * 60;
 
+/// Stands behind the header when an empty line was put above it, which goes with the table. Without
+/// it that line is somebody else's.
+const SEPARATED: &str = " # and the line above";
+
 /// Our table.
 struct Table<'t> {
     /// Where its header begins, and where its last line ends.
     start: usize,
     end: usize,
+    /// Whether a line above was put there with it.
+    is_separated: bool,
     /// Its lines, without the header.
     lines: Vec<&'t str>,
 }
 
 pub(super) fn merged(found: &str, words: &[String]) -> Result<String, String> {
-    let table = table_of(words);
     match find(found)? {
         Some(present) if starts_us(&present.words()) => {
+            let table = table_of(words, present.is_separated);
             Ok(format!("{}{table}{}", &found[..present.start], &found[present.end..]))
         }
         Some(_) => Err(somebody_elses()),
-        None => {
-            // What is put in between tells `without` how the file ended.
-            let between = if found.is_empty() { "" } else { "\n" };
-            Ok(format!("{found}{between}{table}"))
-        }
+        None if found.is_empty() => Ok(table_of(words, false)),
+        None => Ok(format!("{found}\n{}", table_of(words, true))),
     }
 }
 
@@ -37,7 +40,8 @@ pub(super) fn without(found: &str) -> Result<String, String> {
         return Ok(found.to_owned());
     };
     let before = &found[..table.start];
-    let before = before.strip_suffix('\n').unwrap_or(before);
+    let separator = if table.is_separated { "\n" } else { "" };
+    let before = before.strip_suffix(separator).unwrap_or(before);
     Ok(format!("{before}{}", &found[table.end..]))
 }
 
@@ -45,11 +49,12 @@ pub(super) fn words_in(text: &str) -> Option<Vec<String>> {
     Some(find(text).ok()??.words())
 }
 
-fn table_of(words: &[String]) -> String {
+fn table_of(words: &[String], is_separated: bool) -> String {
     let (command, arguments) = words.split_first().expect("a server is a program");
+    let mark = if is_separated { SEPARATED } else { "" };
     // Texts of JSON are texts of TOML, too.
     format!(
-        "[mcp_servers.{SERVER}]\ncommand = {}\nargs = {}\ntool_timeout_sec = {TOOL_TIMEOUT_S}\n",
+        "[mcp_servers.{SERVER}]{mark}\ncommand = {}\nargs = {}\ntool_timeout_sec = {TOOL_TIMEOUT_S}\n",
         Value::from(command.as_str()),
         Value::from(arguments)
     )
@@ -93,7 +98,8 @@ fn find(text: &str) -> Result<Option<Table<'_>>, String> {
             table = header;
             is_inside = is_server(header);
             if is_inside {
-                found = Some(Table { start, end, lines: Vec::new() });
+                let is_separated = line.ends_with(SEPARATED);
+                found = Some(Table { start, end, is_separated, lines: Vec::new() });
             } else if is_server(header.rsplit_once('.').map_or("", |(above, _)| above)) {
                 return Err(format!("there is a table `[{header}]`; take it out first"));
             }
@@ -189,6 +195,17 @@ mod tests {
         assert_eq!(without(&text).unwrap(), "a = 1\n# later\n\n[other]\nb = 2\n");
         let newer = merged(&text, &words("/y/onloop")).unwrap();
         assert!(newer.ends_with("# later\n\n[other]\nb = 2\n"), "{newer}");
+    }
+
+    #[test]
+    fn what_comes_above_a_table_that_began_the_file_stays_whole() {
+        let ours = merged("", &words("/x/onloop")).unwrap();
+        for added in ["a = 1\n", "a = 1\n\n", "\n"] {
+            let text = format!("{added}{ours}");
+            assert_eq!(without(&text).unwrap(), added);
+            let newer = merged(&text, &words("/y/onloop")).unwrap();
+            assert_eq!(without(&newer).unwrap(), added);
+        }
     }
 
     #[test]
