@@ -1,6 +1,6 @@
 //! Agents that act on steps, and the command lines that start them.
 
-use crate::program::Command;
+use crate::effect::Command;
 use crate::workflow::Shell;
 
 /// Who acts on a step.

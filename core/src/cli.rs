@@ -4,16 +4,19 @@ mod quick;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::program::auto::{AutoArgs, auto, with_argument_last};
-use crate::program::permit;
-use crate::program::{
-    ApproveArgs, DoctorArgs, Exit, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
-    InstallArgs, Io, LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs,
-    ReceiptArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
-    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize,
-    finish, gate, hook, init, install, lint, locate, mcp, new, next, normalize, prepare, receipt,
-    report, resume, run, schema, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary, uninstall,
+use crate::effect::{Exit, Io};
+use crate::effect::{Program, Start};
+use crate::mcp::mcp;
+use crate::verb::auto::{AutoArgs, auto, with_argument_last};
+use crate::verb::permit;
+use crate::verb::{
+    ApproveArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
+    LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs,
+    ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs,
+    StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize, finish, gate, hook, init,
+    install, lint, locate, new, next, normalize, prepare, receipt, report, resume, run, schema,
+    session_clear, session_done, session_list, session_show, session_stop, status, step, summary,
+    uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -202,6 +205,11 @@ struct CompletionsArgs {
 /// The grammar, for documentation and completions.
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+/// The program for a command line: `start.argv` with the program's name first.
+pub fn program(start: Start) -> Program {
+    Program::new(start, main)
 }
 
 /// Runs the verb named by the command line.

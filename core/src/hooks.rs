@@ -19,7 +19,7 @@ mod vscode;
 use serde_json::Value;
 
 use crate::permission::{Call, Decision};
-use crate::wire::strict_json;
+use crate::syntax::strict_json;
 
 /// A program that runs agents and calls hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

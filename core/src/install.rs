@@ -16,7 +16,6 @@ mod copilot;
 mod cursor;
 pub mod diff;
 mod hook_file;
-mod json_edit;
 pub mod offer;
 mod opencode;
 mod own_file;

@@ -4,11 +4,11 @@
 //! every verb of the command line as a program that *asks* for effects. It never touches a
 //! file, a process, a clock or a socket itself.
 //!
-//! A host is a loop: start a [`program::Program`], perform each [`program::Request`] it
-//! returns, and resume it with the [`program::Reply`] until it exits.
+//! A host is a loop: start a [`effect::Program`], perform each [`effect::Request`] it
+//! returns, and resume it with the [`effect::Reply`] until it exits.
 //!
 //! ```
-//! use onloop_core::program::{Exit, Outcome, Program, Reply, Start, Turn};
+//! use onloop_core::effect::{Exit, Outcome, Program, Reply, Start, Turn};
 //! use onloop_core::time::Timestamp;
 //!
 //! let start = Start::example(["greet"]);
@@ -35,6 +35,9 @@ pub mod auto;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;
+pub mod documents;
+pub mod effect;
+pub mod engine;
 pub mod handsoff;
 pub mod hooks;
 pub mod install;
@@ -42,9 +45,9 @@ pub mod limits;
 pub mod mcp;
 pub mod permission;
 pub mod preflight;
-pub mod program;
 pub mod run;
+pub mod syntax;
 pub mod text;
 pub mod time;
-pub mod wire;
+pub mod verb;
 pub mod workflow;

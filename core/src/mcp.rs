@@ -3,12 +3,13 @@
 //! [`Connection`] is one conversation with one client: what was agreed on, which requests of
 //! the client are open, which of ours. [`Tool`] is what we offer; its input schema and the
 //! check of its input are made from the same table. The program that performs the acts is
-//! [`crate::program::mcp`].
+//! [`mcp`].
 
 mod answer;
 mod connection;
 mod message;
 mod resource;
+mod server;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -17,6 +18,7 @@ pub use answer::{Capped, error_result, tool_result};
 pub use connection::{Act, Connection, Question, QuestionAnswer, Work};
 pub use message::{Id, RpcError};
 pub use resource::{Resource, ResourceKind, listed};
+pub use server::mcp;
 pub use tool::{Asked, Call, Tool};
 
 /// Versions of the protocol that we speak, the newest first. Those after it know no

@@ -1,6 +1,6 @@
 //! Where a run may work: facts about a repository in, a decision out.
 //!
-//! [`decide`] is pure. [`crate::program::preflight`] gathers the facts, puts the questions to
+//! [`decide`] is pure. [`crate::engine::preflight::preflight`] gathers the facts, puts the questions to
 //! the person at the terminal and carries the decision out. The table of decisions is in
 //! `docs/preflight.md`, and a test keeps the two equal.
 

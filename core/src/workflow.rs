@@ -37,7 +37,7 @@ pub use rule::{RULES, Rule};
 pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
 
-pub use crate::wire::normalized::normalize;
+pub use crate::documents::normalized::normalize;
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]

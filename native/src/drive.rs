@@ -1,6 +1,6 @@
 //! The loop between a program and its host.
 
-use onloop_core::program::{Exit, Program, Turn};
+use onloop_core::effect::{Exit, Program, Turn};
 
 use crate::host::Host;
 

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use onloop_core::program::{answer_of_a_broken_hook, called_as_hook};
+use onloop_core::verb::{answer_of_a_broken_hook, called_as_hook};
 
 /// The command line, with whatever is not UTF-8 in it replaced.
 fn argv() -> Vec<String> {

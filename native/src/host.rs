@@ -29,7 +29,7 @@ pub(crate) use locks::identity;
 
 use std::time::Duration;
 
-use onloop_core::program::{
+use onloop_core::effect::{
     Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
     ProcessSpec, Reply, Request, Say, Start, Stat, Version,
 };

@@ -8,14 +8,14 @@ mod start;
 use std::io::Write;
 use std::process::ExitCode;
 
-use onloop_core::program::{Exit, Program, Start};
+use onloop_core::effect::{Exit, Program, Start};
 
 pub use drive::drive;
 use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
-    main_with(Program::from_command_line)
+    main_with(onloop_core::cli::program)
 }
 
 /// A whole process around the program that `begin` makes of its start.

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use onloop_core::program::{Exit, Start, Terminal};
+use onloop_core::effect::{Exit, Start, Terminal};
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 

@@ -4,9 +4,9 @@ use divan::{Bencher, black_box};
 use onloop_core::auto::child::Answer;
 use onloop_core::auto::feature;
 use onloop_core::auto::progress::Progress;
-use onloop_core::program::auto::{RehearseArgs, rehearse};
-use onloop_core::program::{Outcome, Program, Reply, Request, Start, Turn};
+use onloop_core::effect::{Outcome, Program, Reply, Request, Start, Turn};
 use onloop_core::time::Timestamp;
+use onloop_core::verb::auto::{RehearseArgs, rehearse};
 
 fn main() {
     divan::main();

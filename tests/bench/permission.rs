@@ -1,7 +1,7 @@
 //! How many decisions a second, over the mix of the vectors.
 
+use onloop_core::documents::permission::BatchLine;
 use onloop_core::permission::{Call, Context, decide};
-use onloop_core::wire::permission::BatchLine;
 
 fn main() {
     divan::main();

@@ -1,13 +1,13 @@
 //! What holds for any bytes. Panics when it does not; shared by the fuzz targets and by the
 //! tests that mutate saved files.
 
-use onloop_core::hooks::{Host, Kind};
-use onloop_core::program::{
+use onloop_core::documents;
+use onloop_core::effect::{
     Failure, FailureKind, Outcome, Program, Reply, Request, Say, Start, Turn, Version,
 };
+use onloop_core::hooks::{Host, Kind};
 use onloop_core::run::{Platform, render_report, render_summary};
 use onloop_core::time::Timestamp;
-use onloop_core::wire;
 use onloop_core::workflow;
 use serde_json::Value;
 
@@ -37,29 +37,29 @@ pub(crate) fn workflow(bytes: &[u8]) {
 /// What is read is written in a form that reads as the same, and everything made from it can
 /// be made.
 pub(crate) fn record(bytes: &[u8]) {
-    let Ok(run) = wire::run::read(bytes) else { return };
+    let Ok(run) = documents::run::read(bytes) else { return };
     let _ = run.next();
     render_report(&run);
     for platform in [Platform::Codex, Platform::Claude, Platform::Cline] {
         render_summary(&run, platform);
     }
-    let written = wire::run::write(&run);
-    let again = wire::run::read(&written).expect("what was written can be read");
-    let twice = wire::run::write(&again);
+    let written = documents::run::write(&run);
+    let again = documents::run::read(&written).expect("what was written can be read");
+    let twice = documents::run::write(&again);
     assert!(written == twice, "a second rewrite differs");
 }
 
 /// The part that is understood is whole lines, and reads as the same without the rest.
 pub(crate) fn journal(bytes: &[u8]) {
-    let (events, understood) = wire::event::read_lines(bytes);
+    let (events, understood) = documents::event::read_lines(bytes);
     let whole = bytes.get(..understood).expect("no more than there is");
     assert!(whole.is_empty() || whole.ends_with(b"\n"));
-    assert_eq!(wire::event::read_lines(whole), (events.clone(), understood));
+    assert_eq!(documents::event::read_lines(whole), (events.clone(), understood));
     let mut written = Vec::new();
     for (revision, at, event) in &events {
-        assert!(wire::event::write_line(&mut written, *revision, *at, event));
+        assert!(documents::event::write_line(&mut written, *revision, *at, event));
     }
-    assert_eq!(wire::event::read_lines(&written), (events, written.len()));
+    assert_eq!(documents::event::read_lines(&written), (events, written.len()));
 }
 
 /// Any input of a hook gets the answer of its host: none, or one whole document of a known
@@ -96,7 +96,7 @@ pub(crate) fn hook(bytes: &[u8]) {
 /// Whatever a client sends, it hears whole messages, one answer for each request at most, and
 /// the conversation ends when its input does.
 pub(crate) fn mcp(bytes: &[u8]) {
-    let mut program = Program::from_command_line(Start::example(["onloop", "mcp"]));
+    let mut program = onloop_core::cli::program(Start::example(["onloop", "mcp"]));
     let (mut reply, mut input, mut said) = (None, Some(bytes.to_vec()), String::new());
     loop {
         let request = match program.resume(reply.take()) {
@@ -134,7 +134,7 @@ pub(crate) fn mcp(bytes: &[u8]) {
 
 /// Runs the whole program against a machine with nothing on it.
 fn answer_of_hook(host: Host, input: &[u8]) -> String {
-    let mut program = Program::from_command_line(Start::example(["onloop", "hook", host.word()]));
+    let mut program = onloop_core::cli::program(Start::example(["onloop", "hook", host.word()]));
     let (mut reply, mut input, mut said) = (None, Some(input.to_vec()), String::new());
     loop {
         let request = match program.resume(reply.take()) {

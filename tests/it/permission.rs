@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use onloop_core::documents::permission::BatchLine;
 use onloop_core::permission::{self, Decision};
-use onloop_core::wire::permission::BatchLine;
 use serde_json::Value;
 
 const SAMPLES: &str = include_str!("../vectors/permissions.jsonl");

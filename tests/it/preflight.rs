@@ -4,8 +4,8 @@ mod machine;
 mod properties;
 
 use machine::{Machine, plan};
+use onloop_core::effect::Exit;
 use onloop_core::preflight::{Mode, OnExisting, PreflightFlags};
-use onloop_core::program::Exit;
 use onloop_core::workflow::Isolation;
 
 fn flags() -> PreflightFlags {

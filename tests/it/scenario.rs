@@ -5,7 +5,7 @@ mod failures;
 mod interleaving;
 mod tools;
 
-use onloop_core::program::{Exit, Failure, FailureKind, GitRequest, Outcome, ProcessSpec};
+use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, Outcome, ProcessSpec};
 use onloop_tests::{Disk, Ended, SimHost, SimProcess};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The schemas that `onloop schema` prints say what the documents are.
 
-use onloop_core::wire::schema::{Subject, schema};
-use onloop_core::wire::{normalized, receipt, run};
+use onloop_core::documents::schema::{Subject, schema};
+use onloop_core::documents::{normalized, receipt, run};
 use serde_json::{Value, json};
 
 use crate::workspace::{Workspace, source_root};

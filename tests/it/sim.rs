@@ -1,6 +1,6 @@
 //! The simulated host is unkind in the ways that programs are tested against.
 
-use onloop_core::program::{
+use onloop_core::effect::{
     Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program,
     Version,
 };

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use onloop::host::Host;
-use onloop_core::program::{
+use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
     ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
 };

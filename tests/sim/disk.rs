@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use onloop_core::program::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
+use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
 use onloop_core::time::Timestamp;
 
 /// Longest name of one file, as on every common file system.

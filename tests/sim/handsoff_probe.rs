@@ -3,10 +3,11 @@
 
 use std::process::ExitCode;
 
+use onloop_core::effect::{Exit, Io, Program};
+use onloop_core::engine::approval::{Escalation, Verdict, escalate, pending};
+use onloop_core::engine::config;
+use onloop_core::engine::supervisor::{self, Supervision};
 use onloop_core::handsoff::approval::message::whole;
-use onloop_core::program::approval::{Escalation, Verdict, escalate, pending};
-use onloop_core::program::supervisor::{self, Supervision};
-use onloop_core::program::{Exit, Io, Program, config};
 use serde_json::json;
 
 fn main() -> ExitCode {

@@ -5,8 +5,8 @@ mod pair;
 use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
-use onloop_core::preflight::GitSurvey;
-use onloop_core::program::{
+use onloop_core::effect::GitSurvey;
+use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome,
     ProcessEnd, ProcessSpec, ProcessStatus, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
@@ -228,7 +228,7 @@ impl SimHost {
     /// Runs a command line to its end, or to the end of the power. The next run is another
     /// process of the same machine.
     pub fn run(&mut self, argv: &[&str]) -> Ended {
-        let program = Program::from_command_line(self.start(argv));
+        let program = onloop_core::cli::program(self.start(argv));
         self.run_program(program)
     }
 

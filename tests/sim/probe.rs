@@ -3,10 +3,10 @@
 
 use std::process::ExitCode;
 
-use onloop_core::limits::CAPTURE_BYTES;
-use onloop_core::program::{
+use onloop_core::effect::{
     Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program,
 };
+use onloop_core::limits::CAPTURE_BYTES;
 use onloop_core::workflow::Shell;
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! Scripted programs.
 
-use onloop_core::program::{
+use onloop_core::effect::{
     Capture, Command, Failure, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 

@@ -8,10 +8,10 @@ pub mod permission;
 pub mod session;
 
 use onloop_core::diagnostic::{Diagnostic, Severity, Span};
-use onloop_core::program::mend;
+use onloop_core::documents;
 use onloop_core::run::{self, Beginning, Place, Platform, Run, step_prompt};
 use onloop_core::time::Timestamp;
-use onloop_core::wire;
+use onloop_core::verb::mend;
 use onloop_core::workflow::{self, FileClass};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -140,7 +140,7 @@ pub fn begin(path: &str, text: &[u8], beginning: &str) -> Result<String, JsError
 #[wasm_bindgen]
 pub fn apply(record: &str, at_ms: f64, event: &str) -> Result<String, JsError> {
     let mut run = read(record)?;
-    let event = wire::event::read(event).map_err(|message| JsError::new(&message))?;
+    let event = documents::event::read(event).map_err(|message| JsError::new(&message))?;
     // Saturates: a time that no calendar has is clamped anyway.
     run.apply(Timestamp::from_millis(at_ms as i64), &event)
         .map_err(|refusal| JsError::new(&refusal.to_string()))?;
@@ -150,19 +150,19 @@ pub fn apply(record: &str, at_ms: f64, event: &str) -> Result<String, JsError> {
 /// What should happen to a run now.
 #[wasm_bindgen]
 pub fn next(record: &str) -> Result<String, JsError> {
-    Ok(wire::next::next(&read(record)?).to_string())
+    Ok(documents::next::next(&read(record)?).to_string())
 }
 
 /// The summary of a run, as `onloop summary --json` prints it.
 #[wasm_bindgen]
 pub fn view(record: &str) -> Result<String, JsError> {
-    Ok(wire::summary::summary(&read(record)?).to_string())
+    Ok(documents::summary::summary(&read(record)?).to_string())
 }
 
 /// What the record of a run proves, as `onloop receipt --json` prints it.
 #[wasm_bindgen]
 pub fn receipt(record: &str) -> Result<String, JsError> {
-    Ok(wire::receipt::receipt(&read(record)?).to_string())
+    Ok(documents::receipt::receipt(&read(record)?).to_string())
 }
 
 /// The report of a run: Markdown.
@@ -257,9 +257,9 @@ fn whole_number(document: &Value, name: &str) -> Result<i64, JsError> {
 }
 
 fn read(record: &str) -> Result<Run, JsError> {
-    wire::run::read(record.as_bytes()).map_err(|error| JsError::new(&error.to_string()))
+    documents::run::read(record.as_bytes()).map_err(|error| JsError::new(&error.to_string()))
 }
 
 fn write(run: &Run) -> Result<String, JsError> {
-    Ok(String::from_utf8(wire::run::write(run))?)
+    Ok(String::from_utf8(documents::run::write(run))?)
 }

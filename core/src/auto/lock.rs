@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use super::lines;
+use crate::documents::auto::LockPayload;
 use crate::time::Timestamp;
-use crate::wire::auto::LockPayload;
 
 /// Age at which a lock is stale, in milliseconds. A stamp as far in the future is broken.
 pub const HELD_MS: i64 = 600_000;

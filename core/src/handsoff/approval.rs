@@ -3,7 +3,7 @@
 //! Everything here is pure: what is sent ([`message`]), what comes back ([`updates`]), and
 //! what an update means for the questions that wait ([`judge`]). Several processes may wait
 //! for answers through one bot, and only one of them can read its updates; so a question and
-//! its answer are documents ([`crate::wire::approval`]) that whoever reads passes on.
+//! its answer are documents ([`crate::documents::approval`]) that whoever reads passes on.
 //!
 //! An answer counts only when chat and person are the configured ones, when a button carries
 //! the question's own unguessable number or a text replies to the question's own message, and

@@ -43,7 +43,7 @@ fn call(document: &Value) -> Result<Call, String> {
     };
     let input = match &document["toolArgs"] {
         // Older versions send the arguments as JSON within a text.
-        Value::String(text) => crate::wire::strict_json::parse(text)
+        Value::String(text) => crate::syntax::strict_json::parse(text)
             .map_err(|error| format!("`toolArgs` is not JSON: {error}"))?,
         other => other.clone(),
     };

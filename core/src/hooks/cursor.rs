@@ -73,7 +73,7 @@ fn event_name(document: &Value) -> Result<&str, String> {
 fn embedded(input: &Value) -> Result<Value, String> {
     match input {
         Value::String(text) => {
-            let parsed = crate::wire::strict_json::parse(text);
+            let parsed = crate::syntax::strict_json::parse(text);
             parsed.map_err(|error| format!("`tool_input` is not JSON: {error}"))
         }
         other => Ok(other.clone()),

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::Remains;
-use super::json_edit::{Node, append, parse, remove};
 use crate::hooks::Host;
+use crate::syntax::jsonc::{Node, append, parse, remove};
 
 /// Our entries in such a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Remains;
 use super::hook_file::is_program_of_ours;
-use super::json_edit::{Node, append, parse, remove};
+use crate::syntax::jsonc::{Node, append, parse, remove};
 
 /// The name of our server in every host.
 pub(super) const SERVER: &str = "onloop";

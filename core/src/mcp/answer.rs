@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::tool::Tool;
+use crate::effect::Exit;
 use crate::limits;
-use crate::program::Exit;
 use crate::text;
 
 /// Text of a program, its beginning up to a bound.

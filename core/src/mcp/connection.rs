@@ -9,8 +9,8 @@ use super::resource::Resource;
 use super::tool::{Asked, Tool};
 use super::{VERSIONS, resource};
 use crate::limits;
+use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
-use crate::wire::strict_json;
 
 /// What comes of a line.
 #[derive(Debug)]

@@ -397,7 +397,7 @@ fn answers_are_cut_where_they_are_told_to_be() {
     said.push("12日本");
     said.push("x");
     assert_eq!((said.whole(), said.total_bytes()), (None, 9));
-    let result = tool_result(Tool::Report, crate::program::Exit::Done, &said, &Capped::default());
+    let result = tool_result(Tool::Report, crate::effect::Exit::Done, &said, &Capped::default());
     assert_eq!(result["structuredContent"]["result"], "12日\n[… 4 bytes not kept …]\n");
     let failed = error_result("no\u{1b}[31m");
     assert_eq!(failed["isError"], true);

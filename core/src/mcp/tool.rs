@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::engine::choose_agent::AgentArgs;
 use crate::limits;
 use crate::preflight::Mode;
-use crate::program::{
-    AgentArgs, ConductArgs, DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs,
-    ReportArgs, ResumeArgs, RunArgs, StatusArgs, StepAction, StepArgs, permit::ExplainArgs,
-};
 use crate::text::{ellipsis, one_line};
+use crate::verb::permit::ExplainArgs;
+use crate::verb::{
+    ConductArgs, DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs, ReportArgs,
+    ResumeArgs, RunArgs, StatusArgs, StepAction, StepArgs,
+};
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::verdict::Decision;
 use super::{Examined, Ruling};
+use crate::documents::permission::shown;
 use crate::text;
-use crate::wire::permission::shown;
 
 /// Lines of at most `columns` columns: the decision, the reason, then one block for each
 /// command.

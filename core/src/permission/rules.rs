@@ -12,8 +12,8 @@ use super::judge::{file_name, in_system_folder};
 use super::paths::TemporaryPolicy;
 use super::verdict::{Decision, Finding};
 use crate::limits;
+use crate::syntax::strict_yaml;
 use crate::text;
-use crate::wire::strict_yaml;
 
 /// The file that a rule stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,10 @@ mod table;
 
 use super::artefacts::{foreign_paths, unsaved_paths};
 use super::branch::{BranchName, is_protected};
-use super::facts::{Facts, Place, Repository};
+use super::facts::{Facts, Place};
 use super::refusal::{Question, Refusal, RefusalCode, Reusable};
 use super::wish::{Mode, OnExisting, Wish};
+use crate::effect::Repository;
 use crate::text;
 use crate::workflow::Isolation;
 

@@ -5,8 +5,8 @@ mod exhaustive;
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::documents;
 use crate::time::Timestamp;
-use crate::wire;
 use crate::workflow::*;
 
 /// A run of `steps` at low risk without automatic approval.
@@ -411,11 +411,11 @@ fn records_of_older_generations_are_read() {
         {"number":2,"name":"Two","action":"b","status":"blocked","attempts":1,"max_iterations":3,
          "loop":"false","verify":{"type":"human-review","command":null,"prompt":"look"},
          "gate":null,"block_reason":"human review required: look"}]}"#;
-    let run = wire::run::read(old).expect("readable");
+    let run = documents::run::read(old).expect("readable");
     assert_eq!(run.place.source_branch, None);
     assert_eq!(run.place.worktree_path, None);
     assert_eq!(run.next(), Next::Ask(Question::Review { step: 2, prompt: "look".to_owned() }));
-    let again = String::from_utf8(wire::run::write(&run)).expect("text");
+    let again = String::from_utf8(documents::run::write(&run)).expect("text");
     assert!(again.contains("\"driver\": \"generic\""), "unknown fields survive: {again}");
     assert!(again.contains("\"novel\""), "unknown fields of steps survive: {again}");
 }
@@ -430,7 +430,7 @@ fn what_is_no_record_is_refused_by_name() {
         (br#"{"run_id":"a","status":"sleeping"}"#, "`status` is \"sleeping\""),
     ];
     for (bytes, expected) in table {
-        let error = wire::run::read(bytes).expect_err("refused").to_string();
+        let error = documents::run::read(bytes).expect_err("refused").to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -506,15 +506,15 @@ fn what_became_of_the_work_survives_storage_and_journal() {
         ];
         let mut journal = Vec::new();
         for event in &events {
-            wire::event::write_line(&mut journal, 1, run.last_update, event);
+            documents::event::write_line(&mut journal, 1, run.last_update, event);
         }
-        let (read, understood) = wire::event::read_lines(&journal);
+        let (read, understood) = documents::event::read_lines(&journal);
         assert_eq!(understood, journal.len());
         let read: Vec<Event> = read.into_iter().map(|(_, _, event)| event).collect();
         assert_eq!(read, events);
         for event in [&events[0], &events[2]] {
             apply(&mut run, std::slice::from_ref(event));
-            assert_eq!(wire::run::read(&wire::run::write(&run)).as_ref(), Ok(&run));
+            assert_eq!(documents::run::read(&documents::run::write(&run)).as_ref(), Ok(&run));
         }
     }
 }
@@ -524,28 +524,29 @@ fn outcomes_of_older_generations_are_read_and_kept() {
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1), Event::RunFinalized]);
     let mut document: serde_json::Value =
-        serde_json::from_slice(&wire::run::write(&run)).expect("a document");
+        serde_json::from_slice(&documents::run::write(&run)).expect("a document");
     document["finish"] = serde_json::json!({
         "disposition": "merged", "recorded_at": "2026-03-20T21:23:15+00:00",
         "target_branch": "main", "remote": "null", "pr_url": null, "branch_action": "deleted",
         "worktree_action": "removed", "artifacts_preserved_at": "/r", "notes": "", "later": 1,
     });
     let bytes = serde_json::to_vec(&document).expect("a document");
-    let run = wire::run::read(&bytes).expect("a record");
+    let run = documents::run::read(&bytes).expect("a record");
     let finish = run.finish.as_ref().expect("an outcome");
     assert_eq!(finish.outcome.disposition, Disposition::Merged);
     assert_eq!((&finish.outcome.remote, &finish.outcome.notes), (&None, &None));
     let again: serde_json::Value =
-        serde_json::from_slice(&wire::run::write(&run)).expect("a document");
+        serde_json::from_slice(&documents::run::write(&run)).expect("a document");
     assert_eq!(again["finish"]["later"], 1);
     let nothing = serde_json::json!({ "disposition": null, "recorded_at": null });
     for (finish, expected) in [(serde_json::Value::Null, true), (nothing, true)] {
         document["finish"] = finish;
         let bytes = serde_json::to_vec(&document).expect("a document");
-        assert_eq!(wire::run::read(&bytes).expect("a record").finish.is_none(), expected);
+        assert_eq!(documents::run::read(&bytes).expect("a record").finish.is_none(), expected);
     }
     document["finish"] = serde_json::json!({ "disposition": "eaten" });
-    let error = wire::run::read(&serde_json::to_vec(&document).expect("a document")).unwrap_err();
+    let error =
+        documents::run::read(&serde_json::to_vec(&document).expect("a document")).unwrap_err();
     assert_eq!(error.to_string(), "damaged record: `finish.disposition` is \"eaten\"");
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::Span;
 use crate::limits;
+use crate::syntax::strict_yaml;
 use crate::text;
-use crate::wire::strict_yaml;
 
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use onloop_core::program::Failure;
+use onloop_core::effect::Failure;
 use onloop_core::time::Timestamp;
 
 use super::{Clock, Interrupts};

@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 /// The failure of an attempt to `act` (`read`, `write to`) on `path`.
 pub(super) fn of_path(error: &Error, act: &str, path: &str) -> Failure {

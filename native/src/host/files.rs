@@ -12,7 +12,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use onloop_core::program::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
+use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
 
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;

@@ -20,8 +20,9 @@ mod tests;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use onloop_core::preflight::{BranchName, GitSurvey, Repository, WorktreeEntry};
-use onloop_core::program::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
+use onloop_core::preflight::BranchName;
 
 use program::GitProgram;
 

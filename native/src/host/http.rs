@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use onloop_core::program::{Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec};
+use onloop_core::effect::{Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec};
 use ureq::http::Request;
 use ureq::{Agent, Error, Proxy};
 

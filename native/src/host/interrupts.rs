@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 use super::failure;
 

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use onloop_core::program::{Durability, Failure, FailureKind, ProcessIdentity};
+use onloop_core::effect::{Durability, Failure, FailureKind, ProcessIdentity};
 use onloop_core::time::Timestamp;
 
 use super::files::{Temporary, create_folders, open_to_read};

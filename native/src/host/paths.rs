@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 /// The folder that relative paths are below: the current folder at the start, also when
 /// several programs with different ones live in one process.

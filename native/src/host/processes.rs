@@ -36,7 +36,7 @@ mod unix;
 
 use std::time::{Duration, Instant};
 
-use onloop_core::program::{Failure, FailureKind, ProcessEnd, ProcessSpec};
+use onloop_core::effect::{Failure, FailureKind, ProcessEnd, ProcessSpec};
 
 use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake};
 #[cfg(not(unix))]

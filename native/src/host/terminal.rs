@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use onloop_core::program::{Failure, FailureKind, Say, Start};
+use onloop_core::effect::{Failure, FailureKind, Say, Start};
 
 use super::{Interrupts, Progress, Terminal, failure};
 use input::Lines;

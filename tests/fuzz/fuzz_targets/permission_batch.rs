@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use onloop_core::permission::explain;
-use onloop_core::wire::permission::BatchLine;
+use onloop_core::documents::permission::BatchLine;
 
 fuzz_target!(|line: &str| {
     if let Ok(read) = BatchLine::read(line, "/srv/repo") {

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop::host::Host;
-use onloop_core::handsoff::config::Config;
-use onloop_core::program::approval::{Escalation, Verdict, escalate, pending};
-use onloop_core::program::{
+use onloop_core::effect::{
     Exit, Failure, FailureKind, HttpAnswer, HttpSpec, Program, Reply, Request, Turn,
 };
+use onloop_core::engine::approval::{Escalation, Verdict, escalate, pending};
+use onloop_core::handsoff::config::Config;
 use onloop_tests::{Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::{Value, json};
 

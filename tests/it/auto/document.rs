@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use onloop_core::auto::prompts::AGENTS;
-use onloop_core::program::auto::{AutoArgs, AutoVerb, auto, with_argument_last};
+use onloop_core::verb::auto::{AutoArgs, AutoVerb, auto, with_argument_last};
 
 use super::machine::{Machine, shell};
 

@@ -3,7 +3,7 @@
 use onloop::host::Host;
 use onloop_core::auto::LOCK_PATH;
 use onloop_core::auto::lock::{self, LockState};
-use onloop_core::program::{Exit, Outcome, Program, Request, Turn};
+use onloop_core::effect::{Exit, Outcome, Program, Request, Turn};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 
 const AUTO: &[&str] = &["onloop", "auto", "--agent-command", "the-agent"];
@@ -38,7 +38,7 @@ fn code(ended: Ended) -> u8 {
 #[test]
 fn the_lock_of_a_long_child_is_held_throughout() {
     let mut host = machine();
-    let mut program = Program::from_command_line(host.start(AUTO));
+    let mut program = onloop_core::cli::program(host.start(AUTO));
     let mut reply = None;
     let mut looks = 0;
     let exit = loop {

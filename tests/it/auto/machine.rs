@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use onloop_core::program::{
+use onloop_core::effect::{
     Capture, Command, Exit, Expect, Failure, FailureKind, FileKind, Io, Outcome, ProcessEnd,
     ProcessSpec, ProcessStatus, Program, Reply, Request, Say, Start, Stat, Turn, Version,
 };

@@ -2,7 +2,7 @@
 //! real program.
 
 use onloop_core::auto::Ending;
-use onloop_core::program::{Exit, Program, Request};
+use onloop_core::effect::{Exit, Program, Request};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::Value;
 

@@ -4,13 +4,11 @@ use std::fs::{self, File};
 use std::time::{Duration, UNIX_EPOCH};
 
 use onloop_core::auto::LOCK_PATH;
-use onloop_core::program::auto::{
-    AutoArgs, AutoVerb, BeginArgs, ResumeArgs, RuleArgs, RunArgs, auto,
-};
-use onloop_core::program::{
+use onloop_core::effect::{
     Command, Exit, Failure, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 use onloop_core::time::Timestamp;
+use onloop_core::verb::auto::{AutoArgs, AutoVerb, BeginArgs, ResumeArgs, RuleArgs, RunArgs, auto};
 use serde_json::{Value, json};
 
 use super::machine::{Machine, exited, nobody, variable};

@@ -12,8 +12,8 @@ use onloop_core::auto::record::{
 use onloop_core::auto::route::Target;
 use onloop_core::auto::token::NextCommand;
 use onloop_core::auto::{Profile, arguments, feature, lock};
+use onloop_core::documents::auto::AutoDocument;
 use onloop_core::time::Timestamp;
-use onloop_core::wire::auto::AutoDocument;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

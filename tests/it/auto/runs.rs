@@ -1,11 +1,11 @@
 //! What runs do when locks, disks, hosts and people do not play along.
 
 use onloop_core::auto::{LOCK_PATH, STATE_PATH};
-use onloop_core::program::auto::{
+use onloop_core::effect::{Exit, Failure, ProcessEnd, ProcessSpec, ProcessStatus};
+use onloop_core::time::Timestamp;
+use onloop_core::verb::auto::{
     AutoArgs, AutoVerb, BeginArgs, InitArgs, ResumeArgs, RouteArgs, RuleArgs, RunArgs, auto,
 };
-use onloop_core::program::{Exit, Failure, ProcessEnd, ProcessSpec, ProcessStatus};
-use onloop_core::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::Value;
 

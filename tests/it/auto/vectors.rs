@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use onloop_core::program::auto::{RehearseArgs, rehearse};
-use onloop_core::program::{Exit, Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Exit, Outcome, Program, Reply, Request, Say, Start, Turn};
 use onloop_core::time::Timestamp;
+use onloop_core::verb::auto::{RehearseArgs, rehearse};
 use serde_json::Value;
 
 const VECTORS: &str = include_str!("../../vectors/auto.jsonl");

@@ -82,16 +82,16 @@ impl Round {
         if disk.journalled(&snapshot).is_empty() {
             return Some(snapshot);
         }
-        let run = onloop_core::wire::run::read(&std::fs::read(&disk.state).unwrap()).unwrap();
+        let run = onloop_core::documents::run::read(&std::fs::read(&disk.state).unwrap()).unwrap();
         let journal = std::fs::read(&disk.journal).unwrap();
-        let (events, _) = onloop_core::wire::event::read_lines(&journal);
+        let (events, _) = onloop_core::documents::event::read_lines(&journal);
         let run = events.into_iter().fold(run, |mut run, (revision, at, event)| {
             if revision > run.revision {
                 run.apply(at, &event).expect("a journal continues its record");
             }
             run
         });
-        Some(serde_json::from_slice(&onloop_core::wire::run::write(&run)).unwrap())
+        Some(serde_json::from_slice(&onloop_core::documents::run::write(&run)).unwrap())
     }
 
     /// What somebody could type now.

@@ -58,7 +58,7 @@ fn every_saved_state_opens_and_says_what_is_next() {
         let (project, id) = project(&saved(file));
         let said = project.onloop(&["next", "--run-id", &id]).expect_exit(0);
         assert_eq!(said.stdout.lines().next(), Some(*next), "{file}: {said:?}");
-        let run = onloop_core::wire::run::read(&std::fs::read(folder().join(file)).unwrap());
+        let run = onloop_core::documents::run::read(&std::fs::read(folder().join(file)).unwrap());
         let run = run.unwrap_or_else(|error| panic!("{file}: {error}"));
         let steps: Vec<&str> = run.steps.iter().map(|step| step.status.word()).collect();
         assert_eq!(format!("{}: {}", run.status.word(), steps.join(", ")), *standing, "{file}");
@@ -135,8 +135,8 @@ fn a_rewrite_keeps_what_it_does_not_know_at_any_place() {
         }
         let mut before = saved(file);
         let marks = mark(&mut before);
-        let run = onloop_core::wire::run::read(before.to_string().as_bytes()).unwrap();
-        let after = String::from_utf8(onloop_core::wire::run::write(&run)).unwrap();
+        let run = onloop_core::documents::run::read(before.to_string().as_bytes()).unwrap();
+        let after = String::from_utf8(onloop_core::documents::run::write(&run)).unwrap();
         assert_eq!(after.matches("\"from_afar\"").count(), marks, "{file}: {after}");
     }
 }

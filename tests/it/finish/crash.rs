@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use onloop_core::preflight::{GitSurvey, Repository, WorktreeEntry};
-use onloop_core::program::{Exit, Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::documents;
+use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 use onloop_core::run::{
     Beginning, CheckResult, CheckVerdict, Disposition, Event, Place, Run, RunStatus,
 };
 use onloop_core::time::Timestamp;
-use onloop_core::wire;
 use onloop_core::workflow::{Budgets, Check, Loop, Plan, Risk, ShellCheck, Step};
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
 
@@ -191,7 +191,8 @@ fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
     host.disk.put(&format!("{WORKTREE}/.git"), "gitdir: elsewhere");
     host.disk.put(&format!("{WORKTREE}/.hotl/.gitignore"), "*\n");
     host.disk.put(&format!("{WORKTREE}/.hotl/logs/{ID}/1-1.log"), "said");
-    host.disk.put(&format!("{WORKTREE}/.hotl/state/{ID}.json"), wire::run::write(&completed()));
+    host.disk
+        .put(&format!("{WORKTREE}/.hotl/state/{ID}.json"), documents::run::write(&completed()));
     let repo = Rc::new(RefCell::new(Repo::new()));
     let shared = repo.clone();
     host.on_git(move |disk, request| shared.borrow_mut().answer(disk, request));
@@ -202,7 +203,7 @@ fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
 fn records(host: &SimHost) -> Vec<Run> {
     let read = |root: &str| {
         let bytes = host.disk.get(&format!("{root}/.hotl/state/{ID}.json"))?;
-        Some(wire::run::read(bytes).expect("a record is never torn"))
+        Some(documents::run::read(bytes).expect("a record is never torn"))
     };
     [MAIN, WORKTREE].into_iter().filter_map(read).collect()
 }

@@ -1,6 +1,6 @@
 //! What only a real file system shows.
 
-use onloop_core::program::{Durability, Expect, FailureKind, Outcome, Request, Version};
+use onloop_core::effect::{Durability, Expect, FailureKind, Outcome, Request, Version};
 
 use super::World;
 

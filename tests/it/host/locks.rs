@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::sync::Barrier;
 
-use onloop_core::program::{Failure, FailureKind, Outcome, Request};
+use onloop_core::effect::{Failure, FailureKind, Outcome, Request};
 
 use super::World;
 

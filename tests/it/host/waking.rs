@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use onloop_core::program::{Failure, FailureKind, Outcome, ProcessSpec, ProcessStatus, Request};
+use onloop_core::effect::{Failure, FailureKind, Outcome, ProcessSpec, ProcessStatus, Request};
 
 use super::{World, assert_dies, line};
 
@@ -54,8 +54,8 @@ fn an_interrupt_waits_for_the_next_turn() {
     let written = world.perform(Request::Write {
         path: "saved".to_owned(),
         bytes: Vec::new(),
-        expect: onloop_core::program::Expect::Absent,
-        durability: onloop_core::program::Durability::Relaxed,
+        expect: onloop_core::effect::Expect::Absent,
+        durability: onloop_core::effect::Durability::Relaxed,
     });
     assert!(written.is_ok(), "{written:?}");
     match wait(&mut world, Some(60_000)) {

@@ -9,11 +9,12 @@ use std::process::Command;
 use std::rc::Rc;
 
 use onloop::host::git::OsGit;
-use onloop_core::preflight::{PreflightFlags, Prepared};
-use onloop_core::program::{
-    self, Exit, Expect, Failure, FailureKind, FileKind, GitRequest, Program, Reply, Request, Say,
-    Start, Stat, Terminal, Turn, Version,
+use onloop_core::effect::{
+    Exit, Expect, Failure, FailureKind, FileKind, GitRequest, Program, Reply, Request, Say, Start,
+    Stat, Terminal, Turn, Version,
 };
+use onloop_core::preflight::{PreflightFlags, Prepared};
+use onloop_core::program;
 use onloop_core::time::Timestamp;
 use onloop_core::workflow::{Budgets, Plan, Risk};
 use tempfile::TempDir;

@@ -1,8 +1,9 @@
 //! What holds of every decision, whatever a repository and a file say.
 
+use onloop_core::effect::{GitSurvey, Repository};
 use onloop_core::preflight::{
-    Act, BranchName, Decision, ExecutionRoot, Facts, GitSurvey, Mode, OnExisting, Place,
-    PreflightFlags, Repository, Wish, decide, worktree_path,
+    Act, BranchName, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, PreflightFlags, Wish,
+    decide, worktree_path,
 };
 use onloop_core::workflow::{Isolation, Plan};
 use proptest::option::of;

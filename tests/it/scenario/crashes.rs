@@ -1,6 +1,6 @@
 //! The power goes at every request of a whole run, before, within and after it.
 
-use onloop_core::program::{Exit, Request};
+use onloop_core::effect::{Exit, Request};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 
 use super::{

@@ -1,7 +1,7 @@
 //! Requests that the machine refuses: a full disk, a folder that is read-only, broken git,
 //! interrupts. The run stops, and goes on when that is mended.
 
-use onloop_core::program::{Exit, FailureKind, Request};
+use onloop_core::effect::{Exit, FailureKind, Request};
 use onloop_tests::Ended;
 
 use super::{

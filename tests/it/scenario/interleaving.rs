@@ -1,7 +1,7 @@
 //! Two programs on one record, their requests in every order.
 
 use onloop::host::Host;
-use onloop_core::program::{Exit, Program, Turn};
+use onloop_core::effect::{Exit, Program, Turn};
 use onloop_tests::{Ended, SimHost};
 
 use super::{assert_nothing_said_was_lost, machine, records, unfinished};
@@ -30,7 +30,7 @@ fn interrupt(
     meanwhile: impl FnOnce(&mut SimHost, bool),
 ) -> Exit {
     let mut meanwhile = Some(meanwhile);
-    let mut program = Program::from_command_line(machine.start(first));
+    let mut program = onloop_core::cli::program(machine.start(first));
     let mut reply = None;
     for number in 0.. {
         if number == pause

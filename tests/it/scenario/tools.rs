@@ -1,7 +1,7 @@
 //! A conversation with `onloop mcp` on a machine that loses power, and with somebody who
 //! interrupts.
 
-use onloop_core::program::Exit;
+use onloop_core::effect::Exit;
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost};
 use serde_json::{Value, json};
 

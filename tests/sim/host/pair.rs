@@ -1,6 +1,6 @@
 //! Two programs at once on one simulated machine, a request at a time.
 
-use onloop_core::program::{Program, Reply, Request, Turn};
+use onloop_core::effect::{Program, Reply, Request, Turn};
 use onloop_core::time::Timestamp;
 
 use super::{Ended, Holder, SimHost};
@@ -29,7 +29,7 @@ impl SimHost {
         mut first_goes_on: impl FnMut() -> bool,
     ) -> [Ended; 2] {
         let mut halves = lines.map(|argv| {
-            let program = Program::from_command_line(self.start(argv));
+            let program = onloop_core::cli::program(self.start(argv));
             let pid = self.pid;
             self.pid += 1;
             Half { program, pid, reply: None, request: None, ended: None }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use onloop_core::program::Say;
+use onloop_core::effect::Say;
 use onloop_core::run::{Decision, LogEntry, Mode, Run, RunStatus, StepStatus, render_report};
 
 use super::plan::Plan;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use onloop_core::program::{Exit, FailureKind, Request, Say};
+use onloop_core::effect::{Exit, FailureKind, Request, Say};
 use onloop_core::run::{BlockReason, Next, Question, Run, RunStatus, StepStatus};
 
 use super::claims::{Claims, completed_rightly, mirrors_agree};

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use onloop_core::program::ProcessSpec;
+use onloop_core::documents;
+use onloop_core::effect::ProcessSpec;
 use onloop_core::run::Run;
-use onloop_core::wire;
 
 use crate::{Disk, Random, SimHost, SimProcess};
 
@@ -96,11 +96,12 @@ pub(super) fn records(disk: &Disk) -> Vec<Run> {
     states
         .map(|path| {
             let bytes = disk.get(path).expect("it was listed");
-            let mut run = wire::run::read(bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let mut run =
+                documents::run::read(bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
             let journal = path.replace(".json", ".journal");
             let large = bytes.len() > onloop_core::limits::RECORD_REWRITE_BYTES;
             let lines = disk.get(&journal).filter(|_| large).unwrap_or_default();
-            for (revision, at, event) in wire::event::read_lines(lines).0 {
+            for (revision, at, event) in documents::event::read_lines(lines).0 {
                 if revision > run.revision {
                     assert_eq!(revision, run.revision + 1, "{journal} has a gap");
                     run.apply(at, &event).unwrap_or_else(|refusal| panic!("{journal}: {refusal}"));

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use js_sys::{Array, Uint8Array};
-use onloop_core::program::{Program, Turn};
-use onloop_core::wire::host::{self, Message};
+use onloop_core::effect::wire::{self, Message};
+use onloop_core::effect::{Program, Turn};
 // Linked, so that its exports are this module's, too.
 use onloop_wasm as _;
 use wasm_bindgen::prelude::*;
@@ -30,7 +30,7 @@ struct Programs {
 #[wasm_bindgen]
 pub fn program_begin(start: &str) -> Result<u32, JsError> {
     let start = host::read_start(start)?;
-    let program = Program::from_command_line(start);
+    let program = onloop_core::cli::program(start);
     Ok(PROGRAMS.with_borrow_mut(|programs| {
         programs.last += 1;
         programs.running.insert(programs.last, program);
@@ -78,5 +78,5 @@ pub fn program_drop(number: u32) {
 #[wasm_bindgen]
 pub fn broken_hook_answer(argv: &str) -> Option<String> {
     let argv: Vec<String> = serde_json::from_str(argv).ok()?;
-    onloop_core::program::answer_of_a_broken_hook(&argv)
+    onloop_core::verb::answer_of_a_broken_hook(&argv)
 }

@@ -4,9 +4,9 @@ use onloop_core::auto::progress::{self, Progress, TaskRow, TaskStatus, Tasks};
 use onloop_core::auto::route::{Facts, Profile};
 use onloop_core::auto::task::Work;
 use onloop_core::auto::{feature, route as routing};
-use onloop_core::program::auto::{RehearseArgs, rehearse as play};
-use onloop_core::program::{Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Outcome, Program, Reply, Request, Say, Start, Turn};
 use onloop_core::time::Timestamp;
+use onloop_core::verb::auto::{RehearseArgs, rehearse as play};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Whether a tool call may run.
 
+use onloop_core::documents::permission::{BatchLine, TrustList, explanation, verdict};
 use onloop_core::permission;
-use onloop_core::wire::permission::{BatchLine, TrustList, explanation, verdict};
 use wasm_bindgen::prelude::*;
 
 /// The decision about a call: `{"decision", "rule", "reason"}`. `call` is a line of

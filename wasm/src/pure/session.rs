@@ -2,16 +2,16 @@
 //!
 //! A session is the text of its file; its id is the name of that file, and comes beside it.
 
+use onloop_core::documents;
+use onloop_core::documents::handsoff::{OwnWorkflow, StopDocument};
 use onloop_core::handsoff::command::{Started, detect};
 use onloop_core::handsoff::config::Config;
 use onloop_core::handsoff::prompt::{self, Facts, RunAdvice};
 use onloop_core::handsoff::{Ending, Prompt, Session, SessionId, State, Stop, Verdict};
 use onloop_core::hooks::Host;
-use onloop_core::program::instruction;
 use onloop_core::run::Run;
 use onloop_core::time::Timestamp;
-use onloop_core::wire;
-use onloop_core::wire::handsoff::{OwnWorkflow, StopDocument};
+use onloop_core::verb::instruction;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
@@ -151,7 +151,7 @@ pub fn session_end(
 /// The session as `onloop session show --json` prints it.
 #[wasm_bindgen]
 pub fn session_view(id: &str, session: &str, file: &str) -> Result<String, JsError> {
-    Ok(wire::session::shown(&read(id, session)?, file).to_string())
+    Ok(documents::session::shown(&read(id, session)?, file).to_string())
 }
 
 /// What `.agentize.local.yaml` in `folder` says, with what is odd in it. `variables` is an object
@@ -161,25 +161,25 @@ pub fn read_config(yaml: &str, folder: &str, variables: &str) -> Result<String, 
     let variables: Value = serde_json::from_str(variables)?;
     let variable = |name: &str| variables[name].as_str().filter(|value| !value.is_empty());
     let config = Config::read(yaml, folder).with_environment(variable);
-    Ok(wire::handsoff::config(&config).to_string())
+    Ok(documents::handsoff::config(&config).to_string())
 }
 
 /// What a host says to a hook: `{"event", "session", "cwd", "transcript", …}`.
 #[wasm_bindgen]
 pub fn hook_event(host: &str, input: &str) -> Result<String, JsError> {
     let input = known_host(host)?.read(input.as_bytes()).map_err(|why| JsError::new(&why))?;
-    Ok(wire::handsoff::hook_input(&input).to_string())
+    Ok(documents::handsoff::hook_input(&input).to_string())
 }
 
 /// What a hook prints to say `answer` to an event of that name; empty: it has no opinion.
 #[wasm_bindgen]
 pub fn hook_answer(host: &str, event: &str, answer: &str) -> Result<String, JsError> {
     let host = known_host(host)?;
-    let Some(kind) = wire::handsoff::kind_of(event) else {
+    let Some(kind) = documents::handsoff::kind_of(event) else {
         let event = onloop_core::text::one_line(event);
         return Err(JsError::new(&format!("`{event}` is no event of a hook")));
     };
-    let answer = wire::handsoff::read_answer(answer).map_err(|why| JsError::new(&why))?;
+    let answer = documents::handsoff::read_answer(answer).map_err(|why| JsError::new(&why))?;
     Ok(host.write(&kind, &answer))
 }
 
@@ -204,10 +204,10 @@ fn session_id(id: &str) -> Result<SessionId, JsError> {
 }
 
 fn read(id: &str, session: &str) -> Result<Session, JsError> {
-    let read = wire::session::read(session_id(id)?, session.as_bytes());
+    let read = documents::session::read(session_id(id)?, session.as_bytes());
     read.map_err(|why| JsError::new(&format!("the session cannot be read: {why}")))
 }
 
 fn write(session: &Session) -> Result<String, JsError> {
-    Ok(String::from_utf8(wire::session::write(session))?)
+    Ok(String::from_utf8(documents::session::write(session))?)
 }

@@ -5,8 +5,8 @@ use serde_yaml::{Mapping, Value};
 use super::keys::{self, Kind, WORKFLOW_KEYS};
 use super::{Config, CustomWorkflow, Provider, Supervisor, Telegram, Token};
 use crate::limits;
+use crate::syntax::strict_yaml::{self, Part, described};
 use crate::text;
-use crate::wire::strict_yaml::{self, Part, described};
 use crate::workflow::suggest;
 
 /// What is found where a key should be.

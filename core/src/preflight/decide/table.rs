@@ -2,8 +2,8 @@
 //! same rows.
 
 use super::*;
+use crate::effect::GitSurvey;
 use crate::preflight::PreflightFlags;
-use crate::preflight::facts::GitSurvey;
 use crate::workflow::{Budgets, Plan, Risk};
 
 const ROOT: &str = "/home/repo";

@@ -215,7 +215,8 @@ fn assert_ended_for(run: &Run, disposition: Disposition) {
 }
 
 fn survives_storage(run: &Run) {
-    let read = wire::run::read(&wire::run::write(run)).expect("what we write we can read");
+    let read =
+        documents::run::read(&documents::run::write(run)).expect("what we write we can read");
     assert_eq!(read, *run);
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use onloop_core::program::Durability;
+use onloop_core::effect::Durability;
 
 use crate::host::paths;
 

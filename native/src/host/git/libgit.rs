@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use git2::{
     BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
 };
-use onloop_core::preflight::{self, BranchName};
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect;
+use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::preflight::BranchName;
 
 use super::{Registered, resolved, utf8};
 
@@ -33,7 +34,7 @@ pub(super) fn top(cwd: &Path) -> PathBuf {
 pub(super) fn survey(
     repository: &Repository,
     branch: Option<&BranchName>,
-) -> Result<preflight::Repository, Failure> {
+) -> Result<effect::Repository, Failure> {
     let main = main_root(repository)?;
     let linked = repository.is_worktree();
     let target_commit = match branch {
@@ -44,7 +45,7 @@ pub(super) fn survey(
         Some(branch) => checked_out_at(repository, branch)?,
         None => None,
     };
-    Ok(preflight::Repository {
+    Ok(effect::Repository {
         root: utf8(&workdir(repository)?)?,
         main_root: utf8(&main)?,
         linked,

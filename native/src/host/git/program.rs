@@ -7,8 +7,9 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use onloop_core::preflight::{self, BranchName};
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect;
+use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::preflight::BranchName;
 
 use super::{resolved, utf8};
 
@@ -31,7 +32,7 @@ impl GitProgram {
         &self,
         cwd: &Path,
         branch: Option<&BranchName>,
-    ) -> Result<Option<preflight::Repository>, Failure> {
+    ) -> Result<Option<effect::Repository>, Failure> {
         let inside = self.answer(cwd, &["rev-parse", "--is-inside-work-tree"])?.success()?;
         if text(&inside) != "true" {
             return Ok(None);
@@ -48,7 +49,7 @@ impl GitProgram {
                 entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
             })
         });
-        Ok(Some(preflight::Repository {
+        Ok(Some(effect::Repository {
             linked: layout.linked,
             main_root: utf8(&main_root)?,
             branch: self.head_branch(cwd)?,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 /// Folders made on the way to a worktree; removed again on drop unless the worktree was made.
 #[derive(Debug)]

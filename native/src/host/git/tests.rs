@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use onloop_core::preflight::{BranchName, GitSurvey, Repository, WorktreeEntry};
-use onloop_core::program::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
+use onloop_core::preflight::BranchName;
 use tempfile::TempDir;
 
 use super::OsGit;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use onloop_core::program::ProcessIdentity;
+use onloop_core::effect::ProcessIdentity;
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Keeping the beginning and the end of a stream of any length in bounded memory.
 
-use onloop_core::program::Capture;
+use onloop_core::effect::Capture;
 
 /// Collects one stream. Memory stays below three times the bytes kept at each end.
 #[derive(Debug)]

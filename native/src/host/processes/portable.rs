@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
+use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 
 use super::capture::Keeper;
 use super::{Alarm, Followed, OsProcesses, command};
@@ -177,7 +177,7 @@ fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(
 /// Nothing here is about Windows, so it is tested where the tests run.
 #[cfg(all(test, unix))]
 mod tests {
-    use onloop_core::program::Command;
+    use onloop_core::effect::Command;
     use onloop_core::workflow::Shell;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
-use onloop_core::program::{Capture, ProcessSpec};
+use onloop_core::effect::{Capture, ProcessSpec};
 use rustix::io::ioctl_fionbio;
 
 use super::capture::Keeper;

@@ -4,8 +4,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
+use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_core::limits::KILL_GRACE_MS;
-use onloop_core::program::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 

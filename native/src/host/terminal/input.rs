@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 use crate::host::{Interrupts, failure, interrupts};
 

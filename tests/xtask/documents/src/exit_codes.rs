@@ -1,10 +1,10 @@
 //! The table of exit codes, from the documentation of [`Exit`].
 
-use onloop_core::program::Exit;
+use onloop_core::effect::Exit;
 
 use crate::rust_docs;
 
-const SOURCE: &str = include_str!("../../../../core/src/program/request.rs");
+const SOURCE: &str = include_str!("../../../../core/src/effect/request.rs");
 
 /// Every exit but those of rw-auto, in the order of the table.
 const EXITS: &[Exit] = &[
@@ -21,7 +21,7 @@ const EXITS: &[Exit] = &[
 pub(crate) fn document() -> String {
     let mut text = String::from(
         "# Exit codes\n\n\
-         Generated from `core/src/program/request.rs` by `cargo xtask generate`; do not edit.\n\n\
+         Generated from `core/src/effect/request.rs` by `cargo xtask generate`; do not edit.\n\n\
          | code | name | meaning |\n| ---: | --- | --- |\n",
     );
     for exit in EXITS {

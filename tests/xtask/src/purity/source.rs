@@ -175,7 +175,7 @@ impl Reader {
     fn derives(&mut self, names: &[TokenTree]) {
         for name in names {
             if is_ident(name, &["Serialize", "Deserialize"]) {
-                let message = format!("`derive({name})`: documents are described in `wire`");
+                let message = format!("`derive({name})`: documents are described in `documents`");
                 self.breach(name, message);
             }
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use git2::{ObjectType, Repository, TreeWalkMode, TreeWalkResult};
-use onloop_core::program::Failure;
+use onloop_core::effect::Failure;
 
 use super::super::NewWorktree;
 use super::failure;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::{BranchType, Oid, Repository, WorktreeAddOptions, WorktreePruneOptions};
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::rollback::{self, Parents};
 use super::super::{NewWorktree, Registered, resolved};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 /// What git would start or touch by itself, turned off.
 ///

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use onloop_core::effect::{Failure, FailureKind};
 use onloop_core::preflight::BranchName;
-use onloop_core::program::{Failure, FailureKind};
 
 use super::super::NewMerge;
 use super::command::{lines_until_nul, text};

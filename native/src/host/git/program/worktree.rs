@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use onloop_core::program::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::rollback::Parents;
 use super::super::{NewWorktree, Registered, resolved, utf8};

@@ -1,0 +1,216 @@
+//! The lines that `onloop permit batch` reads and writes, and the document of
+//! `onloop permit explain --json`.
+
+use serde_json::{Map, Value, json};
+
+use crate::permission::rules::Source;
+use crate::permission::{Call, Context, Examined, Ruling, Session};
+use crate::syntax::strict_json;
+
+/// A call with its circumstances, as one line of JSON gives it.
+#[derive(Clone, Debug)]
+pub struct BatchLine {
+    /// Whatever the caller uses to find the answer again.
+    pub id: Value,
+    /// The call.
+    pub call: Call,
+    /// What it is judged against.
+    pub context: Context,
+}
+
+/// A line that is not one of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchError {
+    /// The line's id, where it could be found.
+    pub id: Value,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl BatchLine {
+    /// Reads one line. `cwd` is the folder of a call that names none.
+    ///
+    /// # Errors
+    ///
+    /// When it is not JSON, or a field has the wrong type.
+    pub fn read(line: &str, cwd: &str) -> Result<BatchLine, BatchError> {
+        let fail = |id: &Value, message: String| BatchError { id: id.clone(), message };
+        let value = strict_json::parse(line).map_err(|error| fail(&Value::Null, error))?;
+        let Value::Object(mut fields) = value else {
+            return Err(fail(&Value::Null, "expected an object".to_owned()));
+        };
+        let id = fields.remove("id").unwrap_or(Value::Null);
+        let read = Fields { fields: &fields };
+        read.line(cwd)
+            .map(|(call, context)| BatchLine { id: id.clone(), call, context })
+            .map_err(|message| fail(&id, message))
+    }
+}
+
+struct Fields<'v> {
+    fields: &'v Map<String, Value>,
+}
+
+impl<'v> Fields<'v> {
+    fn text(&self, key: &str) -> Result<Option<&'v str>, String> {
+        match self.fields.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(format!("`{key}` is not a text")),
+        }
+    }
+
+    fn line(&self, cwd: &str) -> Result<(Call, Context), String> {
+        let tool = self.text("tool")?.ok_or("`tool` is missing")?;
+        let input = self.fields.get("input").cloned().unwrap_or(Value::Null);
+        let cwd = self.text("cwd")?.unwrap_or(cwd);
+        if !cwd.starts_with('/') {
+            return Err("`cwd` is not an absolute path".to_owned());
+        }
+        let mut context = Context::new(cwd);
+        if let Some(home) = self.text("home")? {
+            context.places.state_homes.insert(0, home.to_owned());
+        }
+        context.git_branch = self.text("git_branch")?.map(str::to_owned);
+        context = context.with_session(self.session()?);
+        let call = Call { tool: tool.to_owned(), input };
+        Ok((call, self.config(context)?))
+    }
+
+    fn session(&self) -> Result<Option<Session>, String> {
+        let fields = match self.fields.get("session") {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Object(fields)) => Fields { fields },
+            Some(_) => return Err("`session` is not an object".to_owned()),
+        };
+        let id = fields.text("id")?.ok_or("`session.id` is missing")?;
+        let workflow = fields.text("workflow")?.unwrap_or_default();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
+            return Err("`session.id` is not an id".to_owned());
+        }
+        Ok(Some(Session { id: id.to_owned(), workflow: workflow.to_owned() }))
+    }
+
+    fn config(&self, context: Context) -> Result<Context, String> {
+        let fields = match self.fields.get("config") {
+            None | Some(Value::Null) => return Ok(context),
+            Some(Value::Object(fields)) => Fields { fields },
+            Some(_) => return Err("`config` is not an object".to_owned()),
+        };
+        let trusted = match fields.fields.get("project_trusted") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(trusted)) => *trusted,
+            Some(_) => return Err("`config.project_trusted` is not true or false".to_owned()),
+        };
+        let mut context = context;
+        if let Some(yaml) = fields.text("project")? {
+            context = context.with_rules(Source::Project { trusted }, yaml);
+        }
+        if let Some(yaml) = fields.text("local")? {
+            context = context.with_rules(Source::Local, yaml);
+        }
+        Ok(context)
+    }
+}
+
+/// The answer to a line.
+pub fn answer(id: &Value, ruling: &Ruling) -> String {
+    let answer = json!({
+        "id": id,
+        "decision": ruling.decision.as_str(),
+        "rule": ruling.rule,
+        "reason": ruling.reason,
+    });
+    format!("{answer}\n")
+}
+
+/// The answer to a line that cannot be judged.
+pub fn refusal(error: &BatchError) -> String {
+    format!("{}\n", json!({ "id": error.id, "error": error.message }))
+}
+
+/// A ruling and nothing else.
+pub fn verdict(ruling: &Ruling) -> Value {
+    json!({
+        "decision": ruling.decision.as_str(),
+        "rule": ruling.rule,
+        "reason": ruling.reason,
+    })
+}
+
+/// A ruling with everything that led to it.
+pub fn explanation(ruling: &Ruling, notes: &[String]) -> Value {
+    json!({
+        "decision": ruling.decision.as_str(),
+        "rule": ruling.rule,
+        "reason": ruling.reason,
+        "commands": ruling.commands.iter().map(command).collect::<Vec<_>>(),
+        "notes": notes,
+    })
+}
+
+fn command(command: &Examined) -> Value {
+    let words: Vec<String> = command.words.iter().map(|word| shown(word)).collect();
+    json!({
+        "name": command.name,
+        "words": words,
+        "about": command.about,
+        "class": command.class.map(|class| class.sentence()),
+        "depth": command.depth,
+        "decision": command.finding.as_ref().map_or("allow", |finding| finding.decision.as_str()),
+        "rule": command.finding.as_ref().map(|finding| finding.rule.as_str()),
+        "reason": command.finding.as_ref().map(|finding| finding.reason.as_str()),
+    })
+}
+
+/// A word for people: what is not known shows as `…`.
+pub fn shown(word: &str) -> String {
+    word.replace(crate::permission::expand::HOLE, "…")
+}
+
+/// The contents of project files that the developer trusts, by their SHA-256.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustList {
+    hashes: Vec<String>,
+}
+
+impl TrustList {
+    /// Reads a list; lines that are no hashes are left out.
+    pub fn read(bytes: &[u8]) -> TrustList {
+        let text = String::from_utf8_lossy(bytes);
+        let is_hash = |line: &&str| line.len() == 64 && line.bytes().all(|b| b.is_ascii_hexdigit());
+        TrustList {
+            hashes: text.lines().map(str::trim).filter(is_hash).map(str::to_owned).collect(),
+        }
+    }
+
+    /// The list as a file.
+    pub fn write(&self) -> Vec<u8> {
+        self.hashes.iter().flat_map(|hash| [hash.as_bytes(), b"\n"].concat()).collect()
+    }
+
+    /// Whether exactly this content is trusted.
+    pub fn contains(&self, content: &[u8]) -> bool {
+        self.hashes.contains(&hash(content))
+    }
+
+    /// Trusts this content.
+    pub fn add(&mut self, content: &[u8]) {
+        if !self.contains(content) {
+            self.hashes.push(hash(content));
+        }
+    }
+
+    /// Does not trust this content any more.
+    pub fn remove(&mut self, content: &[u8]) {
+        let hash = hash(content);
+        self.hashes.retain(|known| *known != hash);
+    }
+}
+
+fn hash(content: &[u8]) -> String {
+    use sha2::Digest;
+    let digest = sha2::Sha256::digest(content);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,117 @@
+//! The vocabulary between programs and hosts, and the program itself.
+//!
+//! There is no async runtime. A [`Program`] is polled by [`Program::resume`], which returns
+//! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
+//! power, so a program stores before it acts and acts before it speaks.
+
+mod git;
+mod http;
+mod io;
+#[cfg(test)]
+pub(crate) mod memory_host;
+mod request;
+mod start;
+pub mod wire;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
+pub use http::{HttpAnswer, HttpMethod, HttpSpec};
+pub use io::Io;
+pub use request::*;
+pub use start::{ProcessIdentity, Start, Terminal};
+
+use crate::time::Timestamp;
+
+/// A verb in progress.
+pub struct Program {
+    future: Pin<Box<dyn Future<Output = Exit>>>,
+    slot: Rc<RefCell<Slot>>,
+}
+
+/// What a program wants from its host next.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
+pub enum Turn {
+    /// Perform this, then resume with the reply.
+    Request(Request),
+    /// The program has ended; it must not be resumed again.
+    Exit(Exit),
+}
+
+/// Where request and reply wait while the other side runs.
+#[derive(Debug)]
+struct Slot {
+    request: Option<Request>,
+    reply: Option<Result<Outcome, Failure>>,
+    now: Timestamp,
+    progress: Option<Progress>,
+}
+
+/// How far a run has come that a program conducts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Steps that are done, and a part of one that is being worked on.
+    pub done: f64,
+    /// All of its steps.
+    pub steps: usize,
+    /// What happens now, on one line.
+    pub words: String,
+}
+
+impl Program {
+    /// A program made of `body`, which gets the handle through which it asks for effects.
+    pub fn new<F, B>(start: Start, body: B) -> Program
+    where
+        F: Future<Output = Exit> + 'static,
+        B: FnOnce(Io) -> F,
+    {
+        let slot = Rc::new(RefCell::new(Slot {
+            request: None,
+            reply: None,
+            now: start.now,
+            progress: None,
+        }));
+        let future = Box::pin(body(Io::new(slot.clone(), start)));
+        Program { future, slot }
+    }
+
+    /// Hands over the reply to the last request (`None` the first time) and runs up to the
+    /// next one.
+    ///
+    /// # Panics
+    ///
+    /// When called after [`Turn::Exit`], or when a program waits for anything but a request.
+    pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
+        if let Some(reply) = reply {
+            let mut slot = self.slot.borrow_mut();
+            slot.now = reply.at;
+            slot.reply = Some(reply.outcome);
+        }
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(exit) => Turn::Exit(exit),
+            Poll::Pending => {
+                let request = self.slot.borrow_mut().request.take();
+                Turn::Request(request.expect("a program waits only for its host"))
+            }
+        }
+    }
+}
+
+impl Program {
+    /// How far the program has come, where that has changed since it was last asked for. It is
+    /// durable by then.
+    pub fn take_progress(&mut self) -> Option<Progress> {
+        self.slot.borrow_mut().progress.take()
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! What programs ask of git, and what they are told.
+
+#[cfg(doc)]
+use super::Outcome;
+
+/// A closed set of questions and acts; hosts answer through libgit2 or the git program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitRequest {
+    /// Everything preflight wants to know → [`Outcome::Survey`].
+    Survey {
+        /// A folder, usually inside a repository.
+        cwd: String,
+        /// The branch whose existence matters.
+        branch: String,
+    },
+    /// Every worktree of the repository, the main one first → [`Outcome::Worktrees`]. Not a
+    /// repository: an empty list.
+    Worktrees {
+        /// A folder inside the repository.
+        cwd: String,
+    },
+    /// The commit at HEAD, hexadecimal → [`Outcome::Commit`].
+    Head {
+        /// A folder inside the repository.
+        cwd: String,
+    },
+    /// A linked worktree on `branch` → [`Outcome::Done`]. Leaves nothing behind on failure.
+    CreateWorktree {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Where.
+        path: String,
+        /// On which branch.
+        branch: String,
+        /// `Some(commit)` creates the branch there, `None` takes the existing one.
+        create_at: Option<String>,
+    },
+    /// Removes a linked worktree and its folder → [`Outcome::Done`].
+    RemoveWorktree {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The worktree.
+        path: String,
+    },
+    /// Switches the checkout at `cwd` to `branch` → [`Outcome::Done`].
+    Switch {
+        /// A folder inside the checkout.
+        cwd: String,
+        /// The branch.
+        branch: String,
+        /// Creates it at HEAD first.
+        create: bool,
+    },
+    /// Deletes a local branch that is not checked out, merged or not → [`Outcome::Done`].
+    DeleteBranch {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The branch.
+        branch: String,
+    },
+    /// The best common ancestor of a commit and a branch → [`Outcome::Commit`]; `None` where
+    /// they have none, or where one of the two is not there. A commit is part of a branch
+    /// when this is the commit itself.
+    MergeBase {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The id of the commit.
+        commit: String,
+        /// The local branch.
+        branch: String,
+    },
+    /// The commit that a branch is at in a remote repository → [`Outcome::Commit`]; `None`:
+    /// it has no such branch. Asks the remote.
+    RemoteBranch {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// The branch.
+        branch: String,
+    },
+    /// Merges a branch into another in the checkout at `cwd`, with a merge commit wherever
+    /// there is something to merge → [`Outcome::Done`]. `Conflict` names the files when the
+    /// two do not go together, and is also the answer when the branch is not at `commit` or a
+    /// merge is under way. After any failure everything is as it was before, or the message
+    /// says what is not. No hook runs, as with every other request but `Push`.
+    Merge {
+        /// The top folder of the checkout. Afterwards `into` is checked out there if it was
+        /// before or if `branch` was; else whatever was.
+        cwd: String,
+        /// The branch that is merged.
+        branch: String,
+        /// The commit that it must be at.
+        commit: String,
+        /// The branch that takes it in.
+        into: String,
+    },
+    /// Pushes a branch to the branch of the same name in a remote repository and makes that
+    /// its upstream → [`Outcome::Done`]. Never forced; `Conflict` when the remote branch has
+    /// commits that the local one has not. The only request that lets a hook run: what a
+    /// `pre-push` hook refuses or uploads belongs to every push.
+    Push {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// The branch.
+        branch: String,
+    },
+    /// Stashes tracked and untracked changes of `paths` → [`Outcome::Done`].
+    Stash {
+        /// A folder inside the checkout.
+        cwd: String,
+        /// Message of the stash entry.
+        message: String,
+        /// Paths relative to the root of the checkout.
+        paths: Vec<String>,
+    },
+}
+
+/// Facts about the folder a run is started in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitSurvey {
+    /// `None`: not inside a repository, or a bare one.
+    pub repository: Option<Repository>,
+}
+
+/// Facts about a checkout. Paths are absolute, with symbolic links resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// Top folder of this checkout.
+    pub root: String,
+    /// Top folder of the main checkout; equal to `root` unless this one is linked. Where the
+    /// main repository is bare, its own folder.
+    pub main_root: String,
+    /// Whether this checkout is a linked worktree.
+    pub linked: bool,
+    /// Name of the checked-out branch, also before its first commit; `None`: detached HEAD.
+    pub branch: Option<String>,
+    /// Commit at HEAD; `None`: no commit yet.
+    pub head: Option<String>,
+    /// Every uncommitted path, relative to `root`, unquoted, sorted; untracked files one by
+    /// one, ignored files left out.
+    pub dirty: Vec<String>,
+    /// Commit of the branch asked about; `None`: there is no such branch, or git would not
+    /// allow the name.
+    pub target_commit: Option<String>,
+    /// Where the branch asked about is checked out. A worktree whose folder is gone holds no
+    /// branch unless it is locked.
+    pub target_checked_out_at: Option<String>,
+}
+
+/// One worktree of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeEntry {
+    /// Its top folder, absolute.
+    pub path: String,
+    /// Its branch; `None`: detached HEAD.
+    pub branch: Option<String>,
+}

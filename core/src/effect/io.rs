@@ -1,0 +1,320 @@
+//! The handle through which a program asks its host for effects.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use crate::effect::Slot;
+use crate::effect::request::*;
+use crate::effect::start::Start;
+use crate::effect::{HttpAnswer, HttpSpec, Progress};
+use crate::time::Timestamp;
+
+/// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.
+#[derive(Clone, Debug)]
+pub struct Io {
+    slot: Rc<RefCell<Slot>>,
+    start: Rc<Start>,
+    pulse: Option<Pulse>,
+    results: Results,
+}
+
+/// Something to do again and again while a process runs.
+#[derive(Clone)]
+struct Pulse {
+    every_ms: u64,
+    beat: Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>,
+}
+
+impl std::fmt::Debug for Pulse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pulse").field("every_ms", &self.every_ms).finish_non_exhaustive()
+    }
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Results {
+    /// To standard output.
+    Output,
+    /// To the words for people: whoever calls has results of its own.
+    Notes,
+}
+
+/// Takes the one kind of outcome that a request can have. A host that answers with another
+/// kind is broken; that is a failure, not a panic, because hosts are written by others too.
+macro_rules! expect_outcome {
+    ($reply:expr, $pattern:pat => $value:expr) => {
+        match $reply {
+            Ok($pattern) => Ok($value),
+            Ok(other) => Err(wrong_outcome(&other)),
+            Err(failure) => Err(failure),
+        }
+    };
+}
+
+fn wrong_outcome(outcome: &Outcome) -> Failure {
+    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
+}
+
+impl Io {
+    pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
+        Io { slot, start: Rc::new(start), pulse: None, results: Results::Output }
+    }
+
+    /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
+    /// may ask for anything that takes no time; see [`ProcessSpec::wake_after_ms`].
+    pub(crate) fn with_pulse<B, F>(&self, every_ms: u64, beat: B) -> Io
+    where
+        B: Fn() -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let pulse = Pulse { every_ms, beat: Rc::new(move || Box::pin(beat())) };
+        Io { pulse: Some(pulse), ..self.clone() }
+    }
+
+    /// A handle whose results are words for people, for a verb inside another one.
+    pub(crate) fn with_results_as_notes(&self) -> Io {
+        Io { results: Results::Notes, ..self.clone() }
+    }
+
+    /// What the program was started with.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// An environment variable that is set and not empty.
+    pub fn env(&self, name: &str) -> Option<&str> {
+        self.start.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The whole environment.
+    pub fn env_all(&self) -> &BTreeMap<String, String> {
+        &self.start.env
+    }
+
+    /// Time of the last reply.
+    pub fn now(&self) -> Timestamp {
+        self.slot.borrow().now
+    }
+
+    /// Leaves word of how far a run has come, for whoever drives the program.
+    pub(crate) fn report_progress(&self, progress: Progress) {
+        self.slot.borrow_mut().progress = Some(progress);
+    }
+
+    /// Asks for any effect.
+    pub async fn request(&self, request: Request) -> Result<Outcome, Failure> {
+        let mut request = Some(request);
+        poll_fn(|_| {
+            let mut slot = self.slot.borrow_mut();
+            if let Some(request) = request.take() {
+                debug_assert!(slot.request.is_none(), "one request at a time");
+                slot.reply = None;
+                slot.request = Some(request);
+                return Poll::Pending;
+            }
+            match slot.reply.take() {
+                Some(reply) => Poll::Ready(reply),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    async fn done(&self, request: Request) -> Result<(), Failure> {
+        expect_outcome!(self.request(request).await, Outcome::Done => ())
+    }
+
+    /// [`Request::Read`].
+    pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
+        let request = Request::Read { path: path.to_owned(), limit_bytes };
+        expect_outcome!(self.request(request).await,
+            Outcome::File { bytes, version } => (bytes, version))
+    }
+
+    /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
+    pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
+        let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
+        expect_outcome!(self.request(request).await,
+            Outcome::Tail { bytes, size_bytes } => (bytes, size_bytes))
+    }
+
+    /// [`Request::Write`].
+    pub async fn write(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Version, Failure> {
+        let request = Request::Write { path: path.to_owned(), bytes, expect, durability };
+        expect_outcome!(self.request(request).await, Outcome::Written(version) => version)
+    }
+
+    /// [`Request::Append`].
+    pub async fn append(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        expect_len_bytes: u64,
+        unchanged: (String, Version),
+    ) -> Result<(), Failure> {
+        let path = path.to_owned();
+        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged }).await
+    }
+
+    /// [`Request::Patch`].
+    pub async fn patch(
+        &self,
+        path: &str,
+        offset_bytes: u64,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<(), Failure> {
+        let (old, new) = (old.to_vec(), new.to_vec());
+        self.done(Request::Patch { path: path.to_owned(), offset_bytes, old, new }).await
+    }
+
+    /// [`Request::Remove`].
+    pub async fn remove(&self, path: &str) -> Result<(), Failure> {
+        self.done(Request::Remove { path: path.to_owned() }).await
+    }
+
+    /// [`Request::List`].
+    pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
+        let request = Request::List { path: path.to_owned() };
+        expect_outcome!(self.request(request).await, Outcome::Names(names) => names)
+    }
+
+    /// [`Request::Stat`].
+    pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
+        let request = Request::Stat { path: path.to_owned() };
+        expect_outcome!(self.request(request).await, Outcome::Stat(stat) => stat)
+    }
+
+    /// [`Request::Canonical`].
+    pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
+        let request = Request::Canonical { path: path.to_owned() };
+        expect_outcome!(self.request(request).await, Outcome::Path(path) => path)
+    }
+
+    /// [`Request::Lock`].
+    pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
+        self.done(Request::Lock { path: path.to_owned(), wait_ms }).await
+    }
+
+    /// [`Request::Unlock`].
+    pub async fn unlock(&self, path: &str) -> Result<(), Failure> {
+        self.done(Request::Unlock { path: path.to_owned() }).await
+    }
+
+    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes.
+    pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
+        spec.wake_after_ms = wake_after_ms;
+        let mut reply = self.request(Request::Process(spec)).await;
+        while let (Some(pulse), Ok(Outcome::Running)) = (&self.pulse, &reply) {
+            (pulse.beat)().await;
+            reply = self.request(Request::Wait { wake_after_ms, wake_on_input: false }).await;
+        }
+        expect_outcome!(reply, Outcome::Process(end) => end)
+    }
+
+    /// [`GitRequest::Survey`].
+    pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
+        let request = GitRequest::Survey { cwd: cwd.to_owned(), branch: branch.to_owned() };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Survey(survey) => survey)
+    }
+
+    /// [`GitRequest::Worktrees`].
+    pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
+        let request = GitRequest::Worktrees { cwd: cwd.to_owned() };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Worktrees(worktrees) => worktrees)
+    }
+
+    /// [`GitRequest::Head`].
+    pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
+        let request = GitRequest::Head { cwd: cwd.to_owned() };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Commit(commit) => commit)
+    }
+
+    /// [`GitRequest::MergeBase`].
+    pub async fn git_merge_base(
+        &self,
+        cwd: &str,
+        commit: &str,
+        branch: &str,
+    ) -> Result<Option<String>, Failure> {
+        let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
+        let request = GitRequest::MergeBase { cwd, commit, branch };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Commit(commit) => commit)
+    }
+
+    /// [`GitRequest::RemoteBranch`].
+    pub async fn git_remote_branch(
+        &self,
+        cwd: &str,
+        remote: &str,
+        branch: &str,
+    ) -> Result<Option<String>, Failure> {
+        let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
+        let request = GitRequest::RemoteBranch { cwd, remote, branch };
+        expect_outcome!(self.request(Request::Git(request)).await,
+            Outcome::Commit(commit) => commit)
+    }
+
+    /// Any [`GitRequest`] that changes something.
+    pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
+        self.done(Request::Git(request)).await
+    }
+
+    /// [`Request::Http`].
+    pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
+        expect_outcome!(self.request(Request::Http(spec)).await, Outcome::Http(answer) => answer)
+    }
+
+    /// [`Request::Ask`].
+    pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
+        let request = Request::Ask { question: question.into() };
+        expect_outcome!(self.request(request).await, Outcome::Answer(answer) => answer)
+    }
+
+    /// [`Request::ReadInput`], for as long as it takes.
+    pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
+        let request = Request::ReadInput { limit_bytes, wait_ms: None };
+        expect_outcome!(self.request(request).await, Outcome::Input(bytes) => bytes)
+    }
+
+    /// [`Request::Sleep`].
+    pub async fn sleep(&self, duration_ms: u64) -> Result<(), Failure> {
+        self.done(Request::Sleep { duration_ms }).await
+    }
+
+    /// [`Say::Result`]. A reader that went away is not an error of the work.
+    pub async fn result(&self, text: impl Into<String>) {
+        match self.results {
+            Results::Output => {
+                let _ = self.done(Request::Say(Say::Result(text.into()))).await;
+            }
+            Results::Notes => self.note(text).await,
+        }
+    }
+
+    /// [`Say::Note`], with a line break at its end.
+    pub async fn note(&self, text: impl Into<String>) {
+        let mut text = text.into();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let _ = self.done(Request::Say(Say::Note(text))).await;
+    }
+}

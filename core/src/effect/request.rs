@@ -1,0 +1,446 @@
+//! The vocabulary between programs and hosts. A new request is a design decision; see
+//! `docs/architecture.md` for what each host promises.
+
+use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use crate::effect::{HttpAnswer, HttpSpec};
+use crate::time::Timestamp;
+use crate::workflow::Shell;
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// Time when the effect was finished.
+    pub at: Timestamp,
+    /// What came of it.
+    pub outcome: Result<Outcome, Failure>,
+}
+
+/// An effect that a program asks for. Paths are UTF-8, absolute or relative to
+/// [`Start::cwd`](crate::effect::Start::cwd), with `/` between their parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The content of a file → [`Outcome::File`]. Longer than `limit_bytes`: `TooLarge`.
+    Read {
+        /// The file.
+        path: String,
+        /// Most bytes accepted.
+        limit_bytes: u64,
+    },
+    /// The end of a file, whatever its size → [`Outcome::Tail`].
+    ReadTail {
+        /// The file.
+        path: String,
+        /// Most bytes read.
+        limit_bytes: u64,
+    },
+    /// Replaces a file as a whole and creates missing folders → [`Outcome::Written`].
+    /// A reader sees the old or the new content, never a part.
+    Write {
+        /// The file.
+        path: String,
+        /// Its new content.
+        bytes: Vec<u8>,
+        /// What must be there before.
+        expect: Expect,
+        /// Whether it must survive a power cut once the reply arrives.
+        durability: Durability,
+    },
+    /// Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0
+    /// → [`Outcome::Done`]. A torn end after a power cut is possible and must be expected.
+    Append {
+        /// The file.
+        path: String,
+        /// What is added.
+        bytes: Vec<u8>,
+        /// Size of the file before; another size: `Conflict`.
+        expect_len_bytes: u64,
+        /// Another file that must still have this version; otherwise: `Conflict`.
+        unchanged: (String, Version),
+    },
+    /// Overwrites bytes in place without changing the size → [`Outcome::Done`].
+    Patch {
+        /// The file.
+        path: String,
+        /// Where.
+        offset_bytes: u64,
+        /// What is there now; anything else: `Conflict`.
+        old: Vec<u8>,
+        /// What comes in its place, as long as `old`.
+        new: Vec<u8>,
+    },
+    /// Removes a file, or a folder with everything in it → [`Outcome::Done`]. Nothing there:
+    /// `NotFound`.
+    Remove {
+        /// The file or folder.
+        path: String,
+    },
+    /// Names in a folder, sorted → [`Outcome::Names`].
+    List {
+        /// The folder.
+        path: String,
+    },
+    /// What is at a path, not following a final symbolic link → [`Outcome::Stat`].
+    Stat {
+        /// The path.
+        path: String,
+    },
+    /// The path with every symbolic link resolved → [`Outcome::Path`].
+    Canonical {
+        /// The path; it must exist.
+        path: String,
+    },
+    /// Becomes the only holder of a lock file → [`Outcome::Done`]; `Busy` names the holder.
+    /// A lock whose process is provably dead is taken over. Released by `Unlock` and by the
+    /// end of the program.
+    Lock {
+        /// The lock file.
+        path: String,
+        /// How long to wait for the present holder.
+        wait_ms: u64,
+    },
+    /// Releases a lock that this program holds → [`Outcome::Done`].
+    Unlock {
+        /// The lock file.
+        path: String,
+    },
+    /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
+    /// wants to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
+    Process(ProcessSpec),
+    /// Goes on with the program that was left running → [`Outcome::Process`] or
+    /// [`Outcome::Running`]. None is: `NotFound`.
+    Wait {
+        /// As [`ProcessSpec::wake_after_ms`], counted from now.
+        wake_after_ms: Option<u64>,
+        /// As [`ProcessSpec::wake_on_input`].
+        wake_on_input: bool,
+    },
+    /// Ends the program that was left running, if there is one, as an interrupt does, and
+    /// forgets it → [`Outcome::Done`].
+    End,
+    /// Asks or changes a git repository.
+    Git(GitRequest),
+    /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
+    /// time: `Closed`.
+    Http(HttpSpec),
+    /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
+    /// `Closed`.
+    Ask {
+        /// The question, already fit for a terminal.
+        question: String,
+    },
+    /// The next whole lines of standard input → [`Outcome::Input`]: as many as there are,
+    /// up to `limit_bytes`, the last one perhaps without a line break when it is the end. A
+    /// line longer than the limit: `TooLarge`, and reading goes on behind it.
+    ReadInput {
+        /// Most bytes accepted.
+        limit_bytes: u64,
+        /// Longest wait for a whole line; after it: [`Outcome::NoInput`]. What has come of
+        /// the line is kept. `None`: as long as it takes.
+        wait_ms: Option<u64>,
+    },
+    /// Waits → [`Outcome::Done`].
+    Sleep {
+        /// How long.
+        duration_ms: u64,
+    },
+    /// Says something to the person or program that called → [`Outcome::Done`].
+    Say(Say),
+}
+
+/// What must be at a path before it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Anything.
+    Any,
+    /// Nothing; otherwise the failure is `Exists`.
+    Absent,
+    /// The version that an earlier reply named; otherwise the failure is `Conflict`.
+    Version(Version),
+}
+
+/// Names one content of one file at one time. Opaque; made and compared by the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version(pub String);
+
+/// Whether a write must survive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// File and folder are synced before the reply.
+    Durable,
+    /// The file is replaced atomically but may be the old one again after a power cut: right
+    /// for everything that can be rendered anew.
+    Relaxed,
+}
+
+/// A program to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessSpec {
+    /// What to run.
+    pub command: Command,
+    /// Folder to run in.
+    pub cwd: String,
+    /// Environment variables taken away from what we inherited.
+    pub env_remove: Vec<String>,
+    /// Environment variables set, after the removals.
+    pub env_set: Vec<(String, String)>,
+    /// What the program reads; `None` is an empty, closed stream.
+    pub stdin: Option<Vec<u8>>,
+    /// Longest run; afterwards its whole process group is ended, then killed.
+    pub timeout_ms: Option<u64>,
+    /// Bytes kept from the start, and again from the end, of each stream.
+    pub capture_bytes: usize,
+    /// File that receives both streams as they come; created, with its folders.
+    pub stream_to: Option<String>,
+    /// Name for a live status line; `None` shows none.
+    pub label: Option<String>,
+    /// Connect the program to the terminal instead of capturing (interactive agents).
+    pub interactive: bool,
+    /// Longest time without a reply; a program that still runs then is left running. Until
+    /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
+    /// a time for short requests only. The end of the caller ends it. `None`: its end.
+    pub wake_after_ms: Option<u64>,
+    /// Wakes the caller as well when standard input has something to read, or has ended. A
+    /// host that cannot notice that does not.
+    pub wake_on_input: bool,
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// A program, found on `PATH` unless it contains `/`, and its arguments.
+    Argv(Vec<String>),
+    /// A line for a shell.
+    Shell {
+        /// Which shell.
+        shell: Shell,
+        /// The line, exactly as written.
+        line: String,
+    },
+}
+
+/// How a program ended and what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessEnd {
+    /// How it ended.
+    pub status: ProcessStatus,
+    /// Its standard output.
+    pub stdout: Capture,
+    /// Its standard error.
+    pub stderr: Capture,
+    /// How long it ran.
+    pub duration_ms: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessStatus {
+    /// By itself.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// By us, because its time was over.
+    TimedOut,
+    /// By us, because the person interrupted.
+    Interrupted,
+}
+
+/// One stream's output: all of it, or its beginning and its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capture {
+    /// The first bytes.
+    pub head: Vec<u8>,
+    /// The last bytes, without those already in `head`.
+    pub tail: Vec<u8>,
+    /// Everything that was written.
+    pub total_bytes: u64,
+}
+
+impl Capture {
+    /// Bytes between head and tail that were not kept.
+    pub fn omitted_bytes(&self) -> u64 {
+        self.total_bytes - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The output as text, fit for showing, with a line that says how much was cut.
+    pub fn text(&self) -> String {
+        let head = String::from_utf8_lossy(&self.head);
+        let tail = String::from_utf8_lossy(&self.tail);
+        let omitted = self.omitted_bytes();
+        if omitted == 0 {
+            return crate::text::printable(&format!("{head}{tail}"));
+        }
+        crate::text::printable(&format!("{head}\n[… {omitted} bytes not kept …]\n{tail}"))
+    }
+}
+
+/// Something to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Say {
+    /// A result, for standard output, written as it is.
+    Result(String),
+    /// Human words, for standard error; one or more whole lines, styled with ANSI where that
+    /// helps. The host removes the styles where they are not wanted.
+    Note(String),
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing but success.
+    Done,
+    /// Content and version of a file.
+    File {
+        /// The content.
+        bytes: Vec<u8>,
+        /// Its version.
+        version: Version,
+    },
+    /// The end of a file.
+    Tail {
+        /// The last bytes.
+        bytes: Vec<u8>,
+        /// Size of the whole file.
+        size_bytes: u64,
+    },
+    /// Version of what was just written.
+    Written(Version),
+    /// Names in a folder, sorted.
+    Names(Vec<String>),
+    /// What is at a path.
+    Stat(Stat),
+    /// A path.
+    Path(String),
+    /// How a program ended.
+    Process(ProcessEnd),
+    /// A program still runs; [`Request::Wait`] goes on with it.
+    Running,
+    /// Facts about a repository.
+    Survey(GitSurvey),
+    /// Worktrees.
+    Worktrees(Vec<WorktreeEntry>),
+    /// A commit id; `None` before the first commit and outside a repository.
+    Commit(Option<String>),
+    /// What a server answered.
+    Http(HttpAnswer),
+    /// A person's answer, without its line break.
+    Answer(String),
+    /// Lines of standard input; empty at its end.
+    Input(Vec<u8>),
+    /// No whole line has come in time.
+    NoInput,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// File, folder or something else.
+    pub kind: FileKind,
+    /// Size in bytes; 0 for folders.
+    pub size_bytes: u64,
+    /// Last change of the content.
+    pub modified: Timestamp,
+    /// May be run as a program.
+    pub executable: bool,
+}
+
+/// What kind of thing is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A socket, a device, a pipe.
+    Other,
+}
+
+/// An effect that did not happen, or not completely. Programs branch on `kind`; people read
+/// `message`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What sort of failure.
+    pub kind: FailureKind,
+    /// What the operating system or git said, and about what.
+    pub message: String,
+}
+
+/// Sorts of failure that programs tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Nothing is there.
+    NotFound,
+    /// Something is there that should not be.
+    Exists,
+    /// Something else is there than expected.
+    Conflict,
+    /// Not permitted, or a read-only file system.
+    Denied,
+    /// No room left, or a quota.
+    Full,
+    /// Larger than the limit.
+    TooLarge,
+    /// A file where a folder was expected, or the reverse; not UTF-8; a path that cannot be.
+    Invalid,
+    /// Somebody else holds it.
+    Busy,
+    /// Nobody is there to answer.
+    Closed,
+    /// The person interrupted (Ctrl-C).
+    Interrupted,
+    /// This host cannot do it.
+    Unsupported,
+    /// Anything else.
+    Other,
+}
+
+impl Failure {
+    /// A failure of `kind` about which `message` tells people.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
+        Failure { kind, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Exit codes; `docs/cli.md` is generated from their documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done, passed, allowed.
+    Done,
+    /// 1: the work failed: a check failed, a run ended blocked or rejected.
+    Failed,
+    /// 2: usage, or an invalid file; nothing was changed.
+    Usage,
+    /// 3: paused for a human; resumable.
+    Paused,
+    /// 4: the host refused: preflight, git, files, a lock. The message says what to do.
+    Refused,
+    /// 70: a bug in onloop.
+    Bug,
+    /// 130: interrupted; the record is saved.
+    Interrupted,
+    /// How an rw-auto run ended: 0, 10–14, 20–24 or 130, see `docs/auto.md`.
+    Auto(crate::auto::Ending),
+}
+
+impl Exit {
+    /// The number that a shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Paused => 3,
+            Exit::Refused => 4,
+            Exit::Bug => 70,
+            Exit::Interrupted => 130,
+            Exit::Auto(ending) => ending.exit_code(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The agent's turn: start it with its prompt, keep its log, see how it ends.
+
+use crate::agent::{self, Agent};
+use crate::effect::{
+    Command, Durability, Expect, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
+};
+use crate::engine::store::Paths;
+use crate::engine::verify::{private_names, recorded};
+use crate::limits;
+use crate::run::{Run, StepRecord, step_prompt};
+use crate::text;
+
+/// How the agent's turn ended.
+#[derive(Debug)]
+pub(crate) enum Turn {
+    /// The action is done, says the agent.
+    Done,
+    /// The attempt failed.
+    Failed {
+        /// Why, on one line.
+        reason: String,
+        /// The end of what it said.
+        output: String,
+    },
+    /// The person interrupted.
+    Interrupted,
+}
+
+impl Turn {
+    fn failed(reason: impl Into<String>) -> Turn {
+        Turn::Failed { reason: reason.into(), output: String::new() }
+    }
+}
+
+/// Lets `agent` act on the current attempt of a step.
+pub(crate) async fn act(
+    io: &Io,
+    agent: &Agent,
+    run: &Run,
+    record: &StepRecord,
+    timeout_ms: u64,
+) -> Turn {
+    let paths = Paths::new(&run.place.execution_root, &run.id);
+    let attempt = format!("{}-{}", record.step.number, record.attempts);
+    match agent {
+        Agent::You => act_by_person(io, record).await,
+        Agent::Script => match &record.step.script {
+            // A step without a script has nothing to act on; its checks decide.
+            None => Turn::Done,
+            Some(script) => {
+                let command = Command::Shell { shell: script.shell, line: script.text.clone() };
+                let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
+                ended(io.process(spec).await, "script", timeout_ms)
+            }
+        },
+        Agent::Preset(_) | Agent::CommandLine(_) => {
+            let prompt = step_prompt(run, record);
+            let file = paths.prompt(&attempt);
+            let bytes = prompt.clone().into_bytes();
+            if let Err(failure) = io.write(&file, bytes, Expect::Any, Durability::Relaxed).await {
+                return Turn::failed(format!("the prompt could not be written: {failure}"));
+            }
+            let command = match agent {
+                Agent::Preset(preset) => preset.command(&prompt),
+                Agent::CommandLine(line) => agent::command_line(line),
+                Agent::Script | Agent::You => unreachable!("matched above"),
+            };
+            let mut spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
+            spec.env_set.push(("ONLOOP_PROMPT_FILE".to_owned(), file));
+            spec.env_set.push(("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt)));
+            spec.stdin = Some(prompt.into_bytes());
+            ended(io.process(spec).await, "agent", timeout_ms)
+        }
+    }
+}
+
+fn spec(
+    io: &Io,
+    run: &Run,
+    record: &StepRecord,
+    command: Command,
+    timeout_ms: u64,
+    paths: &Paths,
+    attempt: &str,
+) -> ProcessSpec {
+    let step = &record.step;
+    let env = [
+        ("ONLOOP_RUN_ID", run.id.clone()),
+        ("ONLOOP_STEP", step.number.to_string()),
+        ("ONLOOP_STEP_NAME", step.name.clone()),
+        ("ONLOOP_ATTEMPT", record.attempts.to_string()),
+        ("ONLOOP_WORKFLOW", run.place.workflow_path.clone()),
+    ];
+    ProcessSpec {
+        command,
+        cwd: run.place.execution_root.clone(),
+        env_remove: private_names(io),
+        // A NUL cannot be in the environment; a name from a file may hold anything.
+        env_set: env.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))).to_vec(),
+        stdin: None,
+        timeout_ms: Some(timeout_ms),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: Some(paths.log(attempt)),
+        label: Some(format!("Step {}: {}", step.number, text::one_line(&step.name))),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    }
+}
+
+fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Turn {
+    let end = match end {
+        Ok(end) => end,
+        Err(failure) if failure.kind == FailureKind::Interrupted => return Turn::Interrupted,
+        Err(failure) => return Turn::failed(format!("{who} failed: {failure}")),
+    };
+    let reason = match end.status {
+        ProcessStatus::Exited(0) => return Turn::Done,
+        ProcessStatus::Interrupted => return Turn::Interrupted,
+        ProcessStatus::Exited(127) => {
+            format!("{who} failed: exit code 127 (a command was not found)")
+        }
+        ProcessStatus::Exited(code) => format!("{who} failed: exit code {code}"),
+        ProcessStatus::Signalled(signal) => format!("{who} failed: killed by signal {signal}"),
+        ProcessStatus::TimedOut => {
+            format!("{who} failed: timed out after {} s", timeout_ms.div_ceil(1000))
+        }
+    };
+    let mut output = recorded(&end.stdout);
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    output += &recorded(&end.stderr);
+    Turn::Failed { reason, output }
+}
+
+async fn act_by_person(io: &Io, record: &StepRecord) -> Turn {
+    let step = &record.step;
+    io.note(format!("\n{}\n", text::printable(&step.action))).await;
+    let question = "Press Enter when it is done, or type `fail` and why: ";
+    match io.ask(question).await {
+        Ok(answer) => match answer.trim().strip_prefix("fail") {
+            None => Turn::Done,
+            Some(why) => Turn::failed(format!("you said: fail {}", why.trim())),
+        },
+        Err(failure) if failure.kind == FailureKind::Interrupted => Turn::Interrupted,
+        Err(failure) => Turn::failed(format!("nobody is there to act: {failure}")),
+    }
+}

@@ -1,0 +1,174 @@
+//! Asking the person at the terminal what only a person may decide.
+
+use crate::effect::{FailureKind, Io};
+use crate::engine::conduct::Stop;
+use crate::engine::store::Store;
+use crate::run::{Decision, Event, Mode, Question, Run, StepRecord, exceeded};
+use crate::text;
+use crate::workflow::Budgets;
+
+/// What came of asking.
+pub(crate) enum Answer {
+    /// The person decided.
+    Event(Event),
+    /// Nobody is there, or nobody answers sensibly.
+    Nobody,
+}
+
+/// What a person can say to a yes-or-no question.
+enum Reply {
+    Yes,
+    No,
+    Details,
+    Unclear,
+}
+
+/// Unclear answers after which the run pauses instead of asking on.
+const TRIES: usize = 5;
+
+/// Whether a person can be asked.
+pub(crate) fn is_attended(io: &Io) -> bool {
+    let terminal = io.start().terminal;
+    terminal.stdin && terminal.stderr
+}
+
+/// Asks the person at the terminal, if there is one.
+pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Result<Answer, Stop> {
+    if !is_attended(io) {
+        return Ok(Answer::Nobody);
+    }
+    let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
+    for _ in 0..TRIES {
+        let line = match io.ask(text.as_str()).await {
+            Ok(line) => line,
+            Err(failure) if failure.kind == FailureKind::Interrupted => {
+                return Err(Stop::Interrupted);
+            }
+            Err(_) => return Ok(Answer::Nobody),
+        };
+        match understand(&line) {
+            Reply::Yes => return Ok(Answer::Event(consent(question))),
+            Reply::No => return Ok(dissent(question).map_or(Answer::Nobody, Answer::Event)),
+            Reply::Details => io.note(details(store, question)).await,
+            Reply::Unclear => io.note("Please answer yes, no or show-details.").await,
+        }
+    }
+    Ok(Answer::Nobody)
+}
+
+fn understand(line: &str) -> Reply {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "approve" | "approved" | "continue" | "ok" => Reply::Yes,
+        "n" | "no" | "reject" | "rejected" | "stop" => Reply::No,
+        "s" | "d" | "show" | "details" | "show-details" | "show details" => Reply::Details,
+        _ => Reply::Unclear,
+    }
+}
+
+fn words(run: &Run, question: &Question) -> String {
+    match question {
+        Question::Gate { step } => format!("Gate reached at Step {step}. Continue?"),
+        Question::Review { step, prompt } if prompt.is_empty() => {
+            format!("Step {step} needs a human review. Continue?")
+        }
+        Question::Review { step, prompt } => {
+            format!("Step {step} needs a human review: {prompt}\nContinue?")
+        }
+        Question::Verdict { step: Some(step) } => {
+            format!("The review before the gate of Step {step} holds the run up. Continue anyway?")
+        }
+        Question::Verdict { step: None } => {
+            "The final review holds the run up. Continue anyway?".to_owned()
+        }
+        Question::Interrupted { step } => format!(
+            "Step {step} was in progress when the session ended, and no check can tell how far \
+             it got.\nTake it as done?"
+        ),
+        Question::Budget { step } => format!(
+            "{} before Step {step}.\nLift all bounds of this run and continue?",
+            budget_words(run)
+        ),
+    }
+}
+
+/// What the run waits for, on one line for the record.
+pub(crate) fn reason(run: &Run, question: &Question) -> String {
+    match question {
+        Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
+        Question::Review { step, .. } => format!("step {step} needs a human review"),
+        Question::Verdict { .. } => "a review holds the run up".to_owned(),
+        Question::Interrupted { step } => {
+            format!("step {step} was interrupted and no check can tell how far it got")
+        }
+        Question::Budget { .. } => budget_words(run),
+    }
+}
+
+/// Which bounds are reached.
+pub(crate) fn budget_words(run: &Run) -> String {
+    let words = exceeded(run).into_iter().map(|exceeded| {
+        format!("{} is {} (used: {})", exceeded.name, exceeded.limit, exceeded.observed)
+    });
+    format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+fn decided(step: u32, decision: Decision) -> Event {
+    Event::GateDecided { step, decision, mode: Mode::Human }
+}
+
+fn consent(question: &Question) -> Event {
+    match question {
+        Question::Gate { step } | Question::Review { step, .. } => {
+            decided(*step, Decision::Approved)
+        }
+        Question::Verdict { .. } => Event::VerdictAccepted,
+        Question::Interrupted { step } => Event::StepActed { step: *step },
+        Question::Budget { .. } => Event::BudgetsChanged(Budgets::default()),
+    }
+}
+
+/// `None`: the run waits.
+fn dissent(question: &Question) -> Option<Event> {
+    match question {
+        Question::Gate { step } | Question::Review { step, .. } => {
+            Some(decided(*step, Decision::Rejected))
+        }
+        Question::Interrupted { step } => Some(Event::StepStarted { step: *step }),
+        Question::Verdict { .. } | Question::Budget { .. } => None,
+    }
+}
+
+fn details(store: &Store, question: &Question) -> String {
+    let run = store.run();
+    let mut out = String::new();
+    if let Some(standing) = &run.reviews.standing {
+        out += &format!("Review: {}\n{}\n", standing.verdict.words(), standing.findings);
+    }
+    let step = match question {
+        Question::Gate { step }
+        | Question::Review { step, .. }
+        | Question::Interrupted { step }
+        | Question::Budget { step } => Some(*step),
+        Question::Verdict { step } => *step,
+    };
+    if let Some(record) = step.and_then(|step| run.step(step)) {
+        out += &step_details(store, record);
+    }
+    out += &format!("Report: {}\n", store.paths().report());
+    text::printable(&out)
+}
+
+fn step_details(store: &Store, record: &StepRecord) -> String {
+    let number = record.step.number;
+    let mut out = format!("Step {number}: {}\n{}\n", record.step.name, record.step.action);
+    for result in &record.results {
+        for text in [&result.stdout, &result.stderr] {
+            if !text.is_empty() {
+                out += &format!("{}\n", text.trim_end());
+            }
+        }
+    }
+    let log = store.paths().log(&format!("{number}-{}", record.attempts));
+    out += &format!("Log of the attempt, if the agent has one: {log}\n");
+    out
+}

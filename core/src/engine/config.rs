@@ -1,0 +1,236 @@
+//! Finding and reading the configuration: the project's rules, and the developer's own file.
+
+use crate::documents::permission::TrustList;
+use crate::effect::{Failure, FailureKind, Io};
+use crate::handsoff::config::Config;
+use crate::limits;
+use crate::permission::Context;
+use crate::permission::rules::Source;
+
+/// The file of a project's rules.
+pub(crate) const PROJECT_FILE: &str = ".agentize.yaml";
+/// The developer's own file: rules, and everything else.
+const LOCAL_FILE: &str = ".agentize.local.yaml";
+
+/// Everything that is configured for a folder.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What the developer's file and the environment say.
+    pub config: Config,
+    /// The developer's file, if there is one.
+    pub local_path: Option<String>,
+    /// The project's file, if there is one.
+    pub project_path: Option<String>,
+    /// Why a file that is there could not be read. Nothing is allowed from configuration then.
+    pub failure: Option<Failure>,
+    context: Context,
+}
+
+impl Loaded {
+    /// What a call in this folder is judged against: the rules, what is trusted of them, and
+    /// the places. It knows neither session nor branch yet.
+    pub fn context(&self) -> Context {
+        self.context.clone()
+    }
+}
+
+/// Reads what is configured for `cwd`, each file once. It never fails: what cannot be read
+/// takes permissions away and gives none.
+pub async fn load(io: &Io, cwd: &str) -> Loaded {
+    let mut context = Context::new(cwd);
+    context.places.user_home = io.env("HOME").map(str::to_owned);
+    if let Some(home) = io.env("AGENTIZE_HOME") {
+        context.places.state_homes.insert(0, home.to_owned());
+    }
+    let mut loaded = Loaded {
+        config: Config::default(),
+        local_path: None,
+        project_path: None,
+        failure: None,
+        context,
+    };
+    match project_rules(io, cwd).await {
+        Ok(Some(project)) => {
+            let (path, trusted, yaml) = project;
+            loaded.context = loaded.context.with_rules(Source::Project { trusted }, &yaml);
+            loaded.project_path = Some(path);
+        }
+        Ok(None) => {}
+        Err(failure) => loaded.fail(failure),
+    }
+    match local_file(io, cwd).await {
+        Ok(Some((path, yaml))) => {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            loaded.config = Config::read(&yaml, folder);
+            loaded.context = loaded.context.with_rules(Source::Local, &yaml);
+            loaded.local_path = Some(path);
+        }
+        Ok(None) => {}
+        Err(failure) => {
+            loaded.config = Config::unusable(&format!("cannot be read: {}", failure.message));
+            loaded.fail(failure);
+        }
+    }
+    loaded.config = loaded.config.with_environment(|name| io.env(name));
+    loaded
+}
+
+impl Loaded {
+    fn fail(&mut self, failure: Failure) {
+        self.context.rules.add_unreadable(&failure.message);
+        self.failure.get_or_insert(failure);
+    }
+}
+
+/// The path of the project's file, whether its present content is trusted, and the content.
+async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, String)>, Failure> {
+    let Some((path, bytes)) = find_upwards(io, cwd, PROJECT_FILE).await? else {
+        return Ok(None);
+    };
+    let trusted = match trust_path(io) {
+        Ok(path) => match io.read(&path, limits::CONFIG_BYTES as u64).await {
+            Ok((list, _)) => TrustList::read(&list).contains(&bytes),
+            Err(failure) if failure.kind == FailureKind::NotFound => false,
+            Err(failure) => return Err(failure),
+        },
+        Err(_) => false,
+    };
+    Ok(Some((path, trusted, String::from_utf8_lossy(&bytes).into_owned())))
+}
+
+/// The first of: the project and every folder above it, `AGENTIZE_HOME`, `HOME`.
+async fn local_file(io: &Io, cwd: &str) -> Result<Option<(String, String)>, Failure> {
+    let mut found = find_upwards(io, cwd, LOCAL_FILE).await?;
+    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
+        if found.is_none() {
+            let home = home.trim_end_matches('/');
+            found = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
+        }
+    }
+    Ok(found.map(|(path, bytes)| (path, String::from_utf8_lossy(&bytes).into_owned())))
+}
+
+/// Where the list of trusted project files is.
+pub(crate) fn trust_path(io: &Io) -> Result<String, Failure> {
+    if let Some(folder) = io.env("XDG_CONFIG_HOME") {
+        return Ok(format!("{folder}/onloop/trusted"));
+    }
+    match io.env("HOME").or_else(|| io.env("USERPROFILE")) {
+        Some(home) => Ok(format!("{home}/.config/onloop/trusted")),
+        None => {
+            Err(Failure::new(FailureKind::Invalid, "neither `HOME` nor `XDG_CONFIG_HOME` is set"))
+        }
+    }
+}
+
+/// The nearest file of that name in `cwd` or above it, and its content.
+pub(crate) async fn find_upwards(
+    io: &Io,
+    cwd: &str,
+    name: &str,
+) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    let mut folder = cwd;
+    loop {
+        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+        if let Some(found) = read_if_there(io, path).await? {
+            return Ok(Some(found));
+        }
+        match folder.trim_end_matches('/').rfind('/') {
+            Some(at) => folder = &folder[..at.max(1)],
+            None => return Ok(None),
+        }
+    }
+}
+
+async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    match io.read(&path, limits::CONFIG_BYTES as u64).await {
+        Ok((bytes, _)) => Ok(Some((path, bytes))),
+        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::effect::{Exit, Outcome, Program, Reply, Request, Start, Turn, Version};
+    use crate::permission::{Call, Decision, decide};
+    use crate::time::Timestamp;
+
+    /// Loads in `/srv/repo/src` from these files; a file `!` cannot be read.
+    fn loaded(env: &[(&str, &str)], files: &[(&'static str, &'static str)]) -> Loaded {
+        let mut start = Start::example(["onloop"]);
+        start.env = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let files: BTreeMap<&str, &str> = files.iter().copied().collect();
+        let slot = std::rc::Rc::new(std::cell::RefCell::new(None));
+        let out = slot.clone();
+        let mut program = Program::new(start, |io| async move {
+            *out.borrow_mut() = Some(load(&io, "/srv/repo/src").await);
+            Exit::Done
+        });
+        let mut reply = None;
+        while let Turn::Request(request) = program.resume(reply.take()) {
+            let Request::Read { path, .. } = request else { panic!("{request:?}") };
+            let outcome = match files.get(path.as_str()) {
+                Some(&"!") => Err(Failure::new(FailureKind::Denied, "permission denied")),
+                Some(text) => Ok(Outcome::File {
+                    bytes: text.as_bytes().to_vec(),
+                    version: Version(String::new()),
+                }),
+                None => Err(Failure::new(FailureKind::NotFound, path)),
+            };
+            reply = Some(Reply { at: Timestamp::EPOCH, outcome });
+        }
+        slot.take().expect("it was loaded")
+    }
+
+    fn decision(loaded: &Loaded, line: &str) -> Decision {
+        decide(&Call::shell(line), &loaded.context()).decision
+    }
+
+    #[test]
+    fn the_first_file_wins_and_the_environment_wins_over_it() {
+        let one = "handsoff: {max_continuations: 1}\npermissions: {allow: ['^frob']}";
+        let (two, three) = ("handsoff: {max_continuations: 2}", "handsoff: {max_continuations: 3}");
+        let homes = [("AGENTIZE_HOME", "/a"), ("HOME", "/h")];
+        let all = [
+            ("/srv/repo/.agentize.local.yaml", one),
+            ("/a/.agentize.local.yaml", two),
+            ("/h/.agentize.local.yaml", three),
+        ];
+        let first = loaded(&homes, &all);
+        assert_eq!(first.config.max_continuations, 1);
+        assert_eq!(first.local_path.as_deref(), Some("/srv/repo/.agentize.local.yaml"));
+        assert_eq!(decision(&first, "frob x"), Decision::Allow);
+        assert_eq!(loaded(&homes, &all[1..]).config.max_continuations, 2);
+        assert_eq!(loaded(&homes, &all[2..]).config.max_continuations, 3);
+        assert_eq!(loaded(&homes, &[]).config, Config::default());
+        let env = [("HANDSOFF_MAX_CONTINUATIONS", "9")];
+        assert_eq!(loaded(&env, &all).config.max_continuations, 9);
+    }
+
+    #[test]
+    fn a_damaged_or_unreadable_file_takes_and_never_gives() {
+        let deny = ("/srv/repo/.agentize.yaml", "permissions: {deny: ['^frob']}");
+        for local in ["!", "a: [", "[]", "permissions: {deny: {}}"] {
+            let found = loaded(&[], &[deny, ("/srv/.agentize.local.yaml", local)]);
+            assert_eq!(decision(&found, "frob x"), Decision::Deny, "{local}");
+            assert_eq!(decision(&found, "rm -rf /"), Decision::Deny, "{local}");
+            assert_eq!(decision(&found, "git status"), Decision::Ask, "{local}");
+            assert_eq!(found.failure.is_some(), local == "!");
+        }
+        let found = loaded(&[], &[("/srv/.agentize.local.yaml", "!")]);
+        assert_eq!(found.config.max_continuations, 0);
+        assert!(!found.config.auto_permission && found.config.enabled);
+        assert!(found.config.notes[0].contains("permission denied"));
+    }
+
+    #[test]
+    fn a_project_file_sets_nothing_but_rules() {
+        let yaml = "handsoff: {enabled: false, max_continuations: 3}\ntelegram: {enabled: true}";
+        let found = loaded(&[], &[("/srv/repo/.agentize.yaml", yaml)]);
+        assert_eq!(found.config, Config::default());
+    }
+}

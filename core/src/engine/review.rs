@@ -1,0 +1,58 @@
+//! Review checkpoints: an agent reads the changes and gives a verdict.
+
+use crate::agent::{self, Agent};
+use crate::effect::{Capture, FailureKind, Io, ProcessSpec, ProcessStatus};
+use crate::engine::verify::private_names;
+use crate::limits;
+use crate::run::{Event, Run, Verdict, parse_verdict, review_prompt};
+use crate::text;
+
+/// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
+/// wrong counts as no verdict, which holds the run up.
+pub(crate) async fn perform(
+    io: &Io,
+    run: &Run,
+    step: Option<u32>,
+    timeout_ms: u64,
+) -> Option<Event> {
+    let base = io.git_head(&run.place.execution_root).await.ok().flatten();
+    let name = run.terms.review_agent.as_deref().unwrap_or_default();
+    let prompt = review_prompt(run, step);
+    let command = match Agent::named(name) {
+        Some(Agent::Preset(preset)) => preset.command(&prompt),
+        Some(Agent::Script | Agent::You) | None => agent::command_line(name),
+        Some(Agent::CommandLine(line)) => agent::command_line(&line),
+    };
+    let spec = ProcessSpec {
+        command,
+        cwd: run.place.execution_root.clone(),
+        env_remove: private_names(io),
+        env_set: vec![("ONLOOP_RUN_ID".to_owned(), run.id.clone())],
+        stdin: Some(prompt.into_bytes()),
+        timeout_ms: Some(timeout_ms),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: None,
+        label: Some("Review".to_owned()),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    };
+    let (verdict, findings) = match io.process(spec).await {
+        Ok(end) => match end.status {
+            ProcessStatus::Interrupted => return None,
+            ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),
+            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
+                (Verdict::Missing, failed(&end.stdout, &end.stderr))
+            }
+        },
+        Err(failure) if failure.kind == FailureKind::Interrupted => return None,
+        Err(failure) => (Verdict::Missing, failure.message),
+    };
+    let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
+    let base = base.or_else(|| run.reviews.base.clone());
+    Some(Event::ReviewFinished { step, verdict, findings, base })
+}
+
+fn failed(stdout: &Capture, stderr: &Capture) -> String {
+    format!("the review agent failed\n{}\n{}", stdout.text(), stderr.text())
+}

@@ -1,0 +1,414 @@
+//! Evaluating checks: the part that an agent must not own.
+
+use crate::effect::{Capture, Command, Expect, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
+use crate::effect::{Durability, ProcessStatus};
+use crate::engine::store::Paths;
+use crate::limits;
+use crate::run::{CheckResult, CheckVerdict, Run, StepRecord, is_machine_check};
+use crate::text;
+use crate::workflow::{Assertion, Check, Expectation, ShellCheck};
+
+/// How checks are evaluated in this program.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditions {
+    /// Folder in which commands run and below which artifacts lie.
+    pub(crate) root: String,
+    /// Time limit of commands that have none of their own.
+    pub(crate) timeout_ms: u64,
+    /// Command that looks at pages, for `sh -c`; `None`: a person looks.
+    pub(crate) browser_checker: Option<String>,
+}
+
+/// Results of a verification, or that the person interrupted it.
+#[derive(Debug)]
+pub(crate) enum Verification {
+    /// Every check was evaluated, up to the first that failed.
+    Finished(Vec<CheckResult>),
+    /// Nothing is known.
+    Interrupted,
+}
+
+/// Evaluates every check of a step up to the first that fails. A check that needs a person is
+/// only noted here: nobody is asked about what a machine then refuses, and no check is skipped
+/// because one before it needs a person.
+pub(crate) async fn verify_step(
+    io: &Io,
+    run: &Run,
+    record: &StepRecord,
+    conditions: &Conditions,
+) -> Verification {
+    let mut results: Vec<CheckResult> = Vec::with_capacity(record.step.checks.len());
+    for (index, check) in record.step.checks.iter().enumerate() {
+        let name = format!("{}-{index}", record.step.number);
+        let label = format!("Step {}: verify", record.step.number);
+        let evaluated = evaluate(io, run, check, conditions, &name, &label).await;
+        let Some((verdict, stdout, stderr)) = evaluated else { return Verification::Interrupted };
+        let ends =
+            matches!(verdict, CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. });
+        results.push(CheckResult { check: index as u32, verdict, stdout, stderr });
+        if ends {
+            break;
+        }
+    }
+    Verification::Finished(results)
+}
+
+/// Repeats the machine checks of all steps, except those that were expected to fail: they
+/// describe the moment before the work, not its result. Returns how many were repeated and
+/// those that no longer hold; `None` when interrupted.
+pub(crate) async fn repeat_checks(
+    io: &Io,
+    run: &Run,
+    conditions: &Conditions,
+) -> Option<(u32, Vec<(u32, CheckResult)>)> {
+    let mut repeated = 0;
+    let mut failures = Vec::new();
+    for record in &run.steps {
+        for (index, check) in record.step.checks.iter().enumerate() {
+            if !is_machine_check(check) || describes_the_past(check) {
+                continue;
+            }
+            repeated += 1;
+            let name = format!("{}-{index}", record.step.number);
+            let label = format!("Step {}: verify again", record.step.number);
+            let (verdict, stdout, stderr) =
+                evaluate(io, run, check, conditions, &name, &label).await?;
+            match verdict {
+                CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => {}
+                CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => {
+                    let result = CheckResult { check: index as u32, verdict, stdout, stderr };
+                    failures.push((record.step.number, result));
+                    break;
+                }
+            }
+        }
+    }
+    Some((repeated, failures))
+}
+
+/// A check that had to fail when its step was done.
+fn describes_the_past(check: &Check) -> bool {
+    match check {
+        Check::Shell(shell) => {
+            shell.expect == Expectation::Fail || shell.command.trim_start().starts_with("! ")
+        }
+        Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => false,
+    }
+}
+
+type Evaluated = (CheckVerdict, String, String);
+
+async fn evaluate(
+    io: &Io,
+    run: &Run,
+    check: &Check,
+    conditions: &Conditions,
+    name: &str,
+    label: &str,
+) -> Option<Evaluated> {
+    match check {
+        Check::Shell(shell) => run_command(io, shell, conditions, label).await,
+        Check::Artifact { path, assertion } => {
+            Some(look_at_artifact(io, conditions, path, assertion).await)
+        }
+        Check::HumanReview { prompt } => Some(ask_for_review(prompt.clone())),
+        Check::Browser { url, check } => look_at_page(io, run, url, check, conditions, name).await,
+    }
+}
+
+fn ask_for_review(prompt: String) -> Evaluated {
+    (CheckVerdict::NeedsHuman { prompt }, String::new(), String::new())
+}
+
+fn cannot(reason: String) -> Evaluated {
+    (CheckVerdict::CannotEvaluate { reason }, String::new(), String::new())
+}
+
+async fn run_command(
+    io: &Io,
+    check: &ShellCheck,
+    conditions: &Conditions,
+    label: &str,
+) -> Option<Evaluated> {
+    let timeout_ms = check.timeout_ms.unwrap_or(conditions.timeout_ms);
+    let cwd = match &check.cwd {
+        None => conditions.root.clone(),
+        Some(folder) => match inside(io, &conditions.root, folder).await {
+            Inside::At(path) => path,
+            Inside::Absent => return Some(cannot(format!("`cwd: {folder}` does not exist"))),
+            Inside::Outside(why) => return Some(cannot(format!("`cwd: {folder}` {why}"))),
+        },
+    };
+    let spec = ProcessSpec {
+        command: Command::Shell { shell: check.shell, line: check.command.clone() },
+        cwd,
+        env_remove: private_names(io),
+        env_set: check.env.clone(),
+        stdin: None,
+        timeout_ms: Some(timeout_ms),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: None,
+        label: Some(label.to_owned()),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    };
+    match io.process(spec).await {
+        Ok(end) => judge_command(check.expect, &end, timeout_ms),
+        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) => Some(cannot(failure.message)),
+    }
+}
+
+/// `None`: interrupted.
+fn judge_command(expect: Expectation, end: &ProcessEnd, timeout_ms: u64) -> Option<Evaluated> {
+    let failed = |reason: String| CheckVerdict::Failed { reason };
+    let verdict = match (end.status, expect) {
+        (ProcessStatus::Interrupted, _) => return None,
+        (ProcessStatus::TimedOut, _) => {
+            failed(format!("verify timed out after {}", seconds(timeout_ms)))
+        }
+        (ProcessStatus::Signalled(signal), _) => {
+            failed(format!("verify failed: killed by signal {signal}"))
+        }
+        (ProcessStatus::Exited(0), Expectation::Pass) => CheckVerdict::Passed,
+        (ProcessStatus::Exited(code), Expectation::Pass) => {
+            failed(format!("verify failed: exit code {code}"))
+        }
+        (ProcessStatus::Exited(0), Expectation::Fail) => {
+            failed("verify failed: exit code 0, but the command was expected to fail".to_owned())
+        }
+        // A command that cannot be run has not said no.
+        (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
+            failed(format!("verify failed: exit code {code}, the command could not be run"))
+        }
+        (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
+    };
+    Some((verdict, recorded(&end.stdout), recorded(&end.stderr)))
+}
+
+fn seconds(ms: u64) -> String {
+    if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
+}
+
+/// Output as the record keeps it: beginning and end.
+pub(crate) fn recorded(capture: &Capture) -> String {
+    let whole = capture.text();
+    if whole.len() <= limits::RECORDED_OUTPUT_BYTES {
+        return whole;
+    }
+    let half = limits::RECORDED_OUTPUT_BYTES / 2;
+    let (head, tail) = (text::prefix(&whole, half), text::suffix(&whole, half));
+    let omitted = capture.total_bytes.saturating_sub((head.len() + tail.len()) as u64);
+    format!("{head}\n[… about {omitted} bytes not recorded …]\n{tail}")
+}
+
+/// Variables that commands of a repository must not see: ours, and those that would point
+/// git somewhere else.
+pub(crate) fn private_names(io: &Io) -> Vec<String> {
+    const GIT: &[&str] = &[
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+    ];
+    let ours = |name: &&String| {
+        name.starts_with("ONLOOP_") || name.starts_with("HOTL_") || name.starts_with("HANDSOFF_")
+    };
+    let inherited = io.env_all().keys().filter(ours).cloned();
+    inherited.chain(GIT.iter().map(|&name| name.to_owned())).collect()
+}
+
+/// Where a path below the root leads.
+enum Inside {
+    At(String),
+    Absent,
+    Outside(&'static str),
+}
+
+/// Follows links and makes sure that the path stays below the root.
+async fn inside(io: &Io, root: &str, path: &str) -> Inside {
+    let escapes = path.starts_with('/') || path.split(['/', '\\']).any(|part| part == "..");
+    if escapes {
+        return Inside::Outside("leads out of the execution root");
+    }
+    let joined = format!("{}/{path}", root.trim_end_matches('/'));
+    match (io.canonical(root).await, io.canonical(&joined).await) {
+        (Ok(root), Ok(found)) => {
+            let below = found == root || found.starts_with(&format!("{root}/"));
+            if below {
+                Inside::At(found)
+            } else {
+                Inside::Outside("leads out of the execution root")
+            }
+        }
+        (Ok(_), Err(failure)) if failure.kind == FailureKind::NotFound => Inside::Absent,
+        (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
+    }
+}
+
+/// Largest artifact that is searched for a text.
+const ARTIFACT_BYTES: u64 = 64 * 1024 * 1024;
+
+async fn look_at_artifact(
+    io: &Io,
+    conditions: &Conditions,
+    path: &str,
+    assertion: &Assertion,
+) -> Evaluated {
+    let said = |holds: bool, what: String| {
+        let verdict = match holds {
+            true => CheckVerdict::Passed,
+            false => CheckVerdict::Failed { reason: what.clone() },
+        };
+        (verdict, what, String::new())
+    };
+    let found = match inside(io, &conditions.root, path).await {
+        Inside::At(found) => found,
+        Inside::Outside(why) => return cannot(format!("artifact `{path}` {why}")),
+        Inside::Absent => {
+            return said(
+                false,
+                match assertion {
+                    Assertion::Exists | Assertion::Contains(_) => {
+                        format!("artifact missing: {path}")
+                    }
+                    Assertion::MatchesGlob(_) => format!("artifact directory missing: {path}"),
+                },
+            );
+        }
+    };
+    match assertion {
+        Assertion::Exists => said(true, format!("artifact exists: {path}")),
+        Assertion::Contains(wanted) => match io.read(&found, ARTIFACT_BYTES).await {
+            Ok((bytes, _)) if memchr::memmem::find(&bytes, wanted.as_bytes()).is_some() => {
+                said(true, format!("artifact contains expected text: {path}"))
+            }
+            Ok(_) => said(false, format!("artifact missing expected text in {path}")),
+            Err(failure) => cannot(format!("artifact {path}: {}", failure.message)),
+        },
+        Assertion::MatchesGlob(glob) => match matching_name(io, &found, glob).await {
+            Ok(true) => said(true, format!("artifact matches glob: {path}/{glob}")),
+            Ok(false) => said(false, format!("no artifact matches {glob} in {path}")),
+            Err(why) => cannot(format!("artifact {path}: {why}")),
+        },
+    }
+}
+
+/// Whether the folder directly contains a regular file whose name matches.
+async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, String> {
+    let pattern = glob::Pattern::new(pattern).map_err(|error| error.to_string())?;
+    let options = glob::MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+    };
+    let names = io.list(folder).await.map_err(|failure| failure.message)?;
+    for name in names.iter().filter(|name| pattern.matches_with(name, options)) {
+        if let Ok(found) = io.canonical(&format!("{folder}/{name}")).await
+            && let Ok(stat) = io.stat(&found).await
+            && stat.kind == FileKind::File
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn look_at_page(
+    io: &Io,
+    run: &Run,
+    url: &str,
+    check: &str,
+    conditions: &Conditions,
+    name: &str,
+) -> Option<Evaluated> {
+    let review = format!("browser verify requested for {url} - {check}");
+    let Some(checker) = &conditions.browser_checker else {
+        return Some(match screenshot(io, run, url, conditions, name).await {
+            Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
+            None => ask_for_review(review),
+        });
+    };
+    let spec = ProcessSpec {
+        command: crate::agent::command_line(checker),
+        cwd: conditions.root.clone(),
+        env_remove: private_names(io),
+        env_set: vec![
+            ("BROWSER_CHECK_URL".to_owned(), url.to_owned()),
+            ("BROWSER_CHECK_TEXT".to_owned(), check.to_owned()),
+        ],
+        stdin: None,
+        timeout_ms: Some(conditions.timeout_ms),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: None,
+        label: Some(format!("page {url}")),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    };
+    match io.process(spec).await {
+        Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
+        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) => Some(cannot(failure.message)),
+    }
+}
+
+/// Time a browser may take for one picture.
+const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
+
+/// A picture of the page for whoever reviews it, where a Chromium is on the machine.
+async fn screenshot(
+    io: &Io,
+    run: &Run,
+    url: &str,
+    conditions: &Conditions,
+    name: &str,
+) -> Option<String> {
+    if !(url.starts_with("http://") || url.starts_with("https://")) {
+        return None;
+    }
+    let path = Paths::new(&conditions.root, &run.id).evidence(&format!("{name}.png"));
+    // The browser does not create folders.
+    let marker = Paths::new(&conditions.root, &run.id).evidence(".keep");
+    io.write(&marker, Vec::new(), Expect::Any, Durability::Relaxed).await.ok()?;
+    for program in ["chromium", "chromium-browser", "google-chrome", "chrome"] {
+        let argv = [
+            program,
+            "--headless",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-sync",
+            "--hide-scrollbars",
+            "--window-size=1280,900",
+            &format!("--screenshot={path}"),
+            "--",
+            url,
+        ];
+        let spec = ProcessSpec {
+            command: Command::Argv(argv.map(str::to_owned).to_vec()),
+            cwd: conditions.root.clone(),
+            env_remove: private_names(io),
+            env_set: Vec::new(),
+            stdin: None,
+            timeout_ms: Some(SCREENSHOT_TIMEOUT_MS),
+            capture_bytes: 1024,
+            stream_to: None,
+            label: None,
+            interactive: false,
+            wake_after_ms: None,
+            wake_on_input: false,
+        };
+        match io.process(spec).await {
+            Err(failure) if failure.kind == FailureKind::NotFound => continue,
+            Ok(_) | Err(_) => break,
+        }
+    }
+    let taken = io.stat(&path).await.is_ok_and(|stat| stat.size_bytes > 0);
+    taken.then_some(path)
+}

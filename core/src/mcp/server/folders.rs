@@ -1,0 +1,150 @@
+//! Where calls may work: in the folders of the client, or else in that of the server.
+
+use crate::effect::{FileKind, Io};
+use crate::text::{ellipsis, one_line};
+
+pub(super) struct Folders {
+    /// The server's own, with links resolved.
+    own: String,
+    /// The client's, with links resolved; only those that are there.
+    roots: Vec<String>,
+    /// Addresses of the client's that lead nowhere.
+    lost: Vec<String>,
+}
+
+impl Folders {
+    pub(super) async fn of(io: &Io) -> Folders {
+        let cwd = io.start().cwd.clone();
+        let own = io.canonical(&cwd).await.unwrap_or(cwd);
+        Folders { own, roots: Vec::new(), lost: Vec::new() }
+    }
+
+    /// Takes the addresses that the client names, as far as they lead to folders here.
+    pub(super) async fn set_roots(&mut self, io: &Io, uris: &[String]) {
+        self.roots.clear();
+        self.lost.clear();
+        for uri in uris {
+            let folder = match path_of(uri) {
+                Some(path) => canonical_folder(io, &path).await,
+                None => None,
+            };
+            match folder {
+                Some(folder) => self.roots.push(folder),
+                None => self.lost.push(uri.clone()),
+            }
+        }
+    }
+
+    /// The folder for a call that wants `directory`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it is not inside of one that is meant.
+    pub(super) async fn find(&self, io: &Io, directory: Option<&str>) -> Result<String, String> {
+        if self.roots.is_empty() && !self.lost.is_empty() {
+            let lost = ellipsis(&one_line(&self.lost.join(", ")), 400);
+            return Err(format!("no folder of the client is on this machine: found {lost}"));
+        }
+        let usual = match self.roots.first() {
+            Some(first) if !self.roots.iter().any(|root| is_inside(&self.own, root)) => first,
+            Some(_) | None => &self.own,
+        };
+        let Some(directory) = directory else { return Ok(usual.clone()) };
+        let wanted = super::rooted::absolute(usual, directory);
+        let shown = ellipsis(&one_line(directory), 400);
+        let Some(folder) = canonical_folder(io, &wanted).await else {
+            return Err(format!("`directory` is `{shown}`, which is no folder"));
+        };
+        let allowed =
+            if self.roots.is_empty() { std::slice::from_ref(&self.own) } else { &self.roots };
+        match allowed.iter().any(|root| is_inside(&folder, root)) {
+            true => Ok(folder),
+            false => Err(format!(
+                "`directory` is `{shown}`, expected a folder inside of `{}`",
+                one_line(&allowed.join("`, `"))
+            )),
+        }
+    }
+}
+
+/// A folder with its links resolved; nothing where there is none.
+async fn canonical_folder(io: &Io, path: &str) -> Option<String> {
+    let path = io.canonical(path).await.ok()?;
+    let stat = io.stat(&path).await.ok()?;
+    (stat.kind == FileKind::Folder).then_some(path)
+}
+
+fn is_inside(path: &str, root: &str) -> bool {
+    let rest = path.strip_prefix(root.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The path of a `file:` address.
+fn path_of(uri: &str) -> Option<String> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !path.starts_with('/') {
+        return None;
+    }
+    let path = percent_decoded(path)?;
+    // `/C:/folder` is `C:/folder`.
+    let has_drive =
+        path.as_bytes().get(2) == Some(&b':') && path.as_bytes()[1].is_ascii_alphabetic();
+    Some(if has_drive { path[1..].to_owned() } else { path })
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = behind;
+            continue;
+        }
+        let digits = std::str::from_utf8(behind.get(..2)?).ok()?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        bytes.push(u8::from_str_radix(digits, 16).ok().filter(|byte| is_hex && *byte != 0)?);
+        rest = &behind[2..];
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_folders_are_read() {
+        let table = [
+            ("file:///srv/my%20repo", Some("/srv/my repo")),
+            ("file://localhost/srv/%C3%BC", Some("/srv/ü")),
+            ("file:///C:/work", Some("C:/work")),
+            ("file:///a%2", None),
+            ("file:///a%00b", None),
+            ("file:///a%+1", None),
+            ("file:///%ff", None),
+            ("file://server/share", None),
+            ("https://example.org/", None),
+            ("/srv", None),
+            ("", None),
+        ];
+        for (uri, expected) in table {
+            assert_eq!(path_of(uri).as_deref(), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn inside_is_below_and_not_beside() {
+        let table = [
+            ("/srv/repo", "/srv/repo", true),
+            ("/srv/repo/a", "/srv/repo", true),
+            ("/srv/repository", "/srv/repo", false),
+            ("/srv", "/srv/repo", false),
+            ("/srv", "/", true),
+        ];
+        for (path, root, expected) in table {
+            assert_eq!(is_inside(path, root), expected, "{path} in {root}");
+        }
+    }
+}

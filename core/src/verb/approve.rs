@@ -1,0 +1,193 @@
+//! `onloop approve`: the calls that wait for a person.
+
+mod by_telegram;
+
+use crate::documents::approval::{PendingCall, pending_list};
+use crate::effect::{Command, Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
+use crate::engine::approval::pending;
+use crate::handsoff::DEPTH_VARIABLE;
+use crate::handsoff::approval::Choice;
+use crate::limits;
+use crate::text;
+
+/// `onloop approve`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ApproveArgs {
+    /// The call, or the beginning of its id; left out: list them
+    pub id: Option<String>,
+    /// Deny it instead
+    #[cfg_attr(feature = "cli", arg(long, requires = "id"))]
+    pub deny: bool,
+    /// Then resume its session with Claude Code
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub resume: bool,
+    /// Ask about all that wait through Telegram, one after the other
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["id", "deny", "json"]))]
+    pub telegram: bool,
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// Lists the calls that wait, or answers one of them.
+pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
+    // An agent that we asked for an opinion does not answer for the person.
+    if io.env(DEPTH_VARIABLE).is_some() {
+        io.note("error: an agent cannot approve its own calls").await;
+        return Exit::Refused;
+    }
+    if args.telegram {
+        return by_telegram::ask_about_all(io, args.resume).await;
+    }
+    if args.resume && args.id.is_none() {
+        io.note("error: `--resume` needs the id of a call, or `--telegram`").await;
+        return Exit::Usage;
+    }
+    let calls = match pending::list(io).await {
+        Ok(calls) => calls,
+        Err(failure) => {
+            io.note(format!("error: {failure}")).await;
+            return Exit::Refused;
+        }
+    };
+    let Some(wanted) = &args.id else {
+        return show(io, &calls, args.json).await;
+    };
+    let mut matching = calls.iter().filter(|call| call.id.starts_with(wanted.as_str()));
+    let (Some(call), None) = (matching.next(), matching.next()) else {
+        let shown = text::ellipsis(&text::one_line(wanted), 60);
+        let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
+        let why = if many == 0 { "no waiting call has" } else { "several waiting calls have" };
+        io.note(format!("error: {why} an id that begins with `{shown}`; see `onloop approve`"))
+            .await;
+        return Exit::Usage;
+    };
+    let choice = if args.deny { Choice::Deny } else { Choice::Allow };
+    let call = match pending::answer(io, &call.id, choice).await {
+        Ok(call) => call,
+        Err(failure) => {
+            io.note(format!("error: {failure}")).await;
+            return match failure.kind {
+                FailureKind::NotFound | FailureKind::Conflict => Exit::Usage,
+                _ => Exit::Refused,
+            };
+        }
+    };
+    if args.json {
+        io.result(format!("{}\n", pending_list(std::slice::from_ref(&call)))).await;
+    }
+    go_on(io, &call, choice, args.resume).await
+}
+
+/// Says what was answered, and lets the session go on where that is wanted.
+async fn go_on(io: &Io, call: &PendingCall, choice: Choice, resumes: bool) -> Exit {
+    let word = match choice {
+        Choice::Allow => "allowed",
+        Choice::Deny => "denied",
+    };
+    let call_words = format!("{} {}", text::one_line(&call.tool), quoted(&call.target));
+    io.note(format!("{word}, for one time: {call_words}")).await;
+    if resumes {
+        return resume(io, call).await;
+    }
+    io.note(format!("go on with: {}", resume_line(call))).await;
+    Exit::Done
+}
+
+async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
+    if json {
+        io.result(format!("{}\n", pending_list(calls))).await;
+        return Exit::Done;
+    }
+    if calls.is_empty() {
+        io.note("no call waits for an answer").await;
+        return Exit::Done;
+    }
+    let mut out = String::new();
+    for call in calls {
+        let answer = match call.answer {
+            None => "waits",
+            Some((Choice::Allow, _)) => "allowed, not fetched yet",
+            Some((Choice::Deny, _)) => "denied, not fetched yet",
+        };
+        let since = crate::time::Timestamp::from_millis(call.since_ms).to_rfc3339();
+        out.push_str(&format!(
+            "{}  {answer}  since {since}\n  session: {}\n  folder: {}\n  why: {}\n  {}:\n{}",
+            call.id,
+            text::one_line(&call.session_id),
+            text::one_line(&call.cwd),
+            text::one_line(&call.reason),
+            text::one_line(&call.tool),
+            indented(&call.target),
+        ));
+    }
+    out.push_str("\nonloop approve ID [--deny] [--resume]\n");
+    io.result(out).await;
+    Exit::Done
+}
+
+/// The whole target: what is not seen must not be approved. What could hide is spelled out.
+fn indented(target: &str) -> String {
+    let mut out = String::new();
+    for line in target.lines() {
+        out.push_str("    ");
+        for c in line.chars() {
+            match c {
+                c if c.is_control() || text::is_invisible(c) => out.extend(c.escape_unicode()),
+                c => out.push(c),
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn quoted(target: &str) -> String {
+    format!("`{}`", text::ellipsis(&text::one_line(target), 200))
+}
+
+fn resume_line(call: &PendingCall) -> String {
+    let cwd = text::shell_word(&text::one_line(&call.cwd));
+    format!("cd {cwd} && claude -p --resume {}", text::shell_word(&call.session_id))
+}
+
+/// Lets the session go on; its hook is asked about the call again and finds the answer.
+async fn resume(io: &Io, call: &PendingCall) -> Exit {
+    let argv = ["claude", "-p", "--resume", &call.session_id];
+    let spec = ProcessSpec {
+        command: Command::Argv(argv.map(str::to_owned).to_vec()),
+        cwd: call.cwd.clone(),
+        env_remove: Vec::new(),
+        env_set: Vec::new(),
+        stdin: None,
+        timeout_ms: Some(limits::AGENT_TIMEOUT_MS),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: None,
+        label: Some("claude".to_owned()),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    };
+    match io.process(spec).await {
+        Ok(end) => {
+            io.result(end.stdout.text()).await;
+            match end.status {
+                ProcessStatus::Exited(0) => Exit::Done,
+                ProcessStatus::Interrupted => Exit::Interrupted,
+                ProcessStatus::Exited(_)
+                | ProcessStatus::Signalled(_)
+                | ProcessStatus::TimedOut => {
+                    io.note(end.stderr.text()).await;
+                    io.note("error: the session did not go on; the answer may still wait for it")
+                        .await;
+                    Exit::Failed
+                }
+            }
+        }
+        Err(failure) => {
+            io.note(format!("error: the session was not resumed: {failure}")).await;
+            Exit::Refused
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Calls that were put off, asked about in a chat, one after the other.
+
+use std::collections::BTreeSet;
+
+use super::go_on;
+use crate::documents::approval::PendingCall;
+use crate::effect::{Exit, Io};
+use crate::engine::approval::{self, Verdict, pending};
+use crate::engine::config;
+use crate::handsoff::approval::Choice;
+
+/// Asks until every call that waits was asked about once; with `resumes`, sessions go on in
+/// between, and what they put off then is asked about as well.
+///
+/// Exit: 3 when somebody did not answer; the calls keep waiting then.
+pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
+    let mut asked = BTreeSet::new();
+    let mut exit = Exit::Done;
+    loop {
+        let calls = match pending::list(io).await {
+            Ok(calls) => calls,
+            Err(failure) => {
+                io.note(format!("error: {failure}")).await;
+                return Exit::Refused;
+            }
+        };
+        let waits = |call: &PendingCall| {
+            call.answer.is_none() && !asked.contains(&(call.id.clone(), call.since_ms))
+        };
+        let Some(call) = calls.into_iter().find(waits) else { break };
+        asked.insert((call.id.clone(), call.since_ms));
+        // The bot is the one of the project in which the call was made.
+        let loaded = config::load(io, &call.cwd).await;
+        let choice = match approval::ask_in_chat(io, &loaded.config, &call).await {
+            Verdict::Allow => Choice::Allow,
+            Verdict::Deny(_) => Choice::Deny,
+            Verdict::NoAnswer(why) => {
+                io.note(format!("`{}` keeps waiting: {why}", call.id)).await;
+                exit = Exit::Paused;
+                continue;
+            }
+        };
+        match pending::answer(io, &call.id, choice).await {
+            Ok(call) => match go_on(io, &call, choice, resumes).await {
+                Exit::Done => {}
+                Exit::Interrupted => return Exit::Interrupted,
+                other => exit = other,
+            },
+            // Somebody answered otherwise, or the session is gone.
+            Err(failure) => {
+                io.note(format!("error: {failure}")).await;
+                exit = Exit::Failed;
+            }
+        }
+    }
+    if asked.is_empty() {
+        io.note("no call waits for an answer").await;
+    }
+    exit
+}

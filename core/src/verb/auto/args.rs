@@ -1,0 +1,301 @@
+//! What the command line says to `onloop auto`.
+
+use super::child::ChildCommand;
+use super::native_loop::NativeLoop;
+use super::rehearse::RehearseArgs;
+use super::workspace::HealthCommands;
+use crate::agent::Agent;
+use crate::auto::Profile;
+use crate::auto::prompts::TaskForm;
+use crate::auto::record::{OnStall, Options, SummaryUse};
+use crate::engine::choose_agent::AgentArgs;
+use crate::limits;
+use crate::verb::ConductArgs;
+use crate::workflow::duration;
+
+/// Arguments of `onloop auto`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(args_conflicts_with_subcommands = true))]
+pub struct AutoArgs {
+    /// One of the verbs below; without one the whole loop runs here
+    #[cfg_attr(feature = "cli", command(subcommand))]
+    pub verb: Option<AutoVerb>,
+    /// The run
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub run: RunArgs,
+}
+
+/// Verbs below `onloop auto`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Subcommand))]
+pub enum AutoVerb {
+    /// Go up to the first child agent and say which one to start
+    Begin(BeginArgs),
+    /// Take a child's answer, and go up to the next child agent or the end
+    Resume(ResumeArgs),
+    /// Say where a run would go, and start nothing
+    Route(RouteArgs),
+    /// Lay out `.ai/`: context, task table, templates, ignore line
+    Init(InitArgs),
+    /// Play made-up runs, one JSON object a line
+    Rehearse(RehearseArgs),
+}
+
+/// Arguments of a whole run.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RunArgs {
+    /// What to build, in words; the flags below may be among them
+    #[cfg_attr(feature = "cli", arg(value_name = "ARGUMENT"))]
+    pub argument: Vec<String>,
+    /// Pass `--auto` on to the loop: ask people as little as possible
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub auto: bool,
+    /// Pass `--no-hitl` on to the loop: ask nobody
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_hitl: bool,
+    /// Pass `--hitl` on to the loop: ask people
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub hitl: bool,
+    /// Most cycles, 1 to 20 [default: 8]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_hyphen_values = true))]
+    pub max_cycles: Option<String>,
+    /// Agent for both: claude, codex, opencode, cursor, gemini, copilot
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "agent_command"))]
+    pub agent: Option<String>,
+    /// A line for `sh -c` that plays planner and loop
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
+    pub agent_command: Option<String>,
+    /// Longest time one child may take, such as `90m` [default: 2h]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DURATION"))]
+    pub agent_timeout: Option<String>,
+    /// Who does the tasks
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHO", default_value_t))]
+    pub loop_runner: LoopRunner,
+    /// Whose rules apply, and where to depart from them
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub rules: RuleArgs,
+}
+
+/// Who does the tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum LoopRunner {
+    /// The agent, as `rw-loop`
+    #[default]
+    Agent,
+    /// onloop runs tasks that have a workflow, the agent the others
+    Onloop,
+}
+
+/// Whose rules apply, and where to depart from them.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RuleArgs {
+    /// Whose rules apply: v1 (the original), v2, v3, route [default: v1]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PROFILE"))]
+    pub profile: Option<String>,
+    /// Stop when a cycle repeats the one before it
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stop_on_stall: bool,
+    /// Let the summary count only until the planner has been given it
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub summary_once: bool,
+    /// `sh -c` line that checks the workspace first (profiles v3, route)
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
+    pub health_command: Option<String>,
+    /// A line for `sh -c` that repairs what the check found and checks again
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LINE", requires = "health_command"))]
+    pub health_repair_command: Option<String>,
+}
+
+/// Arguments of `onloop auto begin`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct BeginArgs {
+    /// What to build, with flags in between, all in one word
+    #[cfg_attr(
+        feature = "cli",
+        arg(value_name = "ARGUMENT", default_value = "", allow_hyphen_values = true)
+    )]
+    pub argument: String,
+    /// This host cannot start child agents
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_subagents: bool,
+    /// Whose rules apply, and where to depart from them
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub rules: RuleArgs,
+}
+
+/// Arguments of `onloop auto resume`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ResumeArgs {
+    /// The child's answer; without it the child is named again
+    #[cfg_attr(feature = "cli", arg(value_name = "RESULT_FILE", conflicts_with = "failed"))]
+    pub result_file: Option<String>,
+    /// The child gave no answer: threw, timeout, cancelled or unavailable
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW"))]
+    pub failed: Option<String>,
+}
+
+/// Arguments of `onloop auto route`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RouteArgs {
+    /// What to build, with flags in between
+    #[cfg_attr(feature = "cli", arg(value_name = "ARGUMENT", allow_hyphen_values = true))]
+    pub argument: Vec<String>,
+}
+
+/// Arguments of `onloop auto init`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct InitArgs {
+    /// Say what would be written, and write nothing
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+/// The command line of `onloop auto` with everything that is no option of ours moved behind
+/// `--`, in its order: what to build may contain words that look like options, and the flags
+/// for the loop belong to it. Other command lines come back as they are.
+#[cfg(feature = "cli")]
+pub fn with_argument_last(argv: &[String]) -> Vec<String> {
+    use clap::{Args, Subcommand};
+    let [program, verb, words @ ..] = argv else { return argv.to_vec() };
+    let is_verb = |word: &String| AutoVerb::has_subcommand(word);
+    if verb != "auto" || words.first().is_some_and(is_verb) {
+        return argv.to_vec();
+    }
+    let command = RunArgs::augment_args(clap::Command::new("auto"));
+    let part_of_argument = ["auto", "no-hitl", "hitl", "max-cycles"];
+    let option = |name: &str| {
+        let named = |arg: &&clap::Arg| arg.get_long() == Some(name);
+        command.get_arguments().find(named).filter(|_| !part_of_argument.contains(&name))
+    };
+    let mut ours = vec![program.clone(), verb.clone()];
+    let mut argument = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            argument.extend(words.by_ref().cloned());
+            break;
+        }
+        if matches!(word.as_str(), "-h" | "--help" | "-V" | "--version") {
+            ours.push(word.clone());
+            continue;
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), None),
+        };
+        match name.strip_prefix("--").and_then(option) {
+            None => argument.push(word.clone()),
+            Some(known) => {
+                ours.push(word.clone());
+                if value.is_none() && known.get_action().takes_values() {
+                    ours.extend(words.next().cloned());
+                }
+            }
+        }
+    }
+    ours.push("--".to_owned());
+    ours.append(&mut argument);
+    ours
+}
+
+impl RunArgs {
+    /// The argument as one text: the flags, then the words.
+    pub fn argument_text(&self) -> String {
+        let flags = [(self.auto, "--auto"), (self.no_hitl, "--no-hitl"), (self.hitl, "--hitl")];
+        let mut words: Vec<String> = flags
+            .into_iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, flag)| flag.to_owned())
+            .collect();
+        words.extend(self.max_cycles.as_ref().map(|number| format!("--max-cycles={number}")));
+        words.extend(self.argument.iter().cloned());
+        words.join(" ")
+    }
+
+    /// How tasks that are workflows are run, where we run them: by the agent that plays the
+    /// children, if one is named.
+    pub(super) fn native_loop(&self) -> Option<NativeLoop> {
+        match self.loop_runner {
+            LoopRunner::Agent => None,
+            LoopRunner::Onloop => Some(NativeLoop {
+                conduct: ConductArgs {
+                    agent: AgentArgs {
+                        agent: self.agent.clone(),
+                        agent_command: self.agent_command.clone(),
+                    },
+                    agent_timeout: self.agent_timeout.clone(),
+                    ..ConductArgs::default()
+                },
+            }),
+        }
+    }
+
+    /// Who plays the children; `None` where nobody is named.
+    pub(super) fn child_command(
+        &self,
+        from_env: Option<&str>,
+    ) -> Result<Option<ChildCommand>, String> {
+        let timeout_ms = match &self.agent_timeout {
+            None => limits::AGENT_TIMEOUT_MS,
+            Some(text) => duration::parse_ms(text).ok_or_else(|| {
+                format!(
+                    "found `{text}` as `--agent-timeout`, expected a length of time such as `90m`"
+                )
+            })?,
+        };
+        let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
+            (Some(line), _) => Agent::CommandLine(line.clone()),
+            (None, None) => return Ok(None),
+            (None, Some(name)) => match Agent::named(name) {
+                Some(agent @ (Agent::Preset(_) | Agent::CommandLine(_))) => agent,
+                Some(Agent::Script | Agent::You) => {
+                    return Err(format!("`{name}` cannot play `rw-planner` and `rw-loop`"));
+                }
+                None => {
+                    return Err(format!(
+                        "found agent `{name}`, expected one of {}",
+                        Agent::names()
+                    ));
+                }
+            },
+        };
+        let form = match self.loop_runner {
+            LoopRunner::Agent => TaskForm::Prose,
+            LoopRunner::Onloop => TaskForm::Workflow,
+        };
+        Ok(Some(ChildCommand { agent, timeout_ms, form }))
+    }
+}
+
+impl RuleArgs {
+    pub(super) fn profile(&self) -> Result<Profile, String> {
+        match &self.profile {
+            None => Ok(Profile::default()),
+            Some(name) => Profile::parse(name).ok_or_else(|| {
+                format!("found profile `{name}`, expected `v1`, `v2`, `v3` or `route`")
+            }),
+        }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options {
+            stall: if self.stop_on_stall { OnStall::Stop } else { OnStall::GoOn },
+            summary: if self.summary_once { SummaryUse::Once } else { SummaryUse::EveryCycle },
+        }
+    }
+
+    pub(super) fn health(&self) -> HealthCommands {
+        HealthCommands {
+            check: self.health_command.clone(),
+            repair: self.health_repair_command.clone(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Child agents as processes.
+
+use crate::agent::{self, Agent};
+use crate::auto::RUNTIME_FOLDER;
+use crate::auto::child::ChildOutcome;
+use crate::auto::prompts::{self, TaskForm};
+use crate::auto::record::Dispatch;
+use crate::effect::{
+    Capture, Durability, Expect, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
+};
+use crate::limits;
+use crate::text;
+
+/// How children are started.
+#[derive(Clone, Debug)]
+pub(super) struct ChildCommand {
+    pub(super) agent: Agent,
+    pub(super) timeout_ms: u64,
+    /// What a planner is to make of a task.
+    pub(super) form: TaskForm,
+}
+
+/// Longest value of an environment variable; systems refuse longer ones. The whole argument
+/// is in the prompt.
+const VARIABLE_BYTES: usize = 96 * 1024;
+
+impl ChildCommand {
+    /// Starts a child and waits for its answer. Prompt and output stay in the run's log
+    /// folder.
+    pub(super) async fn run(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+        let target = dispatch.target.as_str();
+        let stem = format!("{RUNTIME_FOLDER}/logs/{run}/{}", stem(dispatch));
+        let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
+        let prompt_path = format!("{stem}.prompt.md");
+        let bytes = prompt.clone().into_bytes();
+        if let Err(failure) = io.write(&prompt_path, bytes, Expect::Any, Durability::Relaxed).await
+        {
+            io.note(format!("warning: no copy of the prompt: {failure}")).await;
+        }
+        let log_path = format!("{stem}.log");
+        let variable =
+            |value: &str| text::prefix(&value.replace('\0', " "), VARIABLE_BYTES).to_owned();
+        let command = match &self.agent {
+            Agent::Preset(preset) => preset.command(&prompt),
+            Agent::CommandLine(line) => agent::command_line(line),
+            Agent::Script | Agent::You => return ChildOutcome::Unavailable,
+        };
+        let spec = ProcessSpec {
+            command,
+            cwd: io.start().cwd.clone(),
+            env_remove: Vec::new(),
+            env_set: vec![
+                ("ONLOOP_AUTO_TARGET".to_owned(), target.to_owned()),
+                ("ONLOOP_AUTO_ARGUMENT".to_owned(), variable(&dispatch.argument)),
+                ("ONLOOP_AUTO_CYCLE".to_owned(), dispatch.cycle.to_string()),
+                ("ONLOOP_AUTO_RUN".to_owned(), run.to_owned()),
+                ("ONLOOP_PROMPT_FILE".to_owned(), absolute(&io.start().cwd, &prompt_path)),
+            ],
+            stdin: Some(prompt.into_bytes()),
+            timeout_ms: Some(self.timeout_ms),
+            capture_bytes: limits::AUTO_ANSWER_BYTES,
+            stream_to: Some(log_path.clone()),
+            label: Some(format!("cycle {}: {target}", dispatch.cycle)),
+            interactive: false,
+            wake_after_ms: None,
+            wake_on_input: false,
+        };
+        match io.process(spec).await {
+            Ok(end) => outcome(&end, &log_path),
+            Err(failure) => match failure.kind {
+                FailureKind::NotFound | FailureKind::Unsupported => {
+                    io.note(format!("error: cannot start `{}`: {failure}", self.agent.name()))
+                        .await;
+                    ChildOutcome::Unavailable
+                }
+                FailureKind::Interrupted => ChildOutcome::Cancelled,
+                _ => ChildOutcome::Failed(failure.message),
+            },
+        }
+    }
+}
+
+/// What the log files of a dispatch are called, without their endings.
+pub(super) fn stem(dispatch: &Dispatch) -> String {
+    format!("{:02}-{}", dispatch.cycle, dispatch.target.as_str())
+}
+
+/// Keeps an answer of ours beside what agents say.
+pub(super) async fn keep_answer(io: &Io, run: &str, dispatch: &Dispatch, outcome: &ChildOutcome) {
+    let ChildOutcome::Answered(answer) = outcome else { return };
+    let path = format!("{RUNTIME_FOLDER}/logs/{run}/{}.result.md", stem(dispatch));
+    let bytes = answer.clone().into_bytes();
+    if let Err(failure) = io.write(&path, bytes, Expect::Any, Durability::Relaxed).await {
+        io.note(format!("warning: no copy of the answer: {failure}")).await;
+    }
+}
+
+fn outcome(end: &ProcessEnd, log_path: &str) -> ChildOutcome {
+    let failed = |how: String| {
+        ChildOutcome::Failed(format!("the child ended with {how}; its output is in `{log_path}`"))
+    };
+    match end.status {
+        ProcessStatus::Exited(0) => ChildOutcome::Answered(answer(&end.stdout)),
+        ProcessStatus::Exited(code) => failed(format!("exit code {code}")),
+        ProcessStatus::Signalled(signal) => failed(format!("signal {signal}")),
+        ProcessStatus::TimedOut => ChildOutcome::TimedOut,
+        ProcessStatus::Interrupted => ChildOutcome::Cancelled,
+    }
+}
+
+/// The whole lines that were kept of an answer. A line that the middle was cut out of could
+/// begin anywhere, even with what looks like a token.
+fn answer(output: &Capture) -> String {
+    let (head, tail) = (output.head.as_slice(), output.tail.as_slice());
+    if output.omitted_bytes() == 0 {
+        return String::from_utf8_lossy(&[head, tail].concat()).into_owned();
+    }
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let head_end = head.iter().rposition(is_end).map_or(0, |at| at + 1);
+    let tail_start = tail.iter().position(is_end).map_or(tail.len(), |at| at + 1);
+    String::from_utf8_lossy(&[&head[..head_end], &tail[tail_start..]].concat()).into_owned()
+}
+
+fn absolute(cwd: &str, path: &str) -> String {
+    format!("{}/{path}", cwd.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capture(head: &str, tail: &str, omitted: u64) -> Capture {
+        let total_bytes = (head.len() + tail.len()) as u64 + omitted;
+        Capture { head: head.into(), tail: tail.into(), total_bytes }
+    }
+
+    #[test]
+    fn a_cut_answer_keeps_whole_lines_only() {
+        assert_eq!(answer(&capture("a\nNEXT_", "COMMAND=done\n", 0)), "a\nNEXT_COMMAND=done\n");
+        assert_eq!(answer(&capture("a\nNEXT_", "COMMAND=done\nb", 9)), "a\nb");
+        assert_eq!(answer(&capture("a", "NEXT_COMMAND=done", 1)), "");
+        assert_eq!(
+            answer(&capture("a\n", "xNEXT_COMMAND=done\nNEXT_COMMAND=rw-loop\n", 1)),
+            "a\nNEXT_COMMAND=rw-loop\n"
+        );
+    }
+}

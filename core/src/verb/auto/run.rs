@@ -1,0 +1,101 @@
+//! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
+
+use super::args::{RouteArgs, RuleArgs, RunArgs};
+use super::child::{ChildCommand, keep_answer};
+use super::drive::{Halt, advance, stamping, take};
+use super::native_loop::NativeLoop;
+use super::workspace::{HealthCommands, Speech, Workspace};
+use crate::auto::child::ChildOutcome;
+use crate::auto::record::{Assignment, Auto, Dispatch, Event};
+use crate::auto::{Profile, Target};
+use crate::effect::{Exit, Io, Start};
+use crate::text;
+
+/// Runs planner and loop in turns until the run ends.
+pub async fn run(io: Io, args: RunArgs) -> Exit {
+    let prepared = args
+        .rules
+        .profile()
+        .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"))?)));
+    let (profile, child) = match prepared {
+        Ok(prepared) => prepared,
+        Err(message) => {
+            io.note(format!("error: {}", text::one_line(&message))).await;
+            return Exit::Usage;
+        }
+    };
+    let native = args.native_loop();
+    if child.is_none() && native.is_none() && profile != Profile::Route {
+        io.note("note: no agent is named; give `--agent NAME` or `--agent-command LINE`").await;
+    }
+    let assignment = Assignment {
+        run: run_id(io.start()),
+        argument: args.argument_text(),
+        profile,
+        options: args.rules.options(),
+        can_dispatch: child.is_some() || native.is_some(),
+    };
+    let world = Workspace::new(&io, args.rules.health(), Speech::Immediate);
+    to_the_end(&io, world, assignment, Cast { native, child }).await
+}
+
+/// One routing pass; starts nothing.
+pub async fn route(io: Io, args: RouteArgs) -> Exit {
+    let assignment = Assignment {
+        run: run_id(io.start()),
+        argument: args.argument.join(" "),
+        profile: Profile::Route,
+        options: RuleArgs::default().options(),
+        can_dispatch: false,
+    };
+    let world = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
+    to_the_end(&io, world, assignment, Cast { native: None, child: None }).await
+}
+
+async fn to_the_end(io: &Io, mut world: Workspace, assignment: Assignment, cast: Cast) -> Exit {
+    let during_child = stamping(io, &assignment.run);
+    let mut auto = Auto::begin(assignment);
+    loop {
+        let (waiting, dispatch) = match advance(&mut world, auto).await {
+            Halt::Child(waiting, dispatch) => (waiting, dispatch),
+            Halt::Over(ending) => return Exit::Auto(ending),
+        };
+        let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
+        let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
+        auto = take(&mut world, &waiting, event).await;
+    }
+}
+
+/// Who plays the children.
+struct Cast {
+    /// Tasks that are workflows, where we run them.
+    native: Option<NativeLoop>,
+    /// Everything else.
+    child: Option<ChildCommand>,
+}
+
+impl Cast {
+    async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+        if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
+            && let Some(outcome) = native.run(io, dispatch).await
+        {
+            keep_answer(io, run, dispatch, &outcome).await;
+            return outcome;
+        }
+        match &self.child {
+            Some(child) => child.run(io, run, dispatch).await,
+            None => {
+                let target = dispatch.target.as_str();
+                io.note(format!("error: nobody plays `{target}`; name an agent with --agent"))
+                    .await;
+                ChildOutcome::Unavailable
+            }
+        }
+    }
+}
+
+/// A name that no other run has: time, process, randomness.
+pub(super) fn run_id(start: &Start) -> String {
+    let random: String = start.random[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("rw-{}-{}-{random}", start.now.to_run_id_stamp(), start.process.pid)
+}

@@ -1,0 +1,49 @@
+//! `onloop finalize`: close the record of a run that an agent drove step by step.
+
+use crate::documents;
+use crate::effect::{Exit, Io};
+use crate::engine::verify::repeat_checks;
+use crate::run::{Event, Next};
+use crate::verb::gate::change;
+use crate::verb::resume::open;
+use crate::verb::step::conditions;
+
+/// Arguments of `onloop finalize`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct FinalizeArgs {
+    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+    /// Print JSON; this is what happens anyway
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop finalize`: repeats the checks, ends the run and prints its summary.
+pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
+    match end(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(Exit::Interrupted) => Exit::Interrupted,
+        Err(_) => Exit::Failed,
+    }
+}
+
+async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await?;
+    if !store.run().is_over() {
+        if store.run().next() == Next::Repeat {
+            let repeated = repeat_checks(io, store.run(), &conditions(io, store.run())).await;
+            let (repeated, failures) = repeated.ok_or(Exit::Interrupted)?;
+            change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
+        }
+        change(io, &mut store, Event::RunFinalized).await?;
+    }
+    // An agent may have ticked a box itself, or the power gone before we did.
+    for line in store.repair_mirrors().await {
+        io.note(line).await;
+    }
+    let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    Ok(())
+}

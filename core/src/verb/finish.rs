@@ -1,0 +1,249 @@
+//! `onloop finish`: keep, merge, publish or discard the work of a run that has ended.
+//!
+//! What is about to be done is durable before it is done, and what came of it before it is
+//! said. After a crash in between, the same command looks first at how far things had come.
+
+mod acts;
+mod plan;
+mod pull_request;
+mod scene;
+
+use crate::documents;
+use crate::effect::{Exit, Failure, FailureKind, Io};
+use crate::engine::store::{Paths, Store, StoreError, prepare_folder};
+use crate::limits;
+use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
+use crate::text;
+use crate::verb::locate::roots_of;
+use crate::verb::resume::drive_alone;
+use plan::Wish;
+use scene::Scene;
+
+/// Arguments of `onloop finish`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct FinishArgs {
+    /// Run id
+    pub run_id: String,
+    /// What becomes of the work
+    #[cfg_attr(feature = "cli", arg(value_enum, value_name = "DISPOSITION"))]
+    pub disposition: DispositionWord,
+    /// Branch to merge into [default: where the run started, or main]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "B"))]
+    pub target_branch: Option<String>,
+    /// Remote to publish to
+    #[cfg_attr(feature = "cli", arg(long, value_name = "R", default_value = "origin"))]
+    pub remote: String,
+    /// Open a pull request with `gh` after publishing
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "pr_url"))]
+    pub create_pr: bool,
+    /// Record the address of a pull request that is open already
+    #[cfg_attr(feature = "cli", arg(long, value_name = "U"))]
+    pub pr_url: Option<String>,
+    /// What there is to say about it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "T"))]
+    pub notes: Option<String>,
+    /// `--confirm discard` is needed to discard
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WORD"))]
+    pub confirm: Option<String>,
+    /// Replace an outcome that is recorded already
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
+}
+
+/// What becomes of the work, as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum DispositionWord {
+    /// Leave branch and worktree as they are
+    #[cfg_attr(feature = "cli", value(alias = "kept"))]
+    Keep,
+    /// Merge the branch, then remove it and its worktree
+    #[cfg_attr(feature = "cli", value(alias = "merged"))]
+    Merge,
+    /// Push the branch
+    #[cfg_attr(feature = "cli", value(alias = "published"))]
+    Publish,
+    /// Remove branch and worktree
+    #[cfg_attr(feature = "cli", value(alias = "discarded"))]
+    Discard,
+}
+
+/// Why there is no outcome.
+#[derive(Debug)]
+enum Stop {
+    /// For the reason given; its first line is what agents match on.
+    Refused(String),
+    Interrupted,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        match failure.kind == FailureKind::Interrupted {
+            true => Stop::Interrupted,
+            false => Stop::Refused(text::printable(&failure.message)),
+        }
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Stop {
+        match error {
+            StoreError::Failed(failure) => failure.into(),
+            StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
+                Stop::Refused(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Stop::Refused(refusal.to_string())
+    }
+}
+
+/// `onloop finish`: does what is asked and prints the summary.
+pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
+    let stop = match alone(io, args).await {
+        Ok(store) => {
+            let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+            io.result(summary.expect("a summary has only string keys") + "\n").await;
+            return Exit::Done;
+        }
+        Err(stop) => stop,
+    };
+    match stop {
+        Stop::Refused(reason) => {
+            io.note(format!("ERROR: {}", reason.trim_end())).await;
+            Exit::Failed
+        }
+        Stop::Interrupted => {
+            io.note("Interrupted; the same command looks at how far it had come and goes on.")
+                .await;
+            Exit::Interrupted
+        }
+    }
+}
+
+/// One finish at a time in a repository.
+async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, Stop> {
+    let wish = Wish::read(args).map_err(Stop::Refused)?;
+    let store = newest(io, &args.run_id).await?;
+    let home = scene::home(io, store.run()).await?;
+    prepare_folder(io, &home).await?;
+    let lock = Paths::finish_lock(&home);
+    io.lock(&lock, limits::LOCK_WAIT_MS).await?;
+    let finished = settle(io, &args.run_id, &wish).await;
+    // A lock that cannot be released ends with this process.
+    let _ = io.unlock(&lock).await;
+    finished
+}
+
+/// The record of the run; of two, the one that was changed last, which is the one that the
+/// record was moved to.
+async fn newest(io: &Io, id: &str) -> Result<Store, Stop> {
+    let roots = if is_run_id(id) { roots_of(io, id).await } else { Vec::new() };
+    let mut newest: Option<Store> = None;
+    let rank = |store: &Store| {
+        let place = &store.run().place;
+        let moved = place.worktree_path.as_ref() != Some(&place.execution_root);
+        (store.run().revision, moved)
+    };
+    for root in roots {
+        let store = Store::open(io, &root, id).await?;
+        if newest.as_ref().is_none_or(|other| rank(&store) > rank(other)) {
+            newest = Some(store);
+        }
+    }
+    newest.ok_or_else(|| {
+        let id = text::one_line(id);
+        Stop::Refused(format!(
+            "Could not locate HOTL run {id} in the repo checkout or its worktrees."
+        ))
+    })
+}
+
+async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, Stop> {
+    let mut store = newest(io, id).await?;
+    let scene = Scene::survey(io, store.run()).await?;
+    let driver = store.paths().driver_lock();
+    drive_alone(io, &store)
+        .await
+        .map_err(|_| Stop::Refused("the work is in use; nothing was done with it".to_owned()))?;
+    let intended = intend(io, &mut store, wish, scene.as_ref()).await;
+    // From here on the intention keeps everybody else away from the run.
+    let _ = io.unlock(&driver).await;
+    let Some(intent) = intended? else { return Ok(store) };
+    let scene = scene.expect("nothing is intended without a scene");
+    acts::perform(io, store, &scene, &intent).await
+}
+
+/// Makes durable what is about to be done; `None`: there is nothing to do but record that
+/// the work is kept, and that has happened.
+async fn intend(
+    io: &Io,
+    store: &mut Store,
+    wish: &Wish,
+    scene: Option<&Scene>,
+) -> Result<Option<FinishIntent>, Stop> {
+    if let Some(intent) = store.run().finish_intent.clone() {
+        let scene = scene.ok_or_else(|| Stop::Refused(plan::no_branch(store.run())))?;
+        match acts::look(io, store.run(), scene, &intent, wish).await? {
+            acts::Progress::GoOn => {
+                plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), refuse)?;
+                return Ok(Some(FinishIntent {
+                    notes: wish.notes.clone().or(intent.notes.clone()),
+                    ..intent
+                }));
+            }
+            acts::Progress::NotBegun(reason) => store.apply(Event::FinishAbandoned { reason })?,
+            // The record says why and how to end it.
+            acts::Progress::Elsewhere => {}
+        }
+    }
+    let replace = wish.force;
+    if wish.disposition == Disposition::Kept {
+        let outcome = kept(store, scene, wish);
+        store.apply(Event::FinishRecorded { outcome, replace })?;
+        store.commit().await?;
+        return Ok(None);
+    }
+    let act = choose(io, store, wish, scene).await?;
+    store.apply(Event::FinishIntended { act, notes: wish.notes.clone(), replace })?;
+    store.commit().await?;
+    Ok(store.run().finish_intent.clone())
+}
+
+/// Asks the record first: whether the run has ended matters before where its branch is.
+async fn choose(
+    io: &Io,
+    store: &Store,
+    wish: &Wish,
+    scene: Option<&Scene>,
+) -> Result<FinishAct, Stop> {
+    let mut rehearsal = store.run().clone();
+    let act = wish.rehearsed();
+    rehearsal.apply(io.now(), &Event::FinishIntended { act, notes: None, replace: wish.force })?;
+    if let Some(objection) = wish.objection() {
+        return refuse(objection);
+    }
+    let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
+    let target = scene.target(io, store.run(), wish.target.as_deref()).await?;
+    plan::plan(store.run(), scene, wish, target.as_ref()).map_err(Stop::Refused)
+}
+
+fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
+    FinishOutcome {
+        target_branch: wish.target.clone(),
+        pr_url: wish.pr_url.clone(),
+        branch_action: store.run().place.branch.as_ref().map(|_| "kept".to_owned()),
+        worktree_action: scene.and_then(|s| s.worktree.as_ref()).map(|_| "kept".to_owned()),
+        notes: wish.notes.clone(),
+        ..FinishOutcome::new(Disposition::Kept)
+    }
+}
+
+fn refuse<T>(reason: String) -> Result<T, Stop> {
+    Err(Stop::Refused(reason))
+}

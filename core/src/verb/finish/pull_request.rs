@@ -1,0 +1,90 @@
+//! Pull requests, with the program `gh`.
+
+use super::plan::is_web_address;
+use super::scene::Scene;
+use super::{Stop, refuse};
+use crate::effect::{Command, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use crate::engine::verify::private_names;
+use crate::limits;
+use crate::run::Run;
+use crate::text;
+
+/// Opens a pull request for the run's branch and returns its address. When an earlier attempt
+/// may have opened one (`perhaps_there`), that one is looked for first.
+pub(super) async fn open(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    target: &str,
+    perhaps_there: bool,
+) -> Result<String, Stop> {
+    let ends = ["--base", target, "--head", &scene.branch];
+    if perhaps_there {
+        let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
+        let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
+        let found = address(&gh(io, run, scene, &args).await?);
+        if let Some(url) = found {
+            return Ok(url);
+        }
+    }
+    let args = [&["pr", "create"][..], &ends[..], &["--fill"][..]].concat();
+    let end = gh(io, run, scene, &args).await?;
+    if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
+        return url.map_or_else(|| refuse(unfinished(run, scene, "gh named no address")), Ok);
+    }
+    let said = [end.stderr.text(), end.stdout.text()].join("\n");
+    let said = match (said.trim(), end.status) {
+        ("", ProcessStatus::Exited(code)) => format!("exit code {code}"),
+        ("", ProcessStatus::TimedOut) => "it took too long".to_owned(),
+        ("", ProcessStatus::Signalled(_) | ProcessStatus::Interrupted) => {
+            "it was killed".to_owned()
+        }
+        (said, _) => text::ellipsis(said, 2000),
+    };
+    refuse(unfinished(run, scene, &said))
+}
+
+async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, Stop> {
+    let argv = std::iter::once("gh").chain(args.iter().copied()).map(str::to_owned).collect();
+    let spec = ProcessSpec {
+        command: Command::Argv(argv),
+        cwd: scene.home.clone(),
+        env_remove: private_names(io),
+        env_set: vec![("GH_PROMPT_DISABLED".to_owned(), "1".to_owned())],
+        stdin: None,
+        timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
+        capture_bytes: limits::CAPTURE_BYTES,
+        stream_to: None,
+        wake_after_ms: None,
+        wake_on_input: false,
+        label: Some("gh".to_owned()),
+        interactive: false,
+    };
+    match io.process(spec).await {
+        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(Stop::Interrupted),
+        Ok(end) => Ok(end),
+        Err(failure) if failure.kind == FailureKind::NotFound => {
+            refuse(unfinished(run, scene, "the program `gh` is not installed"))
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// The address that `gh` says at the end of what it says.
+fn address(end: &ProcessEnd) -> Option<String> {
+    let said = end.stdout.text();
+    let mut lines = said.lines().rev().map(str::trim);
+    lines.find(|line| is_web_address(line)).map(str::to_owned)
+}
+
+fn unfinished(run: &Run, scene: &Scene, said: &str) -> String {
+    let intent = run.finish_intent.as_ref();
+    let command = intent.map(|intent| intent.act.command(&run.id)).unwrap_or_default();
+    format!(
+        "{} is published, but no pull request was opened:\n  {}\nTry again:\n  {command}\n\
+         Or record it without one:\n  onloop finish {} publish --pr-url URL",
+        scene.branch,
+        said.replace('\n', "\n  "),
+        run.id
+    )
+}

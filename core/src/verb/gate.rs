@@ -1,0 +1,171 @@
+//! `onloop gate N approved|rejected`: record a decision.
+
+use crate::effect::{Exit, Io};
+use crate::engine::ask;
+use crate::engine::store::{Store, StoreError};
+use crate::run::{BlockReason, Decision, Event, Mode, Question, Refusal, Run, StepStatus};
+use crate::verb::resume::open;
+
+/// Arguments of `onloop gate`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct GateArgs {
+    /// Number of the step
+    #[cfg_attr(feature = "cli", arg(value_name = "N"))]
+    pub step: u32,
+    /// The decision
+    #[cfg_attr(feature = "cli", arg(value_enum))]
+    pub decision: DecisionWord,
+    /// Who decides
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value = "human"))]
+    pub mode: ModeWord,
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+}
+
+/// A decision as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum DecisionWord {
+    /// Go on
+    Approved,
+    /// Do not
+    Rejected,
+}
+
+impl DecisionWord {
+    fn decision(self) -> Decision {
+        match self {
+            DecisionWord::Approved => Decision::Approved,
+            DecisionWord::Rejected => Decision::Rejected,
+        }
+    }
+}
+
+/// Who decides, as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum ModeWord {
+    /// The rules, where they allow it
+    Auto,
+    /// A person
+    Human,
+}
+
+/// `onloop gate`.
+pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
+    match decide(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let mode = match args.mode {
+        ModeWord::Auto => Mode::Auto,
+        ModeWord::Human => Mode::Human,
+    };
+    let decision = args.decision.decision();
+    record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }).await
+}
+
+/// Makes a decision durable and says it.
+async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
+    let Event::GateDecided { step, decision, mode } = event else {
+        unreachable!("questions about a step's gate or review are answered with a decision");
+    };
+    let reviewing = store.run().step(step).is_some_and(|record| {
+        matches!(
+            record.status,
+            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected)
+        )
+    });
+    change(io, store, event).await?;
+    let subject = if reviewing { "human-review" } else { "gate" };
+    io.result(format!("{subject} {step}: {} ({})\n", decision.word(), mode.word())).await;
+    Ok(())
+}
+
+/// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
+/// agent's word is never taken for that of a person.
+pub(crate) async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
+    match propose(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let step = args.step;
+    let decision = args.decision.decision();
+    let at = io.now();
+    let is_possible = |event: &Event| store.run().clone().apply(at, event);
+    let event = Event::GateDecided { step, decision, mode: Mode::Auto };
+    let event = match is_possible(&event) {
+        Ok(()) => event,
+        Err(refusal @ Refusal::HumanGateRequired { .. }) => {
+            let question = question(store.run(), step);
+            let word = decision.word();
+            io.note(format!("An agent proposes that step {step} is {word}.")).await;
+            match ask::person(io, &store, &question).await {
+                Ok(ask::Answer::Event(event)) => event,
+                Ok(ask::Answer::Nobody) => {
+                    let id = &store.run().id;
+                    io.note(format!(
+                        "ERROR: {refusal}, and nobody could be asked here. A person decides                          with one of:\n  onloop gate {step} approved --run-id {id}\n  onloop gate                          {step} rejected --run-id {id}"
+                    ))
+                    .await;
+                    return Err(Exit::Refused);
+                }
+                Err(_) => return Err(Exit::Interrupted),
+            }
+        }
+        Err(refusal) => {
+            io.note(format!("ERROR: {refusal}")).await;
+            return Err(Exit::Failed);
+        }
+    };
+    record(io, &mut store, event).await
+}
+
+/// What a person is asked about a step that waits for one.
+fn question(run: &Run, step: u32) -> Question {
+    match run.step(step).map(|record| &record.status) {
+        Some(StepStatus::Blocked(BlockReason::HumanReview { prompt })) => {
+            Question::Review { step, prompt: prompt.clone() }
+        }
+        Some(StepStatus::Blocked(BlockReason::ReviewRejected)) => {
+            Question::Review { step, prompt: String::new() }
+        }
+        Some(
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Done
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)),
+        )
+        | None => Question::Gate { step },
+    }
+}
+
+/// Applies one event and makes it durable; a refusal is said in the words that agents match.
+pub(crate) async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
+    if let Err(refusal) = store.apply(event) {
+        io.note(format!("ERROR: {refusal}")).await;
+        return Err(Exit::Failed);
+    }
+    match store.commit().await {
+        Ok(()) => Ok(()),
+        Err(StoreError::Overtaken(refusal)) => {
+            io.note(format!("ERROR: {refusal}")).await;
+            Err(Exit::Failed)
+        }
+        Err(error) => {
+            io.note(format!("ERROR: {error}")).await;
+            Err(Exit::Failed)
+        }
+    }
+}

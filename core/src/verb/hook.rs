@@ -1,0 +1,196 @@
+//! `onloop hook HOST`: one event of an agent host in, its answer out.
+//!
+//! Whatever happens, the host gets a complete answer of its own form, and never one that
+//! makes it run a call that nobody has judged.
+
+mod capture;
+mod judge;
+mod log;
+mod prompt;
+mod stop;
+
+use crate::effect::{Exit, Io};
+use crate::engine::checkout::{self, Checkout};
+use crate::engine::config::{self, Loaded};
+use crate::engine::input;
+use crate::engine::sessions::Sessions;
+use crate::handsoff::{DEPTH_VARIABLE, SessionId};
+use crate::hooks::{Answer, Event, Host, Input};
+use crate::limits;
+use crate::text;
+
+/// Arguments of `onloop hook`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct HookArgs {
+    /// claude, codex, cursor, vscode, opencode, cline or copilot
+    pub host: String,
+    /// How long the host waits, as its entry for this hook says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
+    pub timeout: Option<u64>,
+}
+
+/// The arguments of a command line that is a hook's. Hooks run before every tool call, and
+/// reading the whole grammar takes longer than judging a call; besides, a hook must answer
+/// whatever else is on its command line.
+pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
+    match argv {
+        [_, verb, host, rest @ ..] if verb == "hook" && !host.starts_with('-') => {
+            let timeout = rest.windows(2).find(|pair| pair[0] == "--timeout");
+            let timeout = timeout.and_then(|pair| pair[1].parse().ok());
+            Some(HookArgs { host: host.clone(), timeout })
+        }
+        _ => None,
+    }
+}
+
+/// What to say for a process that breaks in the middle of a hook, before it has said
+/// anything. `None`: it was none.
+pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
+    let host = Host::from_word(&called_as_hook(argv)?.host)?;
+    Some(host.safe_answer("onloop hit a bug of its own and could not judge this call"))
+}
+
+/// `onloop hook`.
+pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
+    let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
+    let Some(host) = Host::from_word(&args.host) else {
+        return unknown_host(io, &args.host, bytes.as_deref().unwrap_or_default()).await;
+    };
+    let read = match &bytes {
+        Ok(bytes) => host.read(bytes),
+        Err(failure) => Err(failure.message.clone()),
+    };
+    let said = match read {
+        Ok(input) => {
+            let kind = input.event.kind();
+            let patience_ms = args.timeout.map_or(host.patience_ms(), |s| s.saturating_mul(1000));
+            host.write(&kind, &respond(io, host, input, patience_ms).await)
+        }
+        Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
+    };
+    if !said.is_empty() {
+        io.result(said).await;
+    }
+    Exit::Done
+}
+
+/// The form of the answer is not known. Every host takes exit code 2 as "no"; an agent that
+/// wants to stop would be sent on by it, so there silence is right.
+async fn unknown_host(io: &Io, host: &str, input: &[u8]) -> Exit {
+    let known: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
+    let host = text::ellipsis(&text::one_line(host), 64);
+    io.note(format!("error: `{host}` is no host; expected one of {}", known.join(", "))).await;
+    let names_stop = |word: &&str| {
+        let event = word.trim_matches('"').to_ascii_lowercase();
+        ["stop", "subagentstop", "session.idle"].contains(&event.as_str())
+    };
+    let input = String::from_utf8_lossy(input);
+    let stops = input.split([':', ',', '{', '}', ' ']).filter(|word| names_stop(word)).count() > 0;
+    if stops { Exit::Done } else { Exit::Usage }
+}
+
+/// One event with everything that every answer needs.
+struct Scene {
+    io: Io,
+    host: Host,
+    session: Option<SessionId>,
+    /// Where the agent works, absolute.
+    cwd: String,
+    /// File with the conversation.
+    transcript: Option<String>,
+    /// How long the host waits for us, from the start.
+    patience_ms: u64,
+    /// The checkout around the project.
+    checkout: Option<Checkout>,
+    /// The top folder of the project.
+    project: String,
+    loaded: Loaded,
+}
+
+async fn respond(io: &Io, host: Host, input: Input, patience_ms: u64) -> Answer {
+    if input.event == Event::Other {
+        return Answer::Nothing;
+    }
+    let event = input.event.clone();
+    let scene = Scene::new(io, host, input, patience_ms).await;
+    if !scene.loaded.config.enabled {
+        return Answer::Nothing;
+    }
+    match event {
+        Event::ToolCall(call) => judge::tool_call(&scene, &call).await,
+        Event::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
+        // An agent that we, or a run of ours, asked for something is not sent on by us.
+        Event::Prompt { .. } | Event::ToolDone { .. } | Event::Stop(_) if scene.is_inner() => {
+            Answer::Nothing
+        }
+        Event::Prompt { text, id, typed } => {
+            prompt::submitted(&scene, &text, id.as_deref(), typed).await
+        }
+        Event::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
+        Event::Stop(stop) => stop::stopped(&scene, &stop).await,
+        Event::Other => Answer::Nothing,
+    }
+}
+
+impl Scene {
+    async fn new(io: &Io, host: Host, input: Input, patience_ms: u64) -> Scene {
+        let start = io.start().cwd.as_str();
+        let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
+        // Where the agent is now may be anywhere; what counts is where it was started.
+        let project = match host {
+            Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
+            // Its own hooks run in the folder of its settings.
+            Host::Cursor => Some(cwd.as_str()),
+            Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
+        };
+        let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
+        let checkout = checkout::find(io, &project).await;
+        let loaded = config::load(io, &project).await;
+        Scene {
+            io: io.clone(),
+            host,
+            session: input.session.as_deref().and_then(SessionId::new),
+            transcript: input.transcript,
+            patience_ms,
+            project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
+            cwd,
+            checkout,
+            loaded,
+        }
+    }
+
+    /// The agent was started by a hook of ours that wanted an opinion.
+    fn is_asked_by_us(&self) -> bool {
+        self.io.env(DEPTH_VARIABLE).is_some()
+    }
+
+    /// The agent was started by a run, or by a hook that asked it for an opinion.
+    fn is_inner(&self) -> bool {
+        self.is_asked_by_us() || self.io.env("ONLOOP_RUN_ID").is_some()
+    }
+
+    /// Time until the host stops waiting for us.
+    fn time_left_ms(&self) -> u64 {
+        let spent_ms = self.io.now().millis_since(self.io.start().now);
+        self.patience_ms.saturating_sub(spent_ms)
+    }
+
+    /// The end of the conversation, and whether that is all of it. A transcript that is not
+    /// there yet, or not any more, is an empty one.
+    async fn transcript(&self) -> (Vec<u8>, bool) {
+        let Some(path) = &self.transcript else { return (Vec::new(), true) };
+        match self.io.read_tail(path, limits::TRANSCRIPT_TAIL_BYTES).await {
+            Ok((bytes, size_bytes)) => {
+                let whole = bytes.len() as u64 == size_bytes;
+                (bytes, whole)
+            }
+            Err(_) => (Vec::new(), true),
+        }
+    }
+
+    /// The files of the session.
+    async fn sessions(&self, id: &SessionId) -> Sessions {
+        Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await
+    }
+}

@@ -1,0 +1,181 @@
+//! May this tool call run? Rules decide first; what they leave open goes on to whoever can
+//! be asked.
+
+use super::{Scene, log};
+use crate::documents::session::Answered;
+use crate::engine::approval::pending::{self, Deferred};
+use crate::engine::approval::{self, Escalation, Verdict};
+use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::message;
+use crate::handsoff::{State, digest, transcript};
+use crate::hooks::{Answer, Host};
+use crate::permission::{Call, Context, Decision, Ruling, Session, decide};
+use crate::verb::permit::{links, surroundings};
+
+/// Before a tool is used.
+pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {
+    let ruling = by_rules(scene, call).await;
+    if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
+        return decided(scene, call, &ruling).await;
+    }
+    if let Some(ruling) = answered_by_hand(scene, call).await {
+        return decided(scene, call, &ruling).await;
+    }
+    let ruling = escalated(scene, call, ruling).await;
+    if ruling.decision == Decision::Ask
+        && let Some(id) = deferred(scene, call, &ruling).await
+    {
+        log::decision(scene, call, &ruling).await;
+        return Answer::Deferred(format!("{}; answer with: onloop approve {id}", why(&ruling)));
+    }
+    remember(scene, call, &ruling).await;
+    decided(scene, call, &ruling).await
+}
+
+/// The host is about to ask a person. Often that is because we have just said so: then nobody
+/// is asked a second time.
+pub(super) async fn permission_request(scene: &Scene, call: &Call) -> Answer {
+    let ruling = by_rules(scene, call).await;
+    if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
+        return decided(scene, call, &ruling).await;
+    }
+    let recalled = match &scene.session {
+        Some(id) => scene.sessions(id).await.recall(id, &digest_of(call)).await,
+        None => None,
+    };
+    let ruling = match recalled {
+        Some(Answered { decision, reason, .. }) => {
+            Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
+        }
+        None => escalated(scene, call, ruling).await,
+    };
+    decided(scene, call, &ruling).await
+}
+
+async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> Answer {
+    log::decision(scene, call, ruling).await;
+    Answer::Decided(ruling.decision, why(ruling))
+}
+
+fn why(ruling: &Ruling) -> String {
+    format!("onloop ({}): {}", ruling.rule, ruling.reason)
+}
+
+/// What a call is about: its command, its path, or all of its input.
+pub(super) fn target(call: &Call) -> String {
+    let keys = ["command", "file_path", "notebook_path", "path", "filePath", "url", "pattern"];
+    let found = keys.iter().find_map(|key| call.input[*key].as_str());
+    found.map_or_else(|| call.input.to_string(), str::to_owned)
+}
+
+fn digest_of(call: &Call) -> String {
+    digest(&format!("{}\n{}", call.tool, call.input))
+}
+
+/// Asks whoever can be asked. What nobody answers stays as it is.
+async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
+    let (tail, whole) = scene.transcript().await;
+    let escalation = Escalation {
+        session_id: scene.session.as_ref().map_or("unknown", |id| id.as_str()).to_owned(),
+        tool: call.tool.clone(),
+        target_text: message::whole(&call.input),
+        reason: ruling.reason.clone(),
+        context: transcript::conversation(&tail, whole),
+        only_a_person: ruling.needs_a_person(),
+        time_left_ms: scene.time_left_ms(),
+    };
+    let (decision, reason) =
+        match approval::escalate(&scene.io, &scene.loaded.config, &escalation).await {
+            Verdict::Allow => (Decision::Allow, "it was approved".to_owned()),
+            Verdict::Deny(reason) => (Decision::Deny, reason),
+            Verdict::NoAnswer(reason) => return Ruling { reason, ..ruling },
+        };
+    Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
+}
+
+/// The answer of a person to a call that was put off; it counts once.
+async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
+    let id = scene.session.as_ref()?;
+    let answer = pending::consume(&scene.io, id.as_str(), &call.tool, &call.input).await;
+    let (decision, reason) = match answer {
+        Ok(None) => return None,
+        Ok(Some(Choice::Allow)) => (Decision::Allow, "a person approved it".to_owned()),
+        Ok(Some(Choice::Deny)) => (Decision::Deny, "a person denied it".to_owned()),
+        Err(failure) => (Decision::Ask, failure.message),
+    };
+    Some(Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() })
+}
+
+/// The id under which the call waits for a person, where the host can wait without us.
+async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String> {
+    if scene.host != Host::Claude || !pending::host_defers(&scene.io) {
+        return None;
+    }
+    let target = message::whole(&call.input);
+    let deferred = Deferred {
+        session_id: scene.session.as_ref()?.as_str(),
+        cwd: &scene.cwd,
+        tool: &call.tool,
+        input: &call.input,
+        target_text: &target,
+        reason: &ruling.reason,
+    };
+    match pending::defer(&scene.io, &deferred).await {
+        Ok(id) => Some(id),
+        Err(failure) => {
+            log::debug(scene, &format!("the call cannot wait: {failure}")).await;
+            None
+        }
+    }
+}
+
+/// Keeps the answer for the other event of the same call. Where it cannot be kept, a person
+/// may be asked twice.
+async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
+    let Some(id) = &scene.session else { return };
+    let config = &scene.loaded.config;
+    if !config.auto_permission && config.telegram.is_none() {
+        return;
+    }
+    let answer = Answered {
+        call: digest_of(call),
+        decision: ruling.decision,
+        reason: ruling.reason.clone(),
+        at: scene.io.now(),
+    };
+    if let Err(problem) = scene.sessions(id).await.remember(id, answer).await {
+        log::debug(scene, &format!("the answer cannot be kept: {problem}")).await;
+    }
+}
+
+/// What the rules say, in the circumstances of this session.
+async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
+    let mut context = context(scene).await;
+    context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
+    let ruling = decide(call, &context);
+    // Links can only take a permission away, so only an allowed call is looked at again.
+    if ruling.decision == Decision::Allow
+        && links::resolve(&scene.io, call, &mut context.places).await
+    {
+        return decide(call, &context);
+    }
+    ruling
+}
+
+async fn context(scene: &Scene) -> Context {
+    let mut context = scene.loaded.context();
+    surroundings::place(&mut context.places, &scene.project, &scene.cwd);
+    let Some(id) = &scene.session else { return context };
+    let sessions = scene.sessions(id).await;
+    if !context.places.state_homes.iter().any(|home| home == sessions.home()) {
+        context.places.state_homes.push(sessions.home().to_owned());
+    }
+    // A session that cannot be read has no rights of a workflow.
+    match sessions.load(id).await {
+        Ok(Some(session)) if matches!(session.state, State::Open(_)) => {
+            let workflow = session.workflow;
+            context.with_session(Some(Session { id: id.to_string(), workflow }))
+        }
+        Ok(_) | Err(_) => context,
+    }
+}

@@ -1,0 +1,121 @@
+//! What hooks did, for people who look for the reason. Only where `handsoff.debug` is on.
+
+use super::Scene;
+use super::judge::target;
+use crate::effect::{Durability, Expect, FailureKind, FileKind};
+use crate::engine::sessions::Sessions;
+use crate::handsoff::Session;
+use crate::handsoff::command::workflow;
+use crate::limits;
+use crate::permission::{Call, Ruling};
+use crate::text;
+
+/// Longest entry.
+const LINE_BYTES: usize = 4096;
+
+/// Adds to `.tmp/hook-debug.log`.
+pub(super) async fn debug(scene: &Scene, message: &str) {
+    if scene.loaded.config.debug {
+        let line = format!("{} {}", prefix(scene), text::one_line(message));
+        add(scene, &format!("{}/.tmp/hook-debug.log", home(scene).await), &line).await;
+    }
+}
+
+/// Adds to `.tmp/hooked-sessions/permission.txt`.
+pub(super) async fn decision(scene: &Scene, call: &Call, ruling: &Ruling) {
+    if !scene.loaded.config.debug {
+        return;
+    }
+    let line = format!(
+        "{} [{}] [{}] [{}] {} | {}",
+        prefix(scene),
+        label(scene).await,
+        text::one_line(&ruling.rule),
+        ruling.decision.as_str(),
+        escaped(&call.tool),
+        escaped(&target(call)),
+    );
+    add(scene, &format!("{}/.tmp/hooked-sessions/permission.txt", home(scene).await), &line).await;
+}
+
+fn prefix(scene: &Scene) -> String {
+    let session = scene.session.as_ref().map_or("unknown", |id| id.as_str());
+    format!("[{}] [{session}]", scene.io.now().to_rfc3339())
+}
+
+/// Beside the session, so that everything about it is in one place.
+async fn home(scene: &Scene) -> String {
+    match &scene.session {
+        Some(id) => scene.sessions(id).await.home().to_owned(),
+        None => Sessions::new(&scene.io).home().to_owned(),
+    }
+}
+
+async fn label(scene: &Scene) -> &'static str {
+    let Some(id) = &scene.session else { return "unknown" };
+    match scene.sessions(id).await.load(id).await {
+        Ok(Some(session)) if session.workflow == Session::RUN => "run",
+        Ok(Some(session)) => workflow(&session.workflow).map_or("unknown", |known| known.label),
+        Ok(None) | Err(_) => "unknown",
+    }
+}
+
+/// One line in which nothing is lost: a forged entry would begin on a line of its own.
+fn escaped(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() || text::is_invisible(c) => {
+                out.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Adds a line; a log that cannot be written changes no decision.
+async fn add(scene: &Scene, path: &str, line: &str) {
+    let Some(folder) = path.rsplit_once('/').map(|(folder, _)| folder) else { return };
+    if let Ok(stat) = scene.io.stat(folder).await
+        && stat.kind != FileKind::Folder
+    {
+        return;
+    }
+    let lock = format!("{path}.lock");
+    if scene.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
+        return;
+    }
+    let mut bytes = match scene.io.read(path, limits::HOOK_LOG_BYTES).await {
+        Ok((bytes, _)) => bytes,
+        Err(failure) if failure.kind == FailureKind::NotFound => Vec::new(),
+        // What cannot be read is not ours, and stays as it is.
+        Err(_) => return release(scene, &lock).await,
+    };
+    let line = format!("{}\n", text::ellipsis(line, LINE_BYTES));
+    if (bytes.len() + line.len()) as u64 > limits::HOOK_LOG_BYTES {
+        let old = format!("{path}.1");
+        let full = std::mem::take(&mut bytes);
+        let _ = scene.io.write(&old, full, Expect::Any, Durability::Relaxed).await;
+    }
+    bytes.extend(line.as_bytes());
+    let _ = scene.io.write(path, bytes, Expect::Any, Durability::Relaxed).await;
+    release(scene, &lock).await;
+}
+
+async fn release(scene: &Scene, lock: &str) {
+    let _ = scene.io.unlock(lock).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn d28_an_entry_is_one_line() {
+        assert_eq!(escaped("git status\n[t] [s] forged"), "git status\\n[t] [s] forged");
+        assert_eq!(escaped("a\r\u{1b}[2J\u{202e}\\n"), "a\\u{d}\\u{1b}[2J\\u{202e}\\\\n");
+    }
+}

@@ -1,0 +1,338 @@
+//! The agent wants to stop: by the record of a run, or by the session's workflow.
+
+use super::{Scene, log};
+use crate::engine::sessions::{Change, Problem, Sessions};
+use crate::engine::store::{Paths, Store};
+use crate::engine::supervisor::{self, Supervision};
+use crate::handsoff::config::Provider;
+use crate::handsoff::prompt::{self, Facts, RunAdvice};
+use crate::handsoff::transcript::{self, Evidence};
+use crate::handsoff::{Ending, HostCap, Session, SessionId, State, Stop, Verdict};
+use crate::hooks::{Answer, Host, StopInput};
+use crate::limits;
+use crate::run::Run;
+use crate::text;
+use crate::verb::locate::ids;
+use crate::verb::status::instruction;
+
+/// Consecutive stops after which Claude Code ends a turn, unless it is told otherwise.
+const CLAUDE_CAP: u32 = 8;
+const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+/// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
+const CURSOR_CAP: u32 = 5;
+
+pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> Answer {
+    let Some(id) = &scene.session else { return Answer::Nothing };
+    if stop.broken_off {
+        return Answer::Nothing;
+    }
+    let sessions = scene.sessions(id).await;
+    let answer = match sessions.load(id).await {
+        Ok(session) => decide(scene, &sessions, id, session, stop).await,
+        Err(problem) => Err(problem),
+    };
+    match answer {
+        Ok(answer) => answer,
+        Err(problem) => {
+            log::debug(scene, &format!("not sent on: {problem}")).await;
+            Answer::Tell(format!("onloop cannot go on with this session: {problem}"))
+        }
+    }
+}
+
+async fn decide(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    session: Option<Session>,
+    stop: &StopInput,
+) -> Result<Answer, Problem> {
+    let ended = |session: &Session| matches!(session.state, State::Ended(_));
+    if session.as_ref().is_some_and(ended) && !is_of_run(session.as_ref()) {
+        return Ok(Answer::Nothing);
+    }
+    let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
+    if let Some(run) = active_run(scene, bound).await
+        && session.as_ref().is_none_or(|session| session.works_on(&run))
+    {
+        return by_record(scene, sessions, id, &run, stop).await;
+    }
+    match session {
+        Some(session) if ended(&session) || session.paused => Ok(Answer::Nothing),
+        Some(session) if is_of_run(Some(&session)) => {
+            end(sessions, id, Ending::Done, "its run is over, or gone").await?;
+            Ok(Answer::Nothing)
+        }
+        Some(session) => by_workflow(scene, sessions, &session, stop).await,
+        None => Ok(Answer::Nothing),
+    }
+}
+
+fn is_of_run(session: Option<&Session>) -> bool {
+    session.is_some_and(|session| session.workflow == Session::RUN)
+}
+
+async fn end(
+    sessions: &Sessions,
+    id: &SessionId,
+    ending: Ending,
+    reason: &str,
+) -> Result<(), Problem> {
+    let at = sessions.now();
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                let changed = session.end(at, ending, Some(reason));
+                (Change::when(changed, session), ())
+            }
+            None => (Change::Keep, ()),
+        })
+        .await
+}
+
+/// The run that is worked on in this checkout: `bound`, or the only unfinished one that has
+/// changed lately. Another process that drives it needs nobody to be sent on.
+pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run> {
+    let wanted = bound.or_else(|| scene.io.env("HOTL_RUN_ID"));
+    let mut folders = vec![scene.io.start().cwd.as_str()];
+    for folder in [scene.project.as_str(), scene.cwd.as_str()] {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    let mut found: Vec<Run> = Vec::new();
+    for root in folders {
+        for id in ids(&scene.io, root).await {
+            if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
+                continue;
+            }
+            let Ok(store) = Store::open(&scene.io, root, &id).await else { continue };
+            let run = store.run();
+            let age_ms = scene.io.now().millis_since(run.last_update);
+            let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
+            let driven = scene.io.stat(&Paths::new(root, &id).driver_lock()).await.is_ok();
+            if lately && !driven && !run.is_over() {
+                found.push(run.clone());
+            }
+        }
+    }
+    // Which of several is meant, nobody has said.
+    if found.len() == 1 { found.pop() } else { None }
+}
+
+async fn by_record(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    run: &Run,
+    stop: &StopInput,
+) -> Result<Answer, Problem> {
+    let (action, _, command) = instruction(run);
+    let body = match prompt::run_advice(run, action, command.as_deref()) {
+        RunAdvice::GoOn(body) => body,
+        RunAdvice::Tell(message) => {
+            log::debug(scene, &message).await;
+            return Ok(Answer::Tell(format!("onloop: {message}")));
+        }
+        RunAdvice::Over => return Ok(Answer::Nothing),
+    };
+    let facts = Stop { run_revision: Some(run.revision), ..facts(scene, stop).await };
+    let at = scene.io.now();
+    let of = prompt::run_title(run);
+    let said = sessions
+        .change(id, |session| {
+            let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
+            session.drive(run, at);
+            let verdict = session.stopped(at, &facts);
+            settle(scene, sessions, session, verdict, |session, facts| {
+                prompt::framed(session, facts, &of, &body)
+            })
+        })
+        .await?;
+    Ok(tell(scene, said).await)
+}
+
+async fn by_workflow(
+    scene: &Scene,
+    sessions: &Sessions,
+    before: &Session,
+    stop: &StopInput,
+) -> Result<Answer, Problem> {
+    let id = &before.id;
+    let facts = facts(scene, stop).await;
+    let plan = match plan_of(before, sessions) {
+        Some(path) => read_plan(scene, path).await,
+        None => None,
+    };
+    let template = template(scene, &before.workflow).await;
+    let at = scene.io.now();
+    let mut said = sessions
+        .change(id, |session| {
+            let Some(mut session) = session else { return (Change::Keep, Said::Nothing) };
+            let verdict = session.stopped(at, &facts);
+            settle(scene, sessions, session, verdict, |session, facts| {
+                let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
+                prompt::continuation(session, Facts { plan, ..facts }, template.as_deref())
+            })
+        })
+        .await?;
+    if let Said::GoOn { prompt, number, maximum } = &mut said
+        && let Some(words) = supervised(scene, before, (*number, *maximum), prompt).await
+    {
+        let resume = scene.host.resume_command(id.as_str());
+        let file = sessions.file(id);
+        let (number, maximum) = (*number, *maximum);
+        let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
+        *prompt = prompt::supervised(before, facts, &words);
+        sent_on(sessions, id, prompt).await?;
+    }
+    Ok(tell(scene, said).await)
+}
+
+/// Remembers what the agent is told in the end.
+async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), Problem> {
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.sent_on(prompt);
+                (Change::Write(Box::new(session)), ())
+            }
+            None => (Change::Keep, ()),
+        })
+        .await
+}
+
+/// What the supervisor would say, if there is one. The count is on disk by now, so that
+/// nothing waits for it.
+async fn supervised(
+    scene: &Scene,
+    session: &Session,
+    (number, most): (u32, u32),
+    own_prompt: &str,
+) -> Option<String> {
+    if scene.loaded.config.supervisor.provider == Provider::None {
+        return None;
+    }
+    let (tail, whole) = scene.transcript().await;
+    let conversation = transcript::conversation(&tail, whole);
+    let about = Supervision {
+        cwd: &scene.cwd,
+        workflow: &session.workflow,
+        number,
+        most,
+        own_prompt,
+        conversation: &conversation,
+        time_left_ms: scene.time_left_ms(),
+    };
+    supervisor::prompt(&scene.io, &scene.loaded.config, &about).await
+}
+
+/// What came of a stop.
+enum Said {
+    Nothing,
+    GoOn { prompt: String, number: u32, maximum: u32 },
+    Over(String),
+}
+
+/// The session after `verdict`, and what is said.
+fn settle(
+    scene: &Scene,
+    sessions: &Sessions,
+    mut session: Session,
+    verdict: Verdict,
+    render: impl FnOnce(&Session, Facts<'_>) -> String,
+) -> (Change, Said) {
+    match verdict {
+        Verdict::Rest => (Change::Keep, Said::Nothing),
+        Verdict::End(why) => {
+            let message = format!("session {} is not sent on: {why}", session.id);
+            (Change::Write(Box::new(session)), Said::Over(message))
+        }
+        Verdict::Continue { number, maximum } => {
+            let file = sessions.file(&session.id);
+            let resume = scene.host.resume_command(session.id.as_str());
+            let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
+            let prompt = render(&session, facts);
+            session.sent_on(&prompt);
+            (Change::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
+        }
+    }
+}
+
+async fn tell(scene: &Scene, said: Said) -> Answer {
+    match said {
+        Said::Nothing => Answer::Nothing,
+        Said::GoOn { prompt, number, maximum } => {
+            log::debug(scene, &format!("sent on {number}/{maximum}")).await;
+            Answer::Continue(prompt)
+        }
+        Said::Over(mut message) => {
+            log::debug(scene, &message).await;
+            if scene.loaded.config.max_continuations == 0 {
+                scene.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
+            }
+            Answer::Tell(format!("onloop: {message}"))
+        }
+    }
+}
+
+/// What is known about the agent's turn, and what host and configuration allow.
+async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
+    let evidence = evidence(scene, stop).await;
+    let message = stop.message.clone().or_else(|| evidence.message.clone());
+    let cap = match scene.host {
+        Host::Claude => {
+            let told = scene.io.env(CLAUDE_CAP_VARIABLE).and_then(|cap| cap.trim().parse().ok());
+            HostCap::InARow(told.filter(|&cap| cap > 0).unwrap_or(CLAUDE_CAP))
+        }
+        Host::Cursor => HostCap::Total(CURSOR_CAP),
+        Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
+    };
+    Stop {
+        configured: scene.loaded.config.max_continuations,
+        cap,
+        evidence: Evidence { message, ..evidence },
+        run_revision: None,
+    }
+}
+
+/// What the transcript shows, once the agent's last words have reached it.
+async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
+    let mut waited_ms = 0;
+    loop {
+        let (tail, whole) = scene.transcript().await;
+        let evidence = transcript::read(&tail, whole);
+        if !stop.message.as_deref().is_some_and(|message| evidence.is_behind(message)) {
+            return evidence;
+        }
+        let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
+        if !sleeps || scene.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
+            // The tools in it belong to an earlier turn.
+            return Evidence { tools: None, ..evidence };
+        }
+        waited_ms += limits::TRANSCRIPT_POLL_MS;
+    }
+}
+
+/// Where the plan of an issue is cached, for the workflow that has one.
+fn plan_of(session: &Session, sessions: &Sessions) -> Option<String> {
+    let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
+    Some(format!("{}/.tmp/plan-of-issue-{issue}.md", sessions.home()))
+}
+
+async fn read_plan(scene: &Scene, path: String) -> Option<(String, String)> {
+    let (bytes, _) = scene.io.read(&path, limits::PLAN_BYTES).await.ok()?;
+    Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The user's own text for a workflow.
+async fn template(scene: &Scene, workflow: &str) -> Option<String> {
+    let own = scene.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
+    match scene.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
+        Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
+        Err(failure) => {
+            log::debug(scene, &format!("the prompt of `{workflow}`: {failure}")).await;
+            None
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `onloop init FILE`: begin a record that an agent drives step by step.
+
+use crate::effect::{Exit, Io};
+use crate::preflight::{Mode, Prepared};
+use crate::verb::run::{create, read_plan};
+
+/// Arguments of `onloop init`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct InitArgs {
+    /// Workflow file
+    pub file: String,
+    /// Name of the way the run is executed
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MODE", default_value = "loop"))]
+    pub executor_mode: String,
+    /// Folder in which agents and checks run [default: the current folder]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
+    pub execution_root: Option<String>,
+    /// Top folder of the repository
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
+    pub repo_root: Option<String>,
+    /// The file that the workflow was copied from
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub source_workflow_path: Option<String>,
+    /// The worktree made for the run
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
+    pub worktree_path: Option<String>,
+    /// Branch of the work
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub branch: Option<String>,
+    /// Branch that the work starts from
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub source_branch: Option<String>,
+    /// Commit that the work starts from
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
+    pub source_head: Option<String>,
+    /// Kind of program that drives the run
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub driver: Option<String>,
+    /// Agent host in which it runs
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub host: Option<String>,
+}
+
+/// `onloop init`: prints the run id and nothing else.
+pub async fn init(io: &Io, args: &InitArgs) -> Exit {
+    match begin(io, args).await {
+        Ok(id) => {
+            io.result(id + "\n").await;
+            Exit::Done
+        }
+        Err(Exit::Interrupted) => Exit::Interrupted,
+        Err(_) => Exit::Failed,
+    }
+}
+
+async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
+    let plan = read_plan(io, &args.file).await?;
+    let root = match given(&args.execution_root) {
+        Some(root) => root,
+        None => io.start().cwd.clone(),
+    };
+    let canonical = |result: Result<String, crate::effect::Failure>| result.map_err(|f| f.message);
+    let found =
+        match (canonical(io.canonical(&root).await), canonical(io.canonical(&args.file).await)) {
+            (Ok(root), Ok(file)) => (root, file),
+            (Err(why), _) | (_, Err(why)) => {
+                io.note(format!("ERROR: {why}")).await;
+                return Err(Exit::Refused);
+            }
+        };
+    let (execution_root, workflow_path) = found;
+    let prepared = Prepared {
+        mode: Mode::None,
+        branch: given(&args.branch).or_else(|| plan.branch.clone()),
+        repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
+        execution_root,
+        source_workflow_path: given(&args.source_workflow_path)
+            .unwrap_or_else(|| workflow_path.clone()),
+        workflow_path,
+        source_branch: given(&args.source_branch),
+        source_head: given(&args.source_head),
+        worktree_path: given(&args.worktree_path),
+    };
+    let store = create(io, &plan, &prepared, |mut beginning| {
+        beginning.place.executor_mode = args.executor_mode.clone();
+        beginning.place.driver = given(&args.driver);
+        beginning.place.host = given(&args.host);
+        beginning
+    })
+    .await?;
+    // The record is driven by whoever calls next, not by this process.
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    Ok(store.run().id.clone())
+}
+
+/// Agents pass the word `null` for what they do not know.
+fn given(value: &Option<String>) -> Option<String> {
+    value.clone().filter(|value| !value.is_empty() && value != "null")
+}

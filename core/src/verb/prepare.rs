@@ -1,0 +1,59 @@
+//! `onloop prepare FILE`: preflight alone, for an agent that drives the run itself.
+
+use crate::documents;
+use crate::effect::{Exit, Io};
+use crate::engine::preflight::preflight;
+use crate::preflight::{Mode, OnExisting, PreflightFlags};
+use crate::verb::run::read_plan;
+
+/// Arguments of `onloop prepare`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct PrepareArgs {
+    /// Workflow file
+    pub file: String,
+    /// Name of the way the run is executed; repeated in the result
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MODE", default_value = "loop"))]
+    pub executor_mode: String,
+    /// Where to work, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
+    pub mode: Option<Mode>,
+    /// Branch to work on, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub branch: Option<String>,
+    /// Stash uncommitted files that are in the way
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stash: bool,
+    /// What to do when the branch or worktree already exists
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub on_existing: Option<OnExisting>,
+}
+
+/// `onloop prepare`: prints the execution root and what belongs to it as JSON.
+pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
+    let plan = match read_plan(io, &args.file).await {
+        Ok(plan) => plan,
+        Err(exit) => return failed(exit),
+    };
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        stash: args.stash,
+        on_existing: args.on_existing,
+    };
+    match preflight(io, &plan, &args.file, &flags).await {
+        Ok(prepared) => {
+            io.result(documents::prepared::render(&prepared, &args.executor_mode) + "\n").await;
+            Exit::Done
+        }
+        Err(exit) => failed(exit),
+    }
+}
+
+/// The step-by-step verbs know one code for everything that went wrong.
+fn failed(exit: Exit) -> Exit {
+    match exit {
+        Exit::Interrupted => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}

@@ -1,0 +1,19 @@
+//! `onloop schema`: the JSON Schema of a document.
+
+use crate::documents::schema::{Subject, schema as text_of};
+use crate::effect::{Exit, Io};
+
+/// `onloop schema`.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SchemaArgs {
+    /// The document
+    #[cfg_attr(feature = "cli", arg(value_enum))]
+    pub document: Subject,
+}
+
+/// Prints the schema of a document.
+pub async fn schema(io: &Io, args: &SchemaArgs) -> Exit {
+    io.result(text_of(args.document)).await;
+    Exit::Done
+}

@@ -1,0 +1,226 @@
+//! `onloop session`: look at and end agent sessions, instead of editing their files.
+
+use crate::documents::session as document;
+use crate::effect::{Exit, Io};
+use crate::engine::sessions::{Change, Problem, Sessions};
+use crate::engine::store::Store;
+use crate::handsoff::{Ending, Session, SessionId};
+use crate::text;
+use crate::verb::locate;
+
+/// Arguments of `onloop session list`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SessionListArgs {
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// Arguments of `onloop session show`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SessionShowArgs {
+    /// Session id
+    pub id: String,
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// Arguments of the verbs that end or forget a session.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SessionIdArgs {
+    /// Session id
+    pub id: String,
+}
+
+/// `onloop session list`.
+pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
+    let (sessions, ids) = match found(io).await {
+        Ok(found) => found,
+        Err(problem) => return refuse(io, &problem).await,
+    };
+    let mut entries = Vec::new();
+    for id in ids {
+        match sessions.load(&id).await {
+            Ok(Some(session)) => entries.push((id, Ok(session))),
+            Ok(None) => {}
+            Err(problem) => entries.push((id, Err(problem.to_string()))),
+        }
+    }
+    if args.json {
+        let entry = |(id, entry): &(SessionId, Result<Session, String>)| match entry {
+            Ok(session) => document::shown(session, &sessions.file(id)),
+            Err(error) => document::damaged(id, &sessions.file(id), error),
+        };
+        let list: Vec<_> = entries.iter().map(entry).collect();
+        let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
+        io.result(json + "\n").await;
+        return Exit::Done;
+    }
+    if entries.is_empty() {
+        io.note("No sessions here. One begins when a workflow is started in an agent.").await;
+        return Exit::Done;
+    }
+    let mut out = String::new();
+    for (id, entry) in &entries {
+        out += &match entry {
+            Ok(session) => line(session),
+            Err(error) => format!("✗ {id}\n    {error}\n"),
+        };
+    }
+    io.result(out).await;
+    Exit::Done
+}
+
+/// The sessions that are kept here; where there are none, those of the checkout.
+async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), Problem> {
+    let sessions = Sessions::new(io);
+    let ids = sessions.ids().await?;
+    if ids.is_empty()
+        && let Some(checkout) = crate::engine::checkout::find(io, &io.start().cwd).await
+        && let Some(first) = Sessions::below(io, &checkout.root)
+    {
+        let ids = first.ids().await?;
+        return Ok((first, ids));
+    }
+    Ok((sessions, ids))
+}
+
+fn line(session: &Session) -> String {
+    let issue = session.issue_no.map_or_else(String::new, |issue| format!(", issue #{issue}"));
+    let run = session.run_id.as_ref().map_or_else(String::new, |run| format!(", run {run}"));
+    let changed = session.updated_at.map_or_else(|| "-".to_owned(), |at| at.to_rfc3339());
+    let mut out = format!(
+        "· {}\n    {} {}{issue}{run}, sent on {}, changed {changed}\n",
+        session.id,
+        text::one_line(&session.workflow),
+        session.status(),
+        text::counted(u64::from(session.continuation_count), "time"),
+    );
+    if let Some(reason) = &session.reason {
+        out += &format!("    {}\n", text::one_line(reason));
+    }
+    out
+}
+
+/// `onloop session show`.
+pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
+    let (sessions, id) = match known(io, &args.id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    match sessions.load(&id).await {
+        Ok(Some(session)) => {
+            if args.json {
+                let shown = document::shown(&session, &sessions.file(&id));
+                io.result(format!("{shown:#}\n")).await;
+            } else {
+                io.result(format!("{}    {}\n", line(&session), sessions.file(&id))).await;
+            }
+            Exit::Done
+        }
+        Ok(None) => missing(io, &id).await,
+        Err(problem) => refuse(io, &problem).await,
+    }
+}
+
+/// `onloop session done`: the goal is reached. A session that drives a run is done when the
+/// record of the run says so.
+pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
+    let (sessions, id) = match known(io, &args.id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    let session = match sessions.load(&id).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return missing(io, &id).await,
+        Err(problem) => return refuse(io, &problem).await,
+    };
+    if let Some(run) = &session.run_id
+        && let Some(root) = locate::root_of(io, run).await
+        && let Ok(store) = Store::open(io, &root, run).await
+        && !store.run().is_over()
+    {
+        let (action, _, command) = crate::verb::status::instruction(store.run());
+        let next = command.map_or_else(String::new, |command| format!(": {command}"));
+        io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
+        return Exit::Failed;
+    }
+    end(io, &sessions, &id, Ending::Done).await
+}
+
+/// `onloop session stop`: it is not sent on any more, whatever it works on.
+pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
+    match known(io, &args.id).await {
+        Ok((sessions, id)) => end(io, &sessions, &id, Ending::Stopped).await,
+        Err(exit) => exit,
+    }
+}
+
+/// `onloop session clear`: everything about it is forgotten.
+pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
+    let (sessions, id) = match known(io, &args.id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    match sessions.clear(&id).await {
+        Ok(true) => {
+            io.note(format!("Session {id} is forgotten")).await;
+            Exit::Done
+        }
+        Ok(false) => missing(io, &id).await,
+        Err(problem) => refuse(io, &problem).await,
+    }
+}
+
+async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: Ending) -> Exit {
+    let at = io.now();
+    let ended = sessions
+        .change(id, |session| match session {
+            None => (Change::Keep, false),
+            Some(mut session) => {
+                let changed = session.end(at, ending, None);
+                (Change::when(changed, session), true)
+            }
+        })
+        .await;
+    match ended {
+        Ok(true) => {
+            io.note(format!("Session {id} is {}; it is not sent on any more", ending.word())).await;
+            Exit::Done
+        }
+        Ok(false) => missing(io, id).await,
+        Err(problem) => refuse(io, &problem).await,
+    }
+}
+
+async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
+    let Some(id) = SessionId::new(id) else {
+        let id = text::ellipsis(&text::one_line(id), 128);
+        io.note(format!(
+            "error: `{id}` is no session id; expected 1 to 128 letters, digits, `-` and `_`"
+        ))
+        .await;
+        return Err(Exit::Usage);
+    };
+    // A session may have begun in the top folder of the checkout.
+    let checkout = crate::engine::checkout::find(io, &io.start().cwd).await;
+    let root = checkout.as_ref().map(|checkout| checkout.root.as_str());
+    let project = io.env("CLAUDE_PROJECT_DIR");
+    let others: Vec<&str> = [root, project].into_iter().flatten().collect();
+    Ok((Sessions::of(io, &id, &others).await, id))
+}
+
+async fn missing(io: &Io, id: &SessionId) -> Exit {
+    io.note(format!("error: there is no session `{id}` here")).await;
+    io.note("  `onloop session list` shows the sessions that can be found from here.").await;
+    Exit::Refused
+}
+
+async fn refuse(io: &Io, problem: &Problem) -> Exit {
+    io.note(format!("error: {problem}")).await;
+    Exit::Refused
+}

@@ -1,0 +1,281 @@
+//! Looking at runs: `status`, `list`, `next`, `report`, `summary`.
+
+use crate::documents;
+use crate::effect::{Exit, Io};
+use crate::engine::ending::go_on;
+use crate::run::{Next, Platform, Question, Run, render_report, render_summary, step_list};
+use crate::text;
+use crate::verb::locate::{Found, find_all};
+use crate::verb::resume::open;
+
+/// Arguments of `onloop status`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct StatusArgs {
+    /// Run id; left out: every unfinished run
+    pub run_id: Option<String>,
+    /// Finished runs as well
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub all: bool,
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// Arguments of `onloop summary`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SummaryArgs {
+    /// Run id
+    pub run_id: String,
+    /// Print JSON; this is what happens anyway without --platform
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+    /// Print the text that fits a platform instead of JSON
+    #[cfg_attr(feature = "cli", arg(long, value_enum, conflicts_with = "json"))]
+    pub platform: Option<Platform>,
+}
+
+/// `onloop status`.
+pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
+    if let Some(id) = &args.run_id {
+        return status_of(io, id, args.json).await;
+    }
+    let mut found = find_all(io).await;
+    if !args.all {
+        found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
+    }
+    if args.json {
+        let all: Vec<_> = found.iter().map(entry_document).collect();
+        let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
+        io.result(json + "\n").await;
+        return Exit::Done;
+    }
+    if found.is_empty() {
+        io.note(match args.all {
+            true => "No runs here. Start one with `onloop run FILE`.",
+            false => "No unfinished runs here. `onloop list` shows finished ones too.",
+        })
+        .await;
+        return Exit::Done;
+    }
+    let mut out = String::new();
+    for found in &found {
+        out += &entry(found);
+    }
+    io.result(out).await;
+    Exit::Done
+}
+
+async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
+    let store = match open(io, Some(id)).await {
+        Ok(store) => store,
+        Err(exit) => return exit,
+    };
+    if json {
+        io.result(summary_json(store.run())).await;
+        return Exit::Done;
+    }
+    let run = store.run();
+    let mut out =
+        format!("{}: {}\n  {}\n\n", run.id, run.status.word(), text::one_line(&run.terms.intent));
+    out += &step_list(run);
+    let (root, report) = (&run.place.execution_root, store.paths().report());
+    out += &format!("\nWorks in: {root}\nReport: {report}\n");
+    io.result(out).await;
+    if !run.is_over() {
+        io.note(format!("\n{}", go_on(run, ""))).await;
+    }
+    Exit::Done
+}
+
+fn entry(found: &Found) -> String {
+    let run = match found.run() {
+        Ok(run) => run,
+        Err(error) => return format!("✗ {}\n    {error}\n", found.id),
+    };
+    format!(
+        "{} {}\n    step {}/{}, {}, changed {}\n    in {}\n",
+        match run.is_over() {
+            true => "✓",
+            false => "·",
+        },
+        run.id,
+        run.current_step(),
+        run.steps.len(),
+        run.status.word(),
+        run.last_update.to_rfc3339(),
+        found.root
+    )
+}
+
+/// One element of `status --json`, with the keys that older locators print.
+pub(crate) fn entry_document(found: &Found) -> serde_json::Value {
+    let state_file = crate::engine::store::Paths::new(&found.root, &found.id).state();
+    match found.run() {
+        Ok(run) => serde_json::json!({
+            "run_id": run.id,
+            "status": run.status.word(),
+            "current_step": run.current_step(),
+            "total_steps": run.steps.len(),
+            "branch": run.place.branch,
+            "executor_mode": run.place.executor_mode,
+            "last_update": run.last_update.to_rfc3339(),
+            "workflow_path": run.place.workflow_path,
+            "source_workflow_path": run.place.source_workflow_path,
+            "repo_root": run.place.repo_root,
+            "execution_root": run.place.execution_root,
+            "worktree_path": run.place.worktree_path,
+            "report_path": run.place.report_path,
+            "state_file": state_file,
+            "run_root": found.root,
+        }),
+        Err(error) => serde_json::json!({
+            "run_id": found.id,
+            "status": "unreadable",
+            "error": error.to_string(),
+            "state_file": state_file,
+            "run_root": found.root,
+        }),
+    }
+}
+
+/// Arguments of verbs that look at one run.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ReportArgs {
+    /// Run id
+    pub run_id: String,
+}
+
+/// `onloop report`: rendered anew from the record.
+pub async fn report(io: &Io, args: &ReportArgs) -> Exit {
+    with_run(io, Some(&args.run_id), render_report).await
+}
+
+/// The record of a run as it is stored.
+pub(crate) async fn record(io: &Io, run_id: &str) -> Exit {
+    with_run(io, Some(run_id), |run| {
+        String::from_utf8(documents::run::write(run)).expect("JSON is UTF-8")
+    })
+    .await
+}
+
+/// `onloop summary`.
+pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
+    with_run(io, Some(&args.run_id), |run| match args.platform {
+        Some(platform) => render_summary(run, platform),
+        None => summary_json(run),
+    })
+    .await
+}
+
+/// Arguments of `onloop receipt`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ReceiptArgs {
+    /// Run id
+    pub run_id: String,
+    /// Print JSON; this is what happens anyway
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop receipt`: what the record proves, without any output text.
+pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Exit {
+    with_run(io, Some(&args.run_id), |run| {
+        let receipt = serde_json::to_string_pretty(&documents::receipt::receipt(run));
+        receipt.expect("a receipt has only string keys") + "\n"
+    })
+    .await
+}
+
+fn summary_json(run: &Run) -> String {
+    let summary = documents::summary::summary(run);
+    serde_json::to_string_pretty(&summary).expect("a summary has only string keys") + "\n"
+}
+
+async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) -> Exit {
+    match open(io, id).await {
+        Ok(store) => {
+            io.result(render(store.run())).await;
+            Exit::Done
+        }
+        Err(exit) => exit,
+    }
+}
+
+/// Arguments of `onloop next`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct NextArgs {
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// `onloop next`: what should happen now, and the command that does it.
+pub async fn next(io: &Io, args: &NextArgs) -> Exit {
+    let render = |run: &Run| {
+        let (action, step, command) = instruction(run);
+        if args.json {
+            let value = serde_json::json!({
+                "run_id": run.id, "status": run.status.word(), "action": action, "step": step,
+                "command": command,
+            });
+            return serde_json::to_string_pretty(&value).expect("only string keys") + "\n";
+        }
+        match (step, command) {
+            (Some(step), Some(command)) => format!("{action} (step {step})\n{command}\n"),
+            (None, Some(command)) => format!("{action}\n{command}\n"),
+            (_, None) => format!("{action}\n"),
+        }
+    };
+    with_run(io, args.run_id.as_deref(), render).await
+}
+
+/// The name of what should happen, the step and the command.
+pub fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
+    let id = &run.id;
+    let step = |step: u32, verb: &str| Some(format!("onloop step {step} {verb} --run-id {id}"));
+    let gate = |step: u32, words: &str| Some(format!("onloop gate {step} {words} --run-id {id}"));
+    let resume = || Some(format!("onloop resume {id}"));
+    if let Some(intent) = &run.finish_intent {
+        return ("finish", None, Some(intent.act.command(id)));
+    }
+    match run.next() {
+        Next::Start { step: n, .. } => ("start", Some(n), step(n, "start")),
+        Next::Act { step: n } => ("act", Some(n), step(n, "verify")),
+        Next::Verify { step: n } => ("verify", Some(n), step(n, "verify")),
+        Next::Approve { step: n, .. } => ("approve", Some(n), gate(n, "approved --mode auto")),
+        Next::Block { step: n, reason } => {
+            let reason = text::shell_word(&reason);
+            ("block", Some(n), step(n, &format!("block --reason {reason}")))
+        }
+        Next::Review { step: n } => ("review", n, resume()),
+        Next::Ask(Question::Gate { step: n }) => {
+            ("ask-gate", Some(n), gate(n, "approved|rejected"))
+        }
+        Next::Ask(Question::Review { step: n, .. }) => {
+            ("ask-review", Some(n), gate(n, "approved|rejected"))
+        }
+        Next::Ask(Question::Verdict { step: n }) => {
+            ("ask-verdict", n, Some(format!("onloop resume {id} --accept-review")))
+        }
+        Next::Ask(Question::Budget { step: n }) => {
+            ("ask-budget", Some(n), Some(format!("onloop resume {id} --raise NAME=VALUE")))
+        }
+        Next::Ask(Question::Interrupted { step: n }) => (
+            "ask-interrupted",
+            Some(n),
+            Some(format!("onloop resume {id} --interrupted redo|done")),
+        ),
+        Next::Repeat => ("repeat-checks", None, resume()),
+        Next::Finalize => ("finalize", None, resume()),
+        Next::Blocked(blocker) => ("blocked", Some(blocker.step), resume()),
+        Next::Finished => ("finished", None, None),
+    }
+}

@@ -1,0 +1,159 @@
+//! `onloop step N start|verify|retry|block`: drive a run from outside, one transition a call.
+
+use crate::effect::{Exit, Io};
+use crate::engine::store::Store;
+use crate::engine::verify::{Conditions, Verification, verify_step};
+use crate::limits;
+use crate::run::{BlockReason, Event, Refusal, Run, RunStatus, StepStatus};
+use crate::verb::gate::change;
+use crate::verb::resume::open;
+
+/// Arguments of `onloop step`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct StepArgs {
+    /// Number of the step
+    #[cfg_attr(feature = "cli", arg(value_name = "N"))]
+    pub step: u32,
+    /// What to record or do
+    #[cfg_attr(feature = "cli", arg(value_enum))]
+    pub action: StepAction,
+    /// Why the step is blocked
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub reason: Option<String>,
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
+    pub run_id: Option<String>,
+}
+
+/// What `onloop step` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum StepAction {
+    /// Record that an attempt begins
+    Start,
+    /// Run the step's checks and record what came of it
+    Verify,
+    /// Allow another attempt after a failed one
+    Retry,
+    /// Record that the step cannot go on (needs --reason)
+    Block,
+}
+
+/// `onloop step`.
+pub async fn step(io: &Io, args: &StepArgs) -> Exit {
+    match perform(io, args).await {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
+    if args.action == StepAction::Block && args.reason.as_deref().is_none_or(str::is_empty) {
+        io.note("ERROR: --reason is required for block").await;
+        return Err(Exit::Failed);
+    }
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let number = args.step;
+    match args.action {
+        StepAction::Start => {
+            change(io, &mut store, Event::StepStarted { step: number }).await?;
+            io.result(format!("started step {number}\n")).await;
+            Ok(Exit::Done)
+        }
+        StepAction::Verify => verify(io, &mut store, number).await,
+        StepAction::Retry => retry(io, &store, number).await,
+        StepAction::Block => {
+            let reason = crate::text::one_line(args.reason.as_deref().unwrap_or_default());
+            let event = Event::StepBlocked { step: number, reason: reason.clone() };
+            change(io, &mut store, event).await?;
+            io.result(format!("blocked step {number}: {reason}\n")).await;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// How this process evaluates the checks of a run that somebody else drives.
+pub(crate) fn conditions(io: &Io, run: &Run) -> Conditions {
+    Conditions {
+        root: run.place.execution_root.clone(),
+        timeout_ms: limits::VERIFY_TIMEOUT_MS,
+        browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+    }
+}
+
+async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
+    let in_progress = store
+        .run()
+        .step(number)
+        .is_some_and(|record| matches!(record.status, StepStatus::InProgress(_)));
+    if store.run().step(number).is_none() {
+        io.note(format!("ERROR: {}", Refusal::NoSuchStep { step: number })).await;
+        return Err(Exit::Failed);
+    }
+    if !in_progress {
+        io.note(format!("ERROR: Step {number} must be in_progress before verify")).await;
+        return Err(Exit::Failed);
+    }
+    let conditions = conditions(io, store.run());
+    let record = store.run().step(number).expect("looked up above");
+    let unverified = record.step.checks.is_empty();
+    // The record is not locked meanwhile: others may read it and decide other gates.
+    let Verification::Finished(results) = verify_step(io, store.run(), record, &conditions).await
+    else {
+        return Err(Exit::Interrupted);
+    };
+    change(io, store, Event::StepVerified { step: number, results }).await?;
+    let record = store.run().step(number).expect("looked up above");
+    let (line, exit) = match &record.status {
+        StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),
+        StepStatus::Done => ("pass".to_owned(), Exit::Done),
+        StepStatus::Blocked(
+            reason @ (BlockReason::HumanReview { .. }
+            | BlockReason::ReviewRejected
+            | BlockReason::Other(_)),
+        ) => (format!("blocked: {}", reason.text()), Exit::Failed),
+        StepStatus::Failed { .. } | StepStatus::Pending | StepStatus::InProgress(_) => {
+            ("fail".to_owned(), Exit::Failed)
+        }
+    };
+    io.result(line + "\n").await;
+    Ok(exit)
+}
+
+/// Says whether another attempt is allowed. The attempt itself is counted when it starts, so
+/// that a retry without a start cannot go round for ever.
+async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
+    let Some(record) = store.run().step(number) else {
+        io.note(format!("ERROR: {}", Refusal::NoSuchStep { step: number })).await;
+        return Err(Exit::Failed);
+    };
+    if store.run().status != RunStatus::Running {
+        let status = store.run().status.word();
+        io.note(format!(
+            "ERROR: Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+        ))
+        .await;
+        return Err(Exit::Failed);
+    }
+    match &record.status {
+        StepStatus::Failed { .. } if record.may_retry() => {
+            let (next, limit) = (record.attempts + 1, record.attempts_allowed());
+            io.result(format!("retrying step {number} (attempt {next}/{limit})\n")).await;
+            Ok(Exit::Done)
+        }
+        StepStatus::Failed { .. } => {
+            let limit = record.limit();
+            io.note(format!("ERROR: {}", Refusal::AttemptsExhausted { step: number, limit })).await;
+            Err(Exit::Failed)
+        }
+        status @ (StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Blocked(_)) => {
+            let status = status.word();
+            io.note(format!("ERROR: Step {number} is '{status}', expected 'failed' for retry"))
+                .await;
+            Err(Exit::Failed)
+        }
+    }
+}
