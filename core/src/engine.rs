@@ -14,7 +14,7 @@ pub mod config;
 pub(crate) mod ending;
 pub(crate) mod find_workflow;
 pub(crate) mod input;
-pub(crate) mod preflight;
+pub mod preflight;
 pub(crate) mod rebuild;
 pub(crate) mod rescue;
 pub(crate) mod review;

@@ -3,7 +3,7 @@
 
 use onloop_core::documents;
 use onloop_core::effect::{
-    Failure, FailureKind, Outcome, Program, Reply, Request, Say, Start, Turn, Version,
+    Failure, FailureKind, Outcome, Reply, Request, Say, Start, Turn, Version,
 };
 use onloop_core::hooks::{Host, Kind};
 use onloop_core::run::{Platform, render_report, render_summary};

@@ -18,7 +18,7 @@ use crate::workflow::Plan;
 /// called in. On a terminal a person is asked what file and flags leave open. An error has
 /// been explained on standard error already, and then neither branch nor worktree of ours is
 /// left behind.
-pub(crate) async fn preflight(
+pub async fn preflight(
     io: &Io,
     plan: &Plan,
     workflow_path: &str,

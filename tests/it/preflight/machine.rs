@@ -9,12 +9,12 @@ use std::process::Command;
 use std::rc::Rc;
 
 use onloop::host::git::OsGit;
+use onloop_core::effect;
 use onloop_core::effect::{
     Exit, Expect, Failure, FailureKind, FileKind, GitRequest, Program, Reply, Request, Say, Start,
     Stat, Terminal, Turn, Version,
 };
 use onloop_core::preflight::{PreflightFlags, Prepared};
-use onloop_core::program;
 use onloop_core::time::Timestamp;
 use onloop_core::workflow::{Budgets, Plan, Risk};
 use tempfile::TempDir;
@@ -180,7 +180,8 @@ impl Session {
             let (result, plan, flags) = (result.clone(), plan.clone(), flags.clone());
             let file = file.to_owned();
             move |io| async move {
-                let prepared = program::preflight(&io, &plan, &file, &flags).await;
+                let prepared =
+                    onloop_core::engine::preflight::preflight(&io, &plan, &file, &flags).await;
                 let exit = prepared.as_ref().map_or_else(|exit| *exit, |_| Exit::Done);
                 *result.borrow_mut() = Some(prepared);
                 exit
@@ -205,7 +206,7 @@ impl Session {
         &mut self,
         request: Request,
         outcome: &mut Outcome,
-    ) -> Result<program::Outcome, Failure> {
+    ) -> Result<effect::Outcome, Failure> {
         if changes_something(&request) {
             self.effects += 1;
             if self.failing.contains(&self.effects) {
@@ -219,13 +220,13 @@ impl Session {
             }
             Request::Say(Say::Note(note)) => {
                 outcome.notes.push_str(&note);
-                Ok(program::Outcome::Done)
+                Ok(effect::Outcome::Done)
             }
             Request::Ask { question } => {
                 outcome.questions.push(question);
                 let answer = self.answers.as_mut().and_then(VecDeque::pop_front);
                 let answer = answer.ok_or(Failure::new(FailureKind::Closed, "gone"))?;
-                Ok(program::Outcome::Answer(answer))
+                Ok(effect::Outcome::Answer(answer))
             }
             other => self.file(other).map_err(|error| {
                 let kind = match error.kind() {
@@ -238,23 +239,23 @@ impl Session {
         }
     }
 
-    fn file(&self, request: Request) -> std::io::Result<program::Outcome> {
+    fn file(&self, request: Request) -> std::io::Result<effect::Outcome> {
         let at = |path: &str| self.cwd.join(path);
         Ok(match request {
             Request::Read { path, .. } => {
                 let version = Version(String::new());
-                program::Outcome::File { bytes: fs::read(at(&path))?, version }
+                effect::Outcome::File { bytes: fs::read(at(&path))?, version }
             }
             Request::Write { path, bytes, expect, .. } => {
                 if expect == Expect::Absent && at(&path).exists() {
                     return Err(std::io::ErrorKind::AlreadyExists.into());
                 }
                 write(&at(&path), &bytes)?;
-                program::Outcome::Written(Version(String::new()))
+                effect::Outcome::Written(Version(String::new()))
             }
             Request::Canonical { path } => {
                 let path = at(&path).canonicalize()?;
-                program::Outcome::Path(path.to_str().expect("UTF-8").to_owned())
+                effect::Outcome::Path(path.to_str().expect("UTF-8").to_owned())
             }
             Request::Stat { path } => {
                 let metadata = fs::symlink_metadata(at(&path))?;
@@ -264,7 +265,7 @@ impl Session {
                     kind if kind.is_symlink() => FileKind::Link,
                     _ => FileKind::Other,
                 };
-                program::Outcome::Stat(Stat {
+                effect::Outcome::Stat(Stat {
                     kind,
                     size_bytes: metadata.len(),
                     modified: Timestamp::EPOCH,
@@ -277,7 +278,7 @@ impl Session {
                     names.push(entry?.file_name().into_string().expect("UTF-8"));
                 }
                 names.sort();
-                program::Outcome::Names(names)
+                effect::Outcome::Names(names)
             }
             other => panic!("preflight has no reason to ask for {other:?}"),
         })

@@ -1,7 +1,7 @@
 //! Two programs on one record, their requests in every order.
 
 use onloop::host::Host;
-use onloop_core::effect::{Exit, Program, Turn};
+use onloop_core::effect::{Exit, Turn};
 use onloop_tests::{Ended, SimHost};
 
 use super::{assert_nothing_said_was_lost, machine, records, unfinished};

@@ -29,7 +29,7 @@ struct Programs {
 /// Begins the program of a command line; `start` is a start document. Returns its number.
 #[wasm_bindgen]
 pub fn program_begin(start: &str) -> Result<u32, JsError> {
-    let start = host::read_start(start)?;
+    let start = wire::read_start(start)?;
     let program = onloop_core::cli::program(start);
     Ok(PROGRAMS.with_borrow_mut(|programs| {
         programs.last += 1;
@@ -50,7 +50,7 @@ pub fn program_resume(
         None => None,
         Some(json) => {
             let attachments = attachments.iter().map(Uint8Array::to_vec).collect();
-            Some(host::read_reply(Message { json, attachments })?)
+            Some(wire::read_reply(Message { json, attachments })?)
         }
     };
     let taken = PROGRAMS.with_borrow_mut(|programs| programs.running.remove(&number));
@@ -59,7 +59,7 @@ pub fn program_resume(
     if matches!(turn, Turn::Request(_)) {
         PROGRAMS.with_borrow_mut(|programs| programs.running.insert(number, program));
     }
-    let message = host::write_turn(turn);
+    let message = wire::write_turn(turn);
     let answer = Array::of1(&message.json.into());
     for bytes in message.attachments {
         answer.push(&Uint8Array::from(bytes.as_slice()));
