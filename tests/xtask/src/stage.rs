@@ -109,7 +109,9 @@ fn document_links() -> Result<Tally, Stop> {
 }
 
 fn pure_core() -> Result<Tally, Stop> {
-    let mut faults = purity::source_faults(&Sources::of_workspace())?;
+    let sources = Sources::of_workspace();
+    let mut faults = purity::source_faults(&sources)?;
+    faults.extend(purity::direction_faults(&sources)?);
     faults.extend(purity::dependency_faults()?);
     refuse("core is not pure", faults)
 }
@@ -139,10 +141,12 @@ fn clippy() -> Result<Tally, Stop> {
 }
 
 fn generated() -> Result<Tally, Stop> {
+    purity::check_drawing(&Sources::of_workspace())?;
     Cargo::new("run --locked --quiet -p onloop-documents -- check").run()
 }
 
 fn generate() -> Result<Tally, Stop> {
+    purity::write_drawing(&Sources::of_workspace())?;
     Cargo::new("run --locked --quiet -p onloop-documents -- write").run()
 }
 
