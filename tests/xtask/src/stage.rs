@@ -5,7 +5,7 @@
 use crate::cargo::Cargo;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{browser, hosts, links, npm, purity, sizes, vscode};
+use crate::{browser, deny, hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -46,6 +46,11 @@ pub(crate) const CI: &[Stage] = &[
     Stage { name: "sizes", about: "no source file is too long to read", run: file_sizes },
     Stage { name: "links", about: "links between documents lead somewhere", run: document_links },
     Stage { name: "purity", about: "core asks for effects and performs none", run: pure_core },
+    Stage {
+        name: "deny",
+        about: "nothing is built from what has other terms, sources or known vulnerabilities",
+        run: deny::check,
+    },
     Stage { name: "core-alone", about: "core passes its tests without its hosts", run: core_alone },
     Stage { name: "wasm", about: "core builds for WebAssembly", run: wasm },
     Stage {
