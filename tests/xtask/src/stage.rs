@@ -3,6 +3,7 @@
 //! Those that finish in a second come first, so that a slip costs a second.
 
 use crate::cargo::Cargo;
+use crate::command::target_folder;
 use crate::sources::Sources;
 use crate::tally::Tally;
 use crate::{browser, deny, hosts, links, npm, purity, sizes, vscode};
@@ -82,6 +83,11 @@ pub(crate) const CI: &[Stage] = &[
         run: vscode::test,
     },
     Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
+    Stage {
+        name: "public-api",
+        about: "what core offers to other crates is what is written down",
+        run: public_api,
+    },
     Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
 ];
 
@@ -148,7 +154,8 @@ fn generated() -> Result<Tally, Stop> {
 }
 
 fn generate() -> Result<Tally, Stop> {
-    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()
+    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()?;
+    public_api_tool("write")
 }
 
 fn test() -> Result<Tally, Stop> {
@@ -168,6 +175,28 @@ fn test() -> Result<Tally, Stop> {
 fn bench() -> Result<Tally, Stop> {
     Cargo::new("test --locked -p onloop-tests --benches").test()?;
     Ok(Tally::default())
+}
+
+/// Rustdoc's JSON is for tools of one release of Rust, so it has to be asked for like this.
+fn rustdoc_json() -> Result<String, Stop> {
+    Cargo::new("rustdoc --locked -p onloop-core --lib --all-features -- -Z unstable-options")
+        .args("--output-format json")
+        .env("RUSTC_BOOTSTRAP", "1")
+        .run()?;
+    Ok(target_folder().join("doc/onloop_core.json").display().to_string())
+}
+
+fn public_api_tool(verb: &str) -> Result<Tally, Stop> {
+    let json = rustdoc_json()?;
+    Cargo::new("run --locked --quiet -p onloop-public-api --")
+        .arg(&json)
+        .arg(verb)
+        .arg("core/public-api.txt")
+        .run()
+}
+
+fn public_api() -> Result<Tally, Stop> {
+    public_api_tool("check")
 }
 
 fn docs() -> Result<Tally, Stop> {
