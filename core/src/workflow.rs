@@ -38,6 +38,7 @@ pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
 
 pub use crate::documents::normalized::normalize;
+pub use crate::effect::Shell;
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,19 +284,6 @@ pub enum Expectation {
     Pass,
     /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
     Fail,
-}
-
-/// A shell that a command may be written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    /// `bash -c`.
-    Bash,
-    /// `sh -c`.
-    Sh,
-    /// `pwsh -NoProfile -Command`.
-    Pwsh,
-    /// `cmd /C`.
-    Cmd,
 }
 
 /// What must hold of an artifact.

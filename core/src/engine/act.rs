@@ -6,7 +6,6 @@ use crate::effect::{
 };
 use crate::engine::store::Paths;
 use crate::engine::verify::{private_names, recorded};
-use crate::limits;
 use crate::run::{Run, StepRecord, step_prompt};
 use crate::text;
 
@@ -66,8 +65,8 @@ pub(crate) async fn act(
                 Agent::Script | Agent::You => unreachable!("matched above"),
             };
             let mut spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
-            spec.env_set.push(("ONLOOP_PROMPT_FILE".to_owned(), file));
-            spec.env_set.push(("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt)));
+            spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), file);
+            spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
             spec.stdin = Some(prompt.into_bytes());
             ended(io.process(spec).await, "agent", timeout_ms)
         }
@@ -91,21 +90,14 @@ fn spec(
         ("ONLOOP_ATTEMPT", record.attempts.to_string()),
         ("ONLOOP_WORKFLOW", run.place.workflow_path.clone()),
     ];
-    ProcessSpec {
-        command,
-        cwd: run.place.execution_root.clone(),
-        env_remove: private_names(io),
+    ProcessSpec::new(command)
+        .in_folder(&run.place.execution_root)
+        .without_env(private_names(io))
         // A NUL cannot be in the environment; a name from a file may hold anything.
-        env_set: env.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))).to_vec(),
-        stdin: None,
-        timeout_ms: Some(timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: Some(paths.log(attempt)),
-        label: Some(format!("Step {}: {}", step.number, text::one_line(&step.name))),
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    }
+        .with_env(env.map(|(name, value)| (name, value.replace('\0', ""))))
+        .timeout_ms(timeout_ms)
+        .stream_to(paths.log(attempt))
+        .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
 }
 
 fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Acted {

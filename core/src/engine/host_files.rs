@@ -59,18 +59,5 @@ pub(crate) async fn look(
 
 /// A short program that nobody watches.
 pub(crate) fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
-    ProcessSpec {
-        command,
-        cwd: ".".to_owned(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin,
-        timeout_ms: Some(limits::CANARY_TIMEOUT_MS),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    }
+    ProcessSpec { stdin, ..ProcessSpec::new(command) }.timeout_ms(limits::CANARY_TIMEOUT_MS)
 }

@@ -7,7 +7,7 @@ use crate::auto::lock::{self, LockState};
 use crate::auto::record::{Health, HealthStep, Next, Step};
 use crate::documents::auto as document;
 use crate::effect::{
-    Command, Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, Version,
+    Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, Version,
 };
 use crate::limits;
 use crate::text;
@@ -127,20 +127,9 @@ impl Workspace {
     }
 
     async fn run_health(&mut self, line: &str) -> Health {
-        let spec = ProcessSpec {
-            command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
-            cwd: self.io.start().cwd.clone(),
-            env_remove: Vec::new(),
-            env_set: Vec::new(),
-            stdin: None,
-            timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
-            capture_bytes: limits::CAPTURE_BYTES,
-            stream_to: None,
-            label: Some("health check".to_owned()),
-            interactive: false,
-            wake_after_ms: None,
-            wake_on_input: false,
-        };
+        let spec = ProcessSpec::shell(Shell::Sh, line)
+            .in_folder(&self.io.start().cwd)
+            .label("health check");
         let ended = self.io.process(spec).await;
         let end = match self.notice(ended) {
             Ok(end) => end,
