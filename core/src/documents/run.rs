@@ -258,7 +258,8 @@ pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
         return Err(ReadError::Newer(text::one_line(&document.schema)));
     }
     let unknown_inside = unknown::gather(&mut document);
-    Ok(Run { unknown_inside, ..read::from_document(document)? })
+    let record = Record { unknown_inside, ..read::from_document(document)? };
+    Run::restore(record).map_err(|error| damaged(error.to_string()))
 }
 
 fn damaged(what: impl Into<String>) -> ReadError {

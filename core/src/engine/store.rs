@@ -157,8 +157,7 @@ impl Store {
             return Ok(self);
         }
         let mut run = self.run;
-        run.place.report_path = format!(".hotl/reports/{}.md", run.id);
-        run.place.execution_root = paths.root.clone();
+        run.move_to(&paths.root);
         prepare_folder(&self.io, &paths.root).await?;
         let expect = match Store::open(&self.io, root, &run.id).await {
             Err(StoreError::Missing) => Expect::Absent,
@@ -217,7 +216,7 @@ impl Store {
             match replayed {
                 Ok(()) => {
                     // Relative paths and moved checkouts: the record works where it lies.
-                    store.run.place.execution_root = store.paths.root.clone();
+                    store.run.found_at(&store.paths.root);
                     return Ok(store);
                 }
                 Err(StoreError::Unreadable(_)) if before.as_ref() != Some(&store.version) => {

@@ -332,7 +332,7 @@ fn a_conflict_is_recorded_as_given_up() {
     repo.borrow_mut().conflict = true;
     assert_eq!(host.run(&["onloop", "finish", ID, "merge"]), Ended::Exit(Exit::Failed));
     let run = records(&host).remove(0);
-    assert_eq!((run.finish, run.finish_intent), (None, None));
+    assert_eq!((&run.finish, &run.finish_intent), (&None, &None));
     let last = run.events.last().expect("events");
     assert_eq!(
         (last.event.as_str(), last.text.as_str()),
