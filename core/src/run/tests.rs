@@ -11,21 +11,7 @@ use crate::workflow::*;
 
 /// A run of `steps` at low risk without automatic approval.
 fn begin(steps: Vec<Step>) -> Run {
-    let plan = Plan {
-        slug: "demo".to_owned(),
-        intent: "show".to_owned(),
-        success_criteria: "shown".to_owned(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps,
-        digest: "d".to_owned(),
-    };
+    let plan = Plan::example("demo", steps);
     let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a time");
     let place = Place {
         workflow_path: "/w/hotl-workflow-demo.md".to_owned(),
