@@ -373,8 +373,8 @@ pub enum Exit {
     Bug,
     /// 130: interrupted; the record is saved.
     Interrupted,
-    /// How an rw-auto run ended: 0, 10–14, 20–24 or 130, see `docs/auto.md`.
-    Auto(u8),
+    /// A verb with an exit table of its own: an rw-auto run, see `docs/auto.md`.
+    Custom(u8),
 }
 
 impl Exit {
@@ -388,7 +388,7 @@ impl Exit {
             Exit::Refused => 4,
             Exit::Bug => 70,
             Exit::Interrupted => 130,
-            Exit::Auto(code) => code,
+            Exit::Custom(code) => code,
         }
     }
 }

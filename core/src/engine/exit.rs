@@ -30,6 +30,6 @@ pub(crate) fn step_by_step(exit: Exit) -> Exit {
         | Exit::Paused
         | Exit::Refused
         | Exit::Bug
-        | Exit::Auto(_) => Exit::Failed,
+        | Exit::Custom(_) => Exit::Failed,
     }
 }

@@ -62,7 +62,7 @@ pub fn tool_result(tool: Tool, exit: Exit, said: &Capped, notes: &Capped) -> Val
     let is_error = match exit {
         Exit::Done | Exit::Paused => false,
         Exit::Failed => !tool.failure_is_an_answer() || result.is_empty(),
-        Exit::Usage | Exit::Refused | Exit::Bug | Exit::Interrupted | Exit::Auto(_) => true,
+        Exit::Usage | Exit::Refused | Exit::Bug | Exit::Interrupted | Exit::Custom(_) => true,
     };
     // Results first: clients cut from behind. Failures first where there are any.
     let parts = if is_error { [notes, result] } else { [result, notes] };
@@ -91,7 +91,7 @@ fn outcome(exit: Exit) -> &'static str {
         Exit::Refused => "refused",
         Exit::Bug => "bug",
         Exit::Interrupted => "interrupted",
-        Exit::Auto(_) => "ended",
+        Exit::Custom(_) => "ended",
     }
 }
 

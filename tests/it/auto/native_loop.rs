@@ -236,12 +236,7 @@ fn simulated() -> SimHost {
 #[test]
 fn a_power_cut_anywhere_neither_loses_a_task_nor_believes_it() {
     let mut whole = simulated();
-    assert_eq!(
-        whole.run(SIMULATED),
-        Ended::Exit(Exit::Auto(Ending::Done.exit_code())),
-        "{}",
-        whole.notes()
-    );
+    assert_eq!(whole.run(SIMULATED), Ended::Exit(Ending::Done.exit()), "{}", whole.notes());
     let wakes = whole.requests.iter().filter(|r| matches!(r, Request::Wait { .. })).count();
     assert_eq!(wakes, 4, "the lock is stamped while a step of the workflow is at work");
     for at_request in 0..whole.requests.len() {
@@ -261,7 +256,7 @@ fn a_power_cut_anywhere_neither_loses_a_task_nor_believes_it() {
             });
             host.run_program(sleeper);
             let ended = host.run(SIMULATED);
-            let done = Ended::Exit(Exit::Auto(Ending::Done.exit_code()));
+            let done = Ended::Exit(Ending::Done.exit());
             assert_eq!(ended, done, "{about}\n{}\n{}", host.results(), host.notes());
             assert!(text(&host).contains("| completed |"), "{about}\n{}", text(&host));
             assert!(host.disk.get("made").is_some(), "{about}");

@@ -2,6 +2,7 @@
 
 use crate::auto::route::{Destination, Profile};
 use crate::auto::token::{NextCommand, Token};
+use crate::effect::Exit;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,11 @@ impl Ending {
             Ending::Unhealthy => 24,
             Ending::Cancelled => 130,
         }
+    }
+
+    /// How a program ends whose run ended like this.
+    pub fn exit(self) -> Exit {
+        Exit::Custom(self.exit_code())
     }
 
     /// The command that comes after the run.

@@ -85,7 +85,7 @@ impl NativeLoop {
             Exit::Failed => TaskEnd::Blocked,
             Exit::Paused => TaskEnd::Paused,
             Exit::Interrupted => return ChildOutcome::Cancelled,
-            Exit::Usage | Exit::Refused | Exit::Bug | Exit::Auto(_) => {
+            Exit::Usage | Exit::Refused | Exit::Bug | Exit::Custom(_) => {
                 return refused(io, task, path, after).await;
             }
         };

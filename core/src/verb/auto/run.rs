@@ -58,7 +58,7 @@ async fn to_the_end(io: &Io, mut world: Workspace, assignment: Assignment, cast:
     loop {
         let (waiting, dispatch) = match advance(&mut world, auto).await {
             Halt::Child(waiting, dispatch) => (waiting, dispatch),
-            Halt::Over(ending) => return Exit::Auto(ending.exit_code()),
+            Halt::Over(ending) => return ending.exit(),
         };
         let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
         let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };

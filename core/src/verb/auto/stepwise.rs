@@ -70,7 +70,7 @@ async fn go_on(io: &Io, mut world: Workspace, mut auto: Auto) -> Exit {
             Halt::Over(ending) => {
                 forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;
-                return Exit::Auto(ending.exit_code());
+                return ending.exit();
             }
         };
         let stored = store(io, &waiting, &dispatch).await;
@@ -99,7 +99,7 @@ async fn remind(io: &Io, mut world: Workspace, run: &str, dispatch: &Dispatch) -
         }
         LockWritten::Lost => {
             let message = "another run has taken the lock; this one ends with its child's answer";
-            refuse(io, Exit::Auto(Ending::LockHeld.exit_code()), message).await
+            refuse(io, Ending::LockHeld.exit(), message).await
         }
         LockWritten::Failed(why) => refuse(io, Exit::Refused, &why).await,
     }
