@@ -8,10 +8,10 @@ use crate::effect::{
     ProcessStatus, Version,
 };
 use crate::engine::{checkout, config};
-use crate::hooks::Host;
+use crate::hooks::{Host, UnknownHost};
 use crate::install::{Piece, Scope, Setting, Waits, advice, diff, pieces, user_folder};
 use crate::limits;
-use crate::text::{ellipsis, one_line, printable};
+use crate::text::{one_line, printable};
 
 /// Arguments of `onloop install` and `onloop uninstall`.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
         )
         .await;
     }
-    io.note(format!("  `onloop doctor {}` tries each hook.", host.word())).await;
+    io.note(format!("  `onloop doctor {}` tries each hook.", host.as_str())).await;
     Exit::Done
 }
 
@@ -141,14 +141,14 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
 
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = Host::from_word(word);
-    if host.is_none() {
-        let words: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
-        let word = ellipsis(&one_line(word), 64);
-        let words = words.join(", ");
-        io.note(format!("error: `{word}` is no host; expected one of {words}")).await;
+    match word.parse() {
+        Ok(host) => Some(host),
+        Err(unknown) => {
+            let unknown: UnknownHost = unknown;
+            io.note(format!("error: {unknown}")).await;
+            None
+        }
     }
-    host
 }
 
 async fn refuse(io: &Io, why: &[String], exit: Exit) -> Exit {
