@@ -400,6 +400,56 @@ impl Failure {
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into() }
     }
+
+    /// Nothing is there.
+    pub fn is_not_found(&self) -> bool {
+        self.kind == FailureKind::NotFound
+    }
+
+    /// Something is there that should not be.
+    pub fn is_exists(&self) -> bool {
+        self.kind == FailureKind::Exists
+    }
+
+    /// Something else is there than expected: another process was faster.
+    pub fn is_conflict(&self) -> bool {
+        self.kind == FailureKind::Conflict
+    }
+
+    /// Somebody else holds the lock.
+    pub fn is_busy(&self) -> bool {
+        self.kind == FailureKind::Busy
+    }
+
+    /// Nobody is there to answer.
+    pub fn is_closed(&self) -> bool {
+        self.kind == FailureKind::Closed
+    }
+
+    /// The person pressed Ctrl-C.
+    pub fn is_interrupted(&self) -> bool {
+        self.kind == FailureKind::Interrupted
+    }
+}
+
+/// For callers to whom a missing file is an ordinary answer.
+pub trait OptionalExt<T> {
+    /// `None` where nothing is there.
+    ///
+    /// # Errors
+    ///
+    /// Every failure but [`FailureKind::NotFound`].
+    fn optional(self) -> Result<Option<T>, Failure>;
+}
+
+impl<T> OptionalExt<T> for Result<T, Failure> {
+    fn optional(self) -> Result<Option<T>, Failure> {
+        match self {
+            Ok(found) => Ok(Some(found)),
+            Err(failure) if failure.is_not_found() => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
 }
 
 impl std::fmt::Display for Failure {
