@@ -2,21 +2,20 @@
 
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use crate::engine::{checkout, config};
-use crate::hooks::Host;
+use crate::hooks::{Host, UnknownHost};
 use crate::install::{Scope, Setting, Waits, user_folder};
 use crate::limits;
-use crate::text::{ellipsis, one_line};
 
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = Host::from_word(word);
-    if host.is_none() {
-        let words: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
-        let word = ellipsis(&one_line(word), 64);
-        let words = words.join(", ");
-        io.note(format!("error: `{word}` is not a known host; expected one of {words}")).await;
+    match word.parse() {
+        Ok(host) => Some(host),
+        Err(unknown) => {
+            let unknown: UnknownHost = unknown;
+            io.note(format!("error: {unknown}")).await;
+            None
+        }
     }
-    host
 }
 
 /// Where things are on this machine.

@@ -20,32 +20,32 @@ pub(crate) struct Sessions {
 
 /// Why a session's file could not be used, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem(pub(crate) String);
+pub(crate) struct SessionError(pub(crate) String);
 
-impl std::fmt::Display for Problem {
+impl std::fmt::Display for SessionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&crate::text::one_line(&self.0))
     }
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Problem {
-        Problem(failure.message)
+impl From<Failure> for SessionError {
+    fn from(failure: Failure) -> SessionError {
+        SessionError(failure.message)
     }
 }
 
 /// What becomes of a session under its lock.
-pub(crate) enum Change {
+pub(crate) enum SessionChange {
     /// It stays as it is.
     Keep,
     /// This is it now.
     Write(Box<Session>),
 }
 
-impl Change {
+impl SessionChange {
     /// `session` is written if it has changed.
-    pub(crate) fn when(changed: bool, session: Session) -> Change {
-        if changed { Change::Write(Box::new(session)) } else { Change::Keep }
+    pub(crate) fn when(changed: bool, session: Session) -> SessionChange {
+        if changed { SessionChange::Write(Box::new(session)) } else { SessionChange::Keep }
     }
 }
 
@@ -115,7 +115,7 @@ impl Sessions {
     }
 
     /// Refuses folders that are links, because what we write in them would lie elsewhere.
-    pub(crate) async fn check_folders(&self) -> Result<(), Problem> {
+    pub(crate) async fn check_folders(&self) -> Result<(), SessionError> {
         for folder in [format!("{}/.tmp", self.home), self.folder()] {
             if !self.check_folder(&folder).await? {
                 return Ok(());
@@ -126,21 +126,21 @@ impl Sessions {
     }
 
     /// Whether it is there; anything but a folder is a problem.
-    async fn check_folder(&self, folder: &str) -> Result<bool, Problem> {
+    async fn check_folder(&self, folder: &str) -> Result<bool, SessionError> {
         match self.io.stat(folder).await {
             Ok(stat) if stat.kind == FileKind::Folder => Ok(true),
-            Ok(_) => Err(Problem(format!("`{folder}` is not a folder"))),
+            Ok(_) => Err(SessionError(format!("`{folder}` is not a folder"))),
             Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
             Err(failure) => Err(failure.into()),
         }
     }
 
     /// The session, if there is one.
-    pub(crate) async fn load(&self, id: &SessionId) -> Result<Option<Session>, Problem> {
+    pub(crate) async fn load(&self, id: &SessionId) -> Result<Option<Session>, SessionError> {
         let file = self.file(id);
         let stat = match self.io.stat(&file).await {
             Ok(stat) if stat.kind == FileKind::File => stat,
-            Ok(_) => return Err(Problem(format!("`{file}` is not a regular file"))),
+            Ok(_) => return Err(SessionError(format!("`{file}` is not a regular file"))),
             Err(failure) if failure.kind == FailureKind::NotFound => return Ok(None),
             Err(failure) => return Err(failure.into()),
         };
@@ -151,7 +151,7 @@ impl Sessions {
             Err(failure) => return Err(failure.into()),
         };
         let mut session = document::read(id.clone(), &bytes)
-            .map_err(|error| Problem(format!("`{file}` cannot be used: {error}")))?;
+            .map_err(|error| SessionError(format!("`{file}` cannot be used: {error}")))?;
         session.updated_at = session.updated_at.or(Some(stat.modified));
         Ok(Some(session))
     }
@@ -160,8 +160,8 @@ impl Sessions {
     pub(crate) async fn change<T>(
         &self,
         id: &SessionId,
-        act: impl FnOnce(Option<Session>) -> (Change, T),
-    ) -> Result<T, Problem> {
+        act: impl FnOnce(Option<Session>) -> (SessionChange, T),
+    ) -> Result<T, SessionError> {
         self.check_folders().await?;
         let lock = self.lock_file(id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
@@ -175,17 +175,17 @@ impl Sessions {
     async fn change_locked<T>(
         &self,
         id: &SessionId,
-        act: impl FnOnce(Option<Session>) -> (Change, T),
-    ) -> Result<T, Problem> {
+        act: impl FnOnce(Option<Session>) -> (SessionChange, T),
+    ) -> Result<T, SessionError> {
         let (change, out) = act(self.load(id).await?);
-        if let Change::Write(session) = change {
+        if let SessionChange::Write(session) = change {
             self.write(&self.file(id), document::write(&session)).await?;
         }
         Ok(out)
     }
 
     /// A session that begins replaces whatever was there, damaged or not.
-    pub(crate) async fn begin(&self, session: &Session) -> Result<(), Problem> {
+    pub(crate) async fn begin(&self, session: &Session) -> Result<(), SessionError> {
         self.check_folders().await?;
         let lock = self.lock_file(&session.id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
@@ -197,7 +197,7 @@ impl Sessions {
     }
 
     /// Makes the session findable by its issue; the last writer wins.
-    pub(crate) async fn write_index(&self, session: &Session) -> Result<(), Problem> {
+    pub(crate) async fn write_index(&self, session: &Session) -> Result<(), SessionError> {
         self.check_folder(&format!("{}/by-issue", self.folder())).await?;
         match session.issue_no {
             Some(issue) => self.write(&self.index(issue), document::write_index(session)).await,
@@ -207,13 +207,13 @@ impl Sessions {
 
     /// Atomic against crashes of processes. A power cut may bring the old file back, which
     /// loses a count and nothing else; making it durable would cost more than the whole hook.
-    async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<(), Problem> {
+    async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<(), SessionError> {
         self.io.write(file, bytes, Expect::Any, Durability::Relaxed).await?;
         Ok(())
     }
 
     /// Ids of all sessions, sorted.
-    pub(crate) async fn ids(&self) -> Result<Vec<SessionId>, Problem> {
+    pub(crate) async fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
         self.check_folders().await?;
         let names = match self.io.list(&self.folder()).await {
             Ok(names) => names,
@@ -225,7 +225,7 @@ impl Sessions {
     }
 
     /// Removes everything about a session. Whether there was something.
-    pub(crate) async fn clear(&self, id: &SessionId) -> Result<bool, Problem> {
+    pub(crate) async fn clear(&self, id: &SessionId) -> Result<bool, SessionError> {
         self.check_folders().await?;
         let lock = self.lock_file(id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
@@ -236,7 +236,7 @@ impl Sessions {
         Ok(cleared)
     }
 
-    async fn clear_locked(&self, id: &SessionId) -> Result<bool, Problem> {
+    async fn clear_locked(&self, id: &SessionId) -> Result<bool, SessionError> {
         for below in ["by-issue", "answers"] {
             self.check_folder(&format!("{}/{below}", self.folder())).await?;
         }
@@ -253,7 +253,7 @@ impl Sessions {
         self.remove(&self.file(id)).await
     }
 
-    async fn remove(&self, file: &str) -> Result<bool, Problem> {
+    async fn remove(&self, file: &str) -> Result<bool, SessionError> {
         match self.io.remove(file).await {
             Ok(()) => Ok(true),
             Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
@@ -265,8 +265,8 @@ impl Sessions {
     pub(crate) async fn remember(
         &self,
         id: &SessionId,
-        answer: document::Answered,
-    ) -> Result<(), Problem> {
+        answer: document::RememberedAnswer,
+    ) -> Result<(), SessionError> {
         self.answers(id, |answers| {
             answers.retain(|known| known.call != answer.call);
             answers.push(answer);
@@ -275,7 +275,11 @@ impl Sessions {
     }
 
     /// What was answered about a call a moment ago. It counts once.
-    pub(crate) async fn recall(&self, id: &SessionId, call: &str) -> Option<document::Answered> {
+    pub(crate) async fn recall(
+        &self,
+        id: &SessionId,
+        call: &str,
+    ) -> Option<document::RememberedAnswer> {
         self.io.stat(&self.answers_file(id)).await.ok()?;
         let mut found = None;
         let out = &mut found;
@@ -292,8 +296,8 @@ impl Sessions {
     async fn answers(
         &self,
         id: &SessionId,
-        act: impl FnOnce(&mut Vec<document::Answered>),
-    ) -> Result<(), Problem> {
+        act: impl FnOnce(&mut Vec<document::RememberedAnswer>),
+    ) -> Result<(), SessionError> {
         self.check_folders().await?;
         self.check_folder(&format!("{}/answers", self.folder())).await?;
         let lock = self.lock_file(id);

@@ -6,7 +6,7 @@ use crate::documents::approval::{PendingCall, pending_list};
 use crate::effect::{Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
 use crate::engine::approval::pending;
 use crate::handsoff::DEPTH_VARIABLE;
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
 use crate::text;
 
@@ -63,7 +63,7 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
             .await;
         return Exit::Usage;
     };
-    let choice = if args.deny { Choice::Deny } else { Choice::Allow };
+    let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     let call = match pending::answer(io, &call.id, choice).await {
         Ok(call) => call,
         Err(failure) => {
@@ -81,10 +81,10 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
 }
 
 /// Says what was answered, and lets the session go on where that is wanted.
-async fn go_on(io: &Io, call: &PendingCall, choice: Choice, resumes: bool) -> Exit {
+async fn go_on(io: &Io, call: &PendingCall, choice: ApprovalChoice, resumes: bool) -> Exit {
     let word = match choice {
-        Choice::Allow => "allowed",
-        Choice::Deny => "denied",
+        ApprovalChoice::Allow => "allowed",
+        ApprovalChoice::Deny => "denied",
     };
     let call_words = format!("{} {}", text::one_line(&call.tool), quoted(&call.target));
     io.note(format!("{word}, for one time: {call_words}")).await;
@@ -108,8 +108,8 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
     for call in calls {
         let answer = match call.answer {
             None => "waits",
-            Some((Choice::Allow, _)) => "allowed, not fetched yet",
-            Some((Choice::Deny, _)) => "denied, not fetched yet",
+            Some((ApprovalChoice::Allow, _)) => "allowed, not fetched yet",
+            Some((ApprovalChoice::Deny, _)) => "denied, not fetched yet",
         };
         let since = crate::time::Timestamp::from_millis(call.since_ms).to_rfc3339();
         out.push_str(&format!(

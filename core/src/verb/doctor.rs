@@ -104,7 +104,7 @@ async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: 
     }
     match installed.as_slice() {
         [] if is_wanted => {
-            findings.bad("not installed", &format!("onloop install {}", host.word()));
+            findings.bad("not installed", &format!("onloop install {}", host.as_str()));
         }
         [] => findings.note("not installed"),
         [_] => remarks(io, host, findings).await,
@@ -124,7 +124,7 @@ async fn examine_scope(
     enabled: bool,
     findings: &mut Findings,
 ) -> bool {
-    let fix = format!("onloop install {} --scope {}", host.word(), setting.scope.word());
+    let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.word());
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
     for (at, piece) in pieces(host, setting).into_iter().enumerate() {
@@ -183,7 +183,7 @@ async fn try_hooks(
     findings: &mut Findings,
 ) {
     let scope = setting.scope.word();
-    let fix = format!("onloop install {} --scope {scope}", host.word());
+    let fix = format!("onloop install {} --scope {scope}", host.as_str());
     let mut tried: Vec<&HookCall> = Vec::new();
     for hook in hooks {
         if tried.contains(&&hook.call) {

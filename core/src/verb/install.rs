@@ -94,7 +94,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
         )
         .await;
     }
-    io.note(format!("  `onloop doctor {}` tries each hook.", host.word())).await;
+    io.note(format!("  `onloop doctor {}` tries each hook.", host.as_str())).await;
     Exit::Done
 }
 

@@ -4,9 +4,9 @@ use crate::documents::session as document;
 use crate::effect::{Exit, Io};
 use crate::engine::find_run::root_of;
 use crate::engine::instruction::instruction;
-use crate::engine::sessions::{Change, Problem, Sessions};
+use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::Store;
-use crate::handsoff::{Ending, Session, SessionId};
+use crate::handsoff::{Session, SessionEnding, SessionId};
 use crate::text;
 
 /// Arguments of `onloop session list`.
@@ -77,7 +77,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
 }
 
 /// The sessions that are kept here; where there are none, those of the checkout.
-async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), Problem> {
+async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
     let sessions = Sessions::new(io);
     let ids = sessions.ids().await?;
     if ids.is_empty()
@@ -150,13 +150,13 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
         io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
         return Exit::Failed;
     }
-    end(io, &sessions, &id, Ending::Done).await
+    end(io, &sessions, &id, SessionEnding::Done).await
 }
 
 /// `onloop session stop`: it is not sent on any more, whatever it works on.
 pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
     match known(io, &args.id).await {
-        Ok((sessions, id)) => end(io, &sessions, &id, Ending::Stopped).await,
+        Ok((sessions, id)) => end(io, &sessions, &id, SessionEnding::Stopped).await,
         Err(exit) => exit,
     }
 }
@@ -177,20 +177,21 @@ pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
     }
 }
 
-async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: Ending) -> Exit {
+async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
     let at = io.now();
     let ended = sessions
         .change(id, |session| match session {
-            None => (Change::Keep, false),
+            None => (SessionChange::Keep, false),
             Some(mut session) => {
                 let changed = session.end(at, ending, None);
-                (Change::when(changed, session), true)
+                (SessionChange::when(changed, session), true)
             }
         })
         .await;
     match ended {
         Ok(true) => {
-            io.note(format!("Session {id} is {}; it is not sent on any more", ending.word())).await;
+            io.note(format!("Session {id} is {}; it is not sent on any more", ending.as_str()))
+                .await;
             Exit::Done
         }
         Ok(false) => missing(io, id).await,
@@ -221,7 +222,7 @@ async fn missing(io: &Io, id: &SessionId) -> Exit {
     Exit::Refused
 }
 
-async fn refuse(io: &Io, problem: &Problem) -> Exit {
+async fn refuse(io: &Io, problem: &SessionError) -> Exit {
     io.note(format!("error: {problem}")).await;
     Exit::Refused
 }

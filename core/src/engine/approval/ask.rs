@@ -1,12 +1,12 @@
 //! Asking a person: send, wait for the answer, say in the chat what came of it.
 
-use super::Verdict;
+use super::Resolution;
 use super::poller::{self, Meeting};
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
 use crate::effect::{Durability, Expect, Failure, FailureKind, Io};
-use crate::handsoff::approval::message::{self, GIVEN_UP, Messages, Subject, TIMED_OUT};
-use crate::handsoff::approval::{Choice, Question, nonce, seal};
+use crate::handsoff::approval::message::{self, ApprovalSubject, GIVEN_UP, Messages, TIMED_OUT};
+use crate::handsoff::approval::{ApprovalChoice, ChatQuestion, nonce, seal};
 use crate::handsoff::config::Telegram;
 use crate::limits;
 use crate::time::Timestamp;
@@ -29,22 +29,22 @@ enum NoAnswer {
 pub(super) async fn person(
     io: &Io,
     telegram: &Telegram,
-    subject: &Subject,
+    subject: &ApprovalSubject,
     wait_ms: u64,
-) -> Verdict {
-    let no_answer = |why: String| Verdict::NoAnswer(format!("asking through Telegram: {why}"));
-    let mut patience = Patience::new(io.now(), wait_ms);
+) -> Resolution {
+    let no_answer = |why: String| Resolution::NoAnswer(format!("asking through Telegram: {why}"));
+    let mut deadline = Deadline::new(io.now(), wait_ms);
     let bot = match Bot::new(io, &telegram.token) {
         Ok(bot) => bot,
         Err(why) => return no_answer(why),
     };
     let meeting = Meeting::new(&super::folder(io), &bot);
-    if let Err(why) = know_the_beginning(io, &bot, &meeting, &patience).await {
+    if let Err(why) = know_the_beginning(io, &bot, &meeting, &deadline).await {
         return no_answer(why);
     }
     let messages = message::messages(subject);
     let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
-    let mut question = Question {
+    let mut question = ChatQuestion {
         nonce: nonce(io.start().random, 0),
         chat_id: telegram.chat_id,
         allowed_user_ids: telegram.allowed_user_ids.clone(),
@@ -58,10 +58,10 @@ pub(super) async fn person(
     if let Err(failure) = publish(io, &meeting, &question).await {
         return no_answer(failure.message);
     }
-    let verdict = match send(io, &bot, &messages, &mut question, &patience).await {
+    let verdict = match send(io, &bot, &messages, &mut question, &deadline).await {
         Ok(question_id) => {
             let outcome = match publish(io, &meeting, &question).await {
-                Ok(()) => wait(io, &bot, telegram, &meeting, &question, &mut patience).await,
+                Ok(()) => wait(io, &bot, telegram, &meeting, &question, &mut deadline).await,
                 Err(failure) => Err(NoAnswer::GaveUp(failure.message)),
             };
             close(io, &bot, &question, &messages, question_id, outcome).await
@@ -78,16 +78,16 @@ async fn know_the_beginning(
     io: &Io,
     bot: &Bot<'_>,
     meeting: &Meeting,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<(), String> {
     let lock = meeting.lock();
-    let mut wait_ms = limits::LOCK_WAIT_MS.min(patience.left_ms(io.now()));
+    let mut wait_ms = limits::LOCK_WAIT_MS.min(deadline.left_ms(io.now()));
     // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
     while !poller::has_offset(io, meeting).await {
         let slice_ms = wait_ms.min(LOOK_EVERY_MS);
         match io.lock(&lock, slice_ms).await {
             Ok(()) => {
-                let timeout_ms = patience.call_ms(io.now());
+                let timeout_ms = deadline.call_ms(io.now());
                 let known = poller::establish(io, bot, meeting, timeout_ms).await;
                 let _ = io.unlock(&lock).await;
                 return known;
@@ -101,7 +101,7 @@ async fn know_the_beginning(
     Ok(())
 }
 
-async fn publish(io: &Io, meeting: &Meeting, question: &Question) -> Result<(), Failure> {
+async fn publish(io: &Io, meeting: &Meeting, question: &ChatQuestion) -> Result<(), Failure> {
     let bytes = document::write_question(question);
     let path = meeting.question(&question.nonce);
     io.write(&path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
@@ -112,16 +112,16 @@ async fn send(
     io: &Io,
     bot: &Bot<'_>,
     messages: &Messages,
-    question: &mut Question,
-    patience: &Patience,
+    question: &mut ChatQuestion,
+    deadline: &Deadline,
 ) -> Result<i64, CallError> {
     for part in &messages.parts {
         let payload = message::send_part(question.chat_id, part);
-        let sent = bot.call(io, "sendMessage", &payload, patience.call_ms(io.now())).await?;
+        let sent = bot.call(io, "sendMessage", &payload, deadline.call_ms(io.now())).await?;
         question.message_ids.extend(sent["message_id"].as_i64());
     }
     let payload = message::send_question(question.chat_id, messages, &question.nonce);
-    let sent = bot.call(io, "sendMessage", &payload, patience.call_ms(io.now())).await?;
+    let sent = bot.call(io, "sendMessage", &payload, deadline.call_ms(io.now())).await?;
     let id = sent["message_id"].as_i64().ok_or(CallError::Garbled)?;
     question.message_ids.push(id);
     question.bot = sent["from"]["username"].as_str().unwrap_or_default().to_owned();
@@ -134,22 +134,22 @@ async fn wait(
     bot: &Bot<'_>,
     telegram: &Telegram,
     meeting: &Meeting,
-    question: &Question,
-    patience: &mut Patience,
-) -> Result<Choice, NoAnswer> {
+    question: &ChatQuestion,
+    deadline: &mut Deadline,
+) -> Result<ApprovalChoice, NoAnswer> {
     let lock = meeting.lock();
     let mut reading = false;
     let ended = loop {
         match answer(io, bot, telegram, meeting, question).await {
             Some(choice) => break Ok(choice),
-            None if patience.left_ms(io.now()) == 0 => break Err(NoAnswer::TimedOut),
+            None if deadline.left_ms(io.now()) == 0 => break Err(NoAnswer::TimedOut),
             None => {}
         }
-        let left_ms = patience.left_ms(io.now());
+        let left_ms = deadline.left_ms(io.now());
         if !reading {
             match io.lock(&lock, left_ms.min(LOOK_EVERY_MS)).await {
                 Ok(()) => reading = true,
-                Err(failure) if failure.kind == FailureKind::Busy => patience.waited(LOOK_EVERY_MS),
+                Err(failure) if failure.kind == FailureKind::Busy => deadline.waited(LOOK_EVERY_MS),
                 Err(failure) => break Err(NoAnswer::GaveUp(failure.message)),
             }
             // Its last reader may have left our answer before it let go.
@@ -163,8 +163,8 @@ async fn wait(
             break Err(NoAnswer::GaveUp(failure.message));
         }
         match poller::read_once(io, bot, meeting, poll_ms).await {
-            Ok(()) => patience.read(poll_ms),
-            Err(error) if error.is_final() || patience.failed() => {
+            Ok(()) => deadline.read(poll_ms),
+            Err(error) if error.is_final() || deadline.failed() => {
                 break Err(NoAnswer::GaveUp(error.to_string()));
             }
             Err(error) => {
@@ -178,7 +178,7 @@ async fn wait(
                 if let Err(failure) = io.sleep(pause_ms).await {
                     break Err(NoAnswer::GaveUp(failure.message));
                 }
-                patience.waited(pause_ms);
+                deadline.waited(pause_ms);
             }
         }
     };
@@ -195,36 +195,37 @@ async fn answer(
     bot: &Bot<'_>,
     telegram: &Telegram,
     meeting: &Meeting,
-    question: &Question,
-) -> Option<Choice> {
+    question: &ChatQuestion,
+) -> Option<ApprovalChoice> {
     let path = meeting.answer(&question.nonce);
     let (bytes, _) = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
-    let answer = document::read_answer(&bytes)?;
+    let answer = document::read_answer(&bytes).ok()?;
     let expected = seal(bot.token(), &question.nonce, answer.choice, answer.by);
     let counts = answer.seal == expected && telegram.allowed_user_ids.contains(&answer.by);
-    (counts && (answer.choice == Choice::Deny || question.complete)).then_some(answer.choice)
+    (counts && (answer.choice == ApprovalChoice::Deny || question.complete))
+        .then_some(answer.choice)
 }
 
 /// Shows in the chat what came of the question and takes its buttons away.
 async fn close(
     io: &Io,
     bot: &Bot<'_>,
-    question: &Question,
+    question: &ChatQuestion,
     messages: &Messages,
     question_id: i64,
-    outcome: Result<Choice, NoAnswer>,
-) -> Verdict {
+    outcome: Result<ApprovalChoice, NoAnswer>,
+) -> Resolution {
     let (shown, verdict) = match outcome {
-        Ok(Choice::Allow) => (Choice::Allow.taken(), Verdict::Allow),
-        Ok(Choice::Deny) => {
+        Ok(ApprovalChoice::Allow) => (ApprovalChoice::Allow.confirmation(), Resolution::Allow),
+        Ok(ApprovalChoice::Deny) => {
             let why = "a person denied it through Telegram".to_owned();
-            (Choice::Deny.taken(), Verdict::Deny(why))
+            (ApprovalChoice::Deny.confirmation(), Resolution::Deny(why))
         }
         Err(NoAnswer::TimedOut) => {
-            (TIMED_OUT, Verdict::NoAnswer("nobody answered through Telegram in time".to_owned()))
+            (TIMED_OUT, Resolution::NoAnswer("nobody answered through Telegram in time".to_owned()))
         }
         Err(NoAnswer::GaveUp(why)) => {
-            (GIVEN_UP, Verdict::NoAnswer(format!("asking through Telegram: {why}")))
+            (GIVEN_UP, Resolution::NoAnswer(format!("asking through Telegram: {why}")))
         }
     };
     let html = message::closed(&messages.question, shown);
@@ -236,7 +237,7 @@ async fn close(
 
 /// How long we go on. A clock that stands still must not make us wait for ever, so what was
 /// waited is counted, too.
-struct Patience {
+struct Deadline {
     began: Timestamp,
     wait_ms: u64,
     counted_ms: u64,
@@ -244,9 +245,9 @@ struct Patience {
     reads: u64,
 }
 
-impl Patience {
-    fn new(began: Timestamp, wait_ms: u64) -> Patience {
-        Patience { began, wait_ms, counted_ms: 0, failures: 0, reads: 0 }
+impl Deadline {
+    fn new(began: Timestamp, wait_ms: u64) -> Deadline {
+        Deadline { began, wait_ms, counted_ms: 0, failures: 0, reads: 0 }
     }
 
     fn left_ms(&self, now: Timestamp) -> u64 {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::documents::approval as document;
 use crate::documents::approval::PendingCall;
 use crate::effect::{Durability, Expect, Failure, FailureKind, Io, Version};
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
 
 /// A call that is put off.
@@ -76,7 +76,7 @@ pub async fn consume(
     session_id: &str,
     tool: &str,
     input: &Value,
-) -> Result<Option<Choice>, Failure> {
+) -> Result<Option<ApprovalChoice>, Failure> {
     let id = id_of(session_id, tool, input);
     // Most calls were never put off; for them this is one look.
     if load(io, &id).await?.is_none_or(|(call, _)| call.answer.is_none()) {
@@ -89,7 +89,7 @@ pub async fn consume(
     taken
 }
 
-async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<Choice>, Failure> {
+async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<ApprovalChoice>, Failure> {
     let Some((call, _)) = load(io, id).await? else {
         return Ok(None);
     };
@@ -132,7 +132,7 @@ pub async fn list(io: &Io) -> Result<Vec<PendingCall>, Failure> {
 /// # Errors
 ///
 /// `NotFound` when no such call waits; `Conflict` when it was answered otherwise already.
-pub async fn answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Failure> {
+pub async fn answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
     let lock = lock_path(io, id);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
     let answered = write_answer(io, id, choice).await;
@@ -140,7 +140,7 @@ pub async fn answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Fa
     answered
 }
 
-async fn write_answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Failure> {
+async fn write_answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
     let Some((mut call, version)) = load(io, id).await? else {
         return Err(Failure::new(FailureKind::NotFound, format!("no call `{id}` waits")));
     };
@@ -156,13 +156,15 @@ async fn write_answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, 
 
 async fn load(io: &Io, id: &str) -> Result<Option<(PendingCall, Version)>, Failure> {
     match io.read(&path(io, id), limits::APPROVAL_DOCUMENT_BYTES).await {
-        Ok((bytes, version)) => match document::read_pending(&bytes).filter(|call| call.id == id) {
-            Some(call) => Ok(Some((call, version))),
-            None => {
-                let message = format!("`{}` is damaged; remove it", path(io, id));
-                Err(Failure::new(FailureKind::Invalid, message))
+        Ok((bytes, version)) => {
+            match document::read_pending(&bytes).ok().filter(|call| call.id == id) {
+                Some(call) => Ok(Some((call, version))),
+                None => {
+                    let message = format!("`{}` is damaged; remove it", path(io, id));
+                    Err(Failure::new(FailureKind::Invalid, message))
+                }
             }
-        },
+        }
         Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
         Err(failure) => Err(failure),
     }

@@ -6,9 +6,9 @@
 
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
-use crate::documents::approval::{Answered, Offset};
+use crate::documents::approval::{Offset, SealedAnswer};
 use crate::effect::{Durability, Expect, FailureKind, Io};
-use crate::handsoff::approval::{Act, Question, judge, message, seal, updates};
+use crate::handsoff::approval::{ChatQuestion, ChatReaction, judge, message, seal, updates};
 use crate::limits;
 
 /// An offset that is older is asked for anew.
@@ -54,7 +54,7 @@ pub(super) async fn has_offset(io: &Io, meeting: &Meeting) -> bool {
 
 async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
     let (bytes, _) = io.read(&meeting.offset(), limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
-    let offset = document::read_offset(&bytes)?;
+    let offset = document::read_offset(&bytes).ok()?;
     // After a quiet week Telegram begins to count anew, perhaps below where it was.
     let age_ms = io.now().as_millis().saturating_sub(offset.at_ms);
     (0..=OFFSET_KEPT_MS).contains(&age_ms).then_some(offset.next)
@@ -119,9 +119,10 @@ pub(super) async fn read_once(
         let now_ms = io.now().as_millis();
         let acts = judge(update, &questions, now_ms, |nonce| decided.iter().any(|n| n == nonce));
         for act in &acts {
-            if let Act::Decide { nonce, choice, by } = act {
+            if let ChatReaction::Decide { nonce, choice, by } = act {
                 let seal = seal(bot.token(), nonce, *choice, *by);
-                let answer = document::write_answer(&Answered { choice: *choice, by: *by, seal });
+                let answer =
+                    document::write_answer(&SealedAnswer { choice: *choice, by: *by, seal });
                 let path = meeting.answer(nonce);
                 match io.write(&path, answer, Expect::Absent, Durability::Relaxed).await {
                     Ok(_) => decided.push(nonce.clone()),
@@ -142,16 +143,16 @@ pub(super) async fn read_once(
 }
 
 /// Tells the person what became of an answer. That it could not be told changes nothing.
-async fn reply(io: &Io, bot: &Bot<'_>, acts: &[Act]) {
+async fn reply(io: &Io, bot: &Bot<'_>, acts: &[ChatReaction]) {
     let timeout_ms = limits::APPROVAL_LAST_CALL_MS;
     for act in acts {
         let told = match act {
-            Act::Decide { .. } => continue,
-            Act::Acknowledge { callback_id, text } => {
+            ChatReaction::Decide { .. } => continue,
+            ChatReaction::Acknowledge { callback_id, text } => {
                 let payload = message::acknowledge(callback_id, text);
                 bot.call(io, "answerCallbackQuery", &payload, timeout_ms).await
             }
-            Act::Confirm { chat_id, reply_to, text } => {
+            ChatReaction::Confirm { chat_id, reply_to, text } => {
                 let payload = message::confirm(*chat_id, *reply_to, text);
                 bot.call(io, "sendMessage", &payload, timeout_ms).await
             }
@@ -165,7 +166,7 @@ async fn reply(io: &Io, bot: &Bot<'_>, acts: &[Act]) {
 
 /// The questions that wait, and the numbers of those that have an answer. What is long over is
 /// swept away.
-async fn waiting(io: &Io, meeting: &Meeting) -> (Vec<Question>, Vec<String>) {
+async fn waiting(io: &Io, meeting: &Meeting) -> (Vec<ChatQuestion>, Vec<String>) {
     let names = io.list(&meeting.questions()).await.unwrap_or_default();
     let (mut questions, mut decided) = (Vec::new(), Vec::new());
     for nonce in names.iter().filter_map(|name| name.strip_suffix(".json")) {
@@ -173,7 +174,8 @@ async fn waiting(io: &Io, meeting: &Meeting) -> (Vec<Question>, Vec<String>) {
         let Ok((bytes, _)) = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await else {
             continue;
         };
-        let Some(question) = document::read_question(&bytes).filter(|q| q.nonce == nonce) else {
+        let Some(question) = document::read_question(&bytes).ok().filter(|q| q.nonce == nonce)
+        else {
             continue;
         };
         let kept_ms = i64::try_from(limits::APPROVAL_KEPT_MS).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::effect::{Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Io};
 use crate::handsoff::approval::updates;
-use crate::handsoff::config::Token;
+use crate::handsoff::config::BotToken;
 use crate::limits;
 
 /// Where the interface is, unless the environment says otherwise.
@@ -14,7 +14,7 @@ const BASE_VARIABLE: &str = "ONLOOP_TELEGRAM_API";
 /// A bot, as it is reached from here.
 pub(super) struct Bot<'c> {
     base: String,
-    token: &'c Token,
+    token: &'c BotToken,
 }
 
 /// Why a call did not succeed.
@@ -61,7 +61,7 @@ impl<'c> Bot<'c> {
     /// # Errors
     ///
     /// When the environment names an address over which a token would travel in the clear.
-    pub(super) fn new(io: &Io, token: &'c Token) -> Result<Bot<'c>, String> {
+    pub(super) fn new(io: &Io, token: &'c BotToken) -> Result<Bot<'c>, String> {
         let base = io.env(BASE_VARIABLE).unwrap_or(BASE).trim_end_matches('/').to_owned();
         let here = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
         let is_here = here.iter().any(|here| {
@@ -82,7 +82,7 @@ impl<'c> Bot<'c> {
     }
 
     /// The token, to seal an answer with.
-    pub(super) fn token(&self) -> &Token {
+    pub(super) fn token(&self) -> &BotToken {
         self.token
     }
 

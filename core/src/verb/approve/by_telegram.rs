@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::go_on;
 use crate::documents::approval::PendingCall;
 use crate::effect::{Exit, Io};
-use crate::engine::approval::{self, Verdict, pending};
+use crate::engine::approval::{self, Resolution, pending};
 use crate::engine::config;
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 
 /// Asks until every call that waits was asked about once; with `resumes`, sessions go on in
 /// between, and what they put off then is asked about as well.
@@ -32,9 +32,9 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
         // The bot is the one of the project in which the call was made.
         let loaded = config::load(io, &call.cwd).await;
         let choice = match approval::ask_in_chat(io, &loaded.config, &call).await {
-            Verdict::Allow => Choice::Allow,
-            Verdict::Deny(_) => Choice::Deny,
-            Verdict::NoAnswer(why) => {
+            Resolution::Allow => ApprovalChoice::Allow,
+            Resolution::Deny(_) => ApprovalChoice::Deny,
+            Resolution::NoAnswer(why) => {
                 io.note(format!("`{}` keeps waiting: {why}", call.id)).await;
                 exit = Exit::Paused;
                 continue;
