@@ -3,11 +3,11 @@
 
 use std::process::ExitCode;
 
+use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program,
 };
 use onloop_core::limits::CAPTURE_BYTES;
-use onloop_core::workflow::Shell;
 
 fn main() -> ExitCode {
     onloop::main_with(|start| Program::new(start, probe))

@@ -5,6 +5,7 @@ mod unknown;
 
 use super::document::document;
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
+use crate::effect::Shell;
 use crate::limits;
 use crate::run::*;
 use crate::text;
@@ -278,7 +279,7 @@ fn to_document(run: &Run) -> RunDocument {
         workflow_slug: Some(place.slug),
         intent: terms.intent.clone(),
         success_criteria: terms.success_criteria.clone(),
-        risk_level: Some(risk_word(terms.risk).to_owned()),
+        risk_level: Some(terms.risk.as_str().to_owned()),
         auto_approve: terms.auto_approve,
         branch: place.branch,
         repo_root: place.repo_root,
@@ -399,7 +400,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
         name: step.name.clone(),
         action: step.action.clone(),
         script: step.script.as_ref().map(|script| ScriptDocument {
-            shell: shell_word(script.shell).to_owned(),
+            shell: script.shell.as_str().to_owned(),
             text: script.text.clone(),
             ..ScriptDocument::default()
         }),
@@ -415,7 +416,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
         started_at: record.started_at.map(Timestamp::to_rfc3339),
         completed_at: record.completed_at.map(Timestamp::to_rfc3339),
         verify: verify_document(&step.checks, record),
-        gate: step.gate.map(|gate| gate_word(gate).to_owned()),
+        gate: step.gate.map(|gate| gate.as_str().to_owned()),
         gate_result: record.gate.map(|gate| gate.decision.word().to_owned()),
         gate_mode: record.gate.map(|gate| gate.mode.word().to_owned()),
         security_sensitive: step.sensitive,
@@ -478,7 +479,7 @@ fn check_document(check: &Check, result: Option<&CheckResult>) -> CheckDocument 
             timeout_ms: shell.timeout_ms,
             cwd: shell.cwd.clone(),
             env: (!shell.env.is_empty()).then(|| shell.env.clone()),
-            shell: (shell.shell != Shell::Bash).then(|| shell_word(shell.shell).to_owned()),
+            shell: (shell.shell != Shell::Bash).then(|| shell.shell.as_str().to_owned()),
             ..CheckDocument::default()
         },
         Check::Browser { url, check } => CheckDocument {
@@ -530,34 +531,10 @@ fn assert_document(assertion: &Assertion) -> AssertDocument {
     AssertDocument { kind: kind.to_owned(), value, ..AssertDocument::default() }
 }
 
-fn risk_word(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-pub(super) fn gate_word(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Human => "human",
-        Gate::Auto => "auto",
-    }
-}
-
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
         Phase::Acting => "acting",
         Phase::Acted => "acted",
         Phase::Interrupted => "interrupted",
-    }
-}
-
-pub(crate) fn shell_word(shell: Shell) -> &'static str {
-    match shell {
-        Shell::Bash => "bash",
-        Shell::Sh => "sh",
-        Shell::Pwsh => "pwsh",
-        Shell::Cmd => "cmd",
     }
 }

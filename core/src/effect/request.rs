@@ -2,9 +2,9 @@
 //! `docs/architecture.md` for what each host promises.
 
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use super::shell::Shell;
 use crate::effect::{HttpAnswer, HttpSpec};
 use crate::time::Timestamp;
-use crate::workflow::Shell;
 
 /// The answer to a request.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Attachment, attach};
-use crate::documents::run::shell_word;
 use crate::effect::{
     Command, Durability, Expect, GitRequest, HttpSpec, ProcessSpec, Request, Say, Version,
 };
@@ -159,7 +158,7 @@ fn process(spec: ProcessSpec, attachments: &mut Vec<Vec<u8>>) -> ProcessDocument
         command: match spec.command {
             Command::Argv(argv) => CommandDocument::Argv { argv },
             Command::Shell { shell, line } => {
-                CommandDocument::Shell { shell: shell_word(shell), line }
+                CommandDocument::Shell { shell: shell.as_str(), line }
             }
         },
         cwd: spec.cwd,
@@ -217,8 +216,7 @@ fn git(request: GitRequest) -> GitDocument {
 mod tests {
     use super::*;
     use crate::effect::wire::{Message, write_turn};
-    use crate::effect::{HttpMethod, Turn};
-    use crate::workflow::Shell;
+    use crate::effect::{HttpMethod, Shell, Turn};
 
     fn spec(command: Command) -> ProcessSpec {
         ProcessSpec {
