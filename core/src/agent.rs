@@ -1,7 +1,7 @@
 //! Agents that act on steps, and the command lines that start them.
 
 use crate::effect::Command;
-use crate::workflow::Shell;
+use crate::effect::Shell;
 
 /// Who acts on a step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
+mod branch;
 mod git;
 mod http;
 mod io;
@@ -11,6 +12,7 @@ mod io;
 pub(crate) mod memory_host;
 mod process;
 mod request;
+mod shell;
 mod start;
 pub mod wire;
 
@@ -20,11 +22,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+pub use branch::{BranchName, InvalidBranchName};
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
-pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus, Shell};
+pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus};
 pub use request::*;
+pub use shell::{Shell, UnknownShell};
 pub use start::{ProcessIdentity, Start, Terminal};
 
 use crate::time::Timestamp;

@@ -5,7 +5,6 @@
 //! `docs/preflight.md`, and a test keeps the two equal.
 
 mod artefacts;
-mod branch;
 mod decide;
 mod facts;
 mod prepared;
@@ -13,7 +12,6 @@ mod refusal;
 mod wish;
 
 pub use artefacts::foreign_paths;
-pub use branch::{BranchName, InvalidBranchName};
 pub use decide::{Act, Decision, ExecutionRoot, Placement, decide, worktree_path};
 pub use facts::*;
 pub use prepared::Prepared;

@@ -25,9 +25,12 @@ mod tests;
 mod value;
 mod verify;
 
+use std::fmt;
 use std::num::NonZeroU32;
+use std::str::FromStr;
 
 use crate::diagnostic::{Diagnostic, Span};
+use crate::effect::Shell;
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -38,9 +41,6 @@ pub use plan::{Plan, PlanParts};
 pub use rule::{RULES, Rule};
 pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
-
-pub use crate::documents::normalized::normalize;
-pub use crate::effect::Shell;
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +108,26 @@ pub enum Risk {
     Medium,
     /// A mistake costs more than time.
     High,
+}
+
+impl Risk {
+    /// Its word in files and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+        }
+    }
+}
+
+impl FromStr for Risk {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Risk, UnknownWord> {
+        let all = [Risk::Low, Risk::Medium, Risk::High];
+        all.into_iter().find(|risk| risk.as_str() == word).ok_or(UnknownWord)
+    }
 }
 
 /// Where a run works.
@@ -186,6 +206,34 @@ pub enum Gate {
     Human,
     /// Nobody; the approval is recorded.
     Auto,
+}
+
+impl Gate {
+    /// Its word in files and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Gate::Human => "human",
+            Gate::Auto => "auto",
+        }
+    }
+}
+
+impl FromStr for Gate {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Gate, UnknownWord> {
+        [Gate::Human, Gate::Auto].into_iter().find(|gate| gate.as_str() == word).ok_or(UnknownWord)
+    }
+}
+
+/// A word that the format does not have in this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownWord;
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a word that the format has here")
+    }
 }
 
 /// One item of `verify`.

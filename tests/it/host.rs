@@ -13,8 +13,8 @@ mod waking;
 use std::time::{Duration, Instant};
 
 use onloop::host::{Host, Interrupts, OsHost};
+use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
-use onloop_core::workflow::Shell;
 use tempfile::TempDir;
 
 /// A native host with a folder of its own.

@@ -1,9 +1,9 @@
 //! The simulated host is unkind in the ways that programs are tested against.
 
+use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program, Version,
 };
-use onloop_core::workflow::Shell;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost, SimProcess};
 
 fn run<F: Future<Output = Exit> + 'static>(

@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 
 use onloop::host::Host;
+use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
     ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
 };
-use onloop_core::workflow::Shell;
 use serde_json::Value;
 
 use crate::loopback::{Asked, LoopbackServer, answer};

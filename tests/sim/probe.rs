@@ -3,8 +3,7 @@
 
 use std::process::ExitCode;
 
-use onloop_core::effect::{Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program};
-use onloop_core::workflow::Shell;
+use onloop_core::effect::{Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program, Shell};
 
 fn main() -> ExitCode {
     onloop::main_with(|start| Program::new(start, probe))

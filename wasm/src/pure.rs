@@ -95,7 +95,7 @@ pub fn fields() -> String {
 #[wasm_bindgen]
 pub fn normalize(path: &str, text: &[u8]) -> Option<String> {
     let plan = workflow::parse(path, text).plan?;
-    Some(workflow::normalize(path, &plan).to_string())
+    Some(documents::normalized::normalize(path, &plan).to_string())
 }
 
 /// The record of a new run of a workflow. `beginning` is

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, Risk, Shell, ShellCheck};
+use crate::effect::{BranchName, Shell};
+use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, ShellCheck};
 
 /// Version of the document.
 pub const SCHEMA: &str = "hotl.workflow/v1";
@@ -80,9 +81,9 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
             slug: &plan.slug,
             intent: &plan.intent,
             success_criteria: &plan.success_criteria,
-            risk_level: risk(plan.risk),
+            risk_level: plan.risk.as_str(),
             auto_approve: plan.auto_approve,
-            branch: plan.branch.as_deref(),
+            branch: plan.branch.as_ref().map(BranchName::as_str),
             policy: Policy {
                 profile: "standard",
                 sensitive_actions: "human",
@@ -98,23 +99,6 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
         },
     };
     serde_json::to_value(document).expect("every key is a string and every number is finite")
-}
-
-fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-fn shell(shell: Shell) -> &'static str {
-    match shell {
-        Shell::Bash => "bash",
-        Shell::Sh => "sh",
-        Shell::Pwsh => "pwsh",
-        Shell::Cmd => "cmd",
-    }
 }
 
 fn step(step: &crate::workflow::Step) -> Step<'_> {
@@ -138,14 +122,11 @@ fn step(step: &crate::workflow::Step) -> Step<'_> {
         r#loop: repeat,
         max_iterations,
         verify,
-        gate: step.gate.map(|gate| match gate {
-            Gate::Human => "human",
-            Gate::Auto => "auto",
-        }),
+        gate: step.gate.map(Gate::as_str),
         script: step
             .script
             .as_ref()
-            .map(|script| Script { shell: shell(script.shell), text: &script.text }),
+            .map(|script| Script { shell: script.shell.as_str(), text: &script.text }),
     }
 }
 
@@ -196,7 +177,7 @@ fn shell_check(check: &ShellCheck) -> Value {
         extend("env", Value::Object(env));
     }
     if check.shell != Shell::Bash {
-        extend("shell", json!(shell(check.shell)));
+        extend("shell", json!(check.shell.as_str()));
     }
     document
 }

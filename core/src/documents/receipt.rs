@@ -6,7 +6,7 @@ use super::finish::finish_value;
 use super::run::check_type;
 use crate::run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use crate::time::Timestamp;
-use crate::workflow::Check;
+use crate::workflow::{Check, Gate};
 
 /// The receipt of a run.
 pub fn receipt(run: &Run) -> Value {
@@ -69,7 +69,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         "gate": {
             "required": required_mode.is_some(),
             "required_mode": required_mode,
-            "configured": record.step.gate.map(super::run::gate_word),
+            "configured": record.step.gate.map(Gate::as_str),
             "result": record.gate.map(|gate| gate.decision.word()),
             "mode": record.gate.map(|gate| gate.mode.word()),
         },

@@ -5,6 +5,7 @@ mod unknown;
 
 use super::document::document;
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
+use crate::effect::Shell;
 use crate::limits;
 use crate::run::*;
 use crate::text;
@@ -279,7 +280,7 @@ fn to_document(run: &Run) -> RunDocument {
         workflow_slug: Some(place.slug),
         intent: terms.intent.clone(),
         success_criteria: terms.success_criteria.clone(),
-        risk_level: Some(risk_word(terms.risk).to_owned()),
+        risk_level: Some(terms.risk.as_str().to_owned()),
         auto_approve: terms.auto_approve,
         branch: place.branch,
         repo_root: place.repo_root,
@@ -416,7 +417,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
         started_at: record.started_at.map(Timestamp::to_rfc3339),
         completed_at: record.completed_at.map(Timestamp::to_rfc3339),
         verify: verify_document(&step.checks, record),
-        gate: step.gate.map(|gate| gate_word(gate).to_owned()),
+        gate: step.gate.map(|gate| gate.as_str().to_owned()),
         gate_result: record.gate.map(|gate| gate.decision.word().to_owned()),
         gate_mode: record.gate.map(|gate| gate.mode.word().to_owned()),
         security_sensitive: step.sensitive,
@@ -529,21 +530,6 @@ fn assert_document(assertion: &Assertion) -> AssertDocument {
         Assertion::MatchesGlob(glob) => ("matches-glob", Some(glob.clone())),
     };
     AssertDocument { kind: kind.to_owned(), value, ..AssertDocument::default() }
-}
-
-fn risk_word(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-pub(super) fn gate_word(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Human => "human",
-        Gate::Auto => "auto",
-    }
 }
 
 fn phase_word(phase: Phase) -> &'static str {

@@ -1,5 +1,6 @@
 //! Other programs: what to run, within which bounds, and how it ended.
 
+use super::shell::Shell;
 use std::collections::BTreeMap;
 
 #[cfg(doc)]
@@ -127,31 +128,6 @@ pub enum Command {
         /// The line, exactly as written.
         line: String,
     },
-}
-
-/// A shell that a command may be written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    /// `bash -c`.
-    Bash,
-    /// `sh -c`.
-    Sh,
-    /// `pwsh -NoProfile -Command`.
-    Pwsh,
-    /// `cmd /C`.
-    Cmd,
-}
-
-impl Shell {
-    /// The name that workflow files and documents use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Shell::Bash => "bash",
-            Shell::Sh => "sh",
-            Shell::Pwsh => "pwsh",
-            Shell::Cmd => "cmd",
-        }
-    }
 }
 
 /// How a program ended and what it said.

@@ -2,12 +2,11 @@
 
 mod act;
 
-use crate::effect::Repository;
-use crate::effect::{Exit, Failure, FailureKind, Io};
+use crate::effect::{BranchName, Exit, Failure, FailureKind, Io, Repository};
 use crate::limits;
 use crate::preflight::{
-    Answer, BranchName, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, Placement,
-    PreflightFlags, Prepared, Question, Refusal, Wish, decide, worktree_path,
+    Answer, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, Placement, PreflightFlags,
+    Prepared, Question, Refusal, Wish, decide, worktree_path,
 };
 use crate::text;
 use crate::workflow::Plan;
@@ -129,7 +128,7 @@ async fn ask(io: &Io, question: Question) -> Result<Answer, Exit> {
 async fn ask_branch(io: &Io) -> Result<BranchName, Exit> {
     for _ in 0..limits::ANSWERS_PER_QUESTION {
         match io.ask("Name of the branch: ").await {
-            Ok(typed) => match BranchName::parse(typed.trim()) {
+            Ok(typed) => match typed.trim().parse::<BranchName>() {
                 Ok(branch) => return Ok(branch),
                 Err(reason) => io.note(format!("that is not a branch name: it {reason}")).await,
             },
@@ -150,11 +149,12 @@ async fn carry_out(
     wish: Wish,
     placement: Placement,
 ) -> Result<Prepared, Exit> {
+    let branch = placement.branch.map(|branch| branch.to_string());
     if let Some(note) = &placement.note {
         io.note(format!("preflight: {note}")).await;
     }
     let Some(repository) = repository else {
-        return Ok(untouched(placement.branch, None, cwd, wish.workflow));
+        return Ok(untouched(branch, None, cwd, wish.workflow));
     };
     if let Err(failed) = act::perform(io, &repository, &wish.workflow, &placement.acts).await {
         io.note(format!("preflight: {failed}")).await;
@@ -176,7 +176,7 @@ async fn carry_out(
     };
     Ok(Prepared {
         mode: placement.mode,
-        branch: placement.branch,
+        branch,
         repo_root: Some(repository.root),
         execution_root,
         workflow_path,

@@ -4,11 +4,10 @@
 mod table;
 
 use super::artefacts::{foreign_paths, unsaved_paths};
-use super::branch::{BranchName, is_protected};
 use super::facts::{Facts, Place};
 use super::refusal::{Question, Refusal, RefusalCode, Reusable};
 use super::wish::{Mode, OnExisting, Wish};
-use crate::effect::Repository;
+use crate::effect::{BranchName, Repository};
 use crate::text;
 use crate::workflow::Isolation;
 
@@ -29,7 +28,7 @@ pub struct Placement {
     /// How the work is kept apart.
     pub mode: Mode,
     /// The branch it is on, or would be on if there were a history.
-    pub branch: Option<String>,
+    pub branch: Option<BranchName>,
     /// The folder it happens in.
     pub root: ExecutionRoot,
     /// What has to be done, in this order.
@@ -126,7 +125,7 @@ pub fn worktree_path(repository: &Repository, branch: &BranchName) -> String {
 }
 
 fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
-    let without_git = |branch: Option<String>, root, note: Option<&str>| Placement {
+    let without_git = |branch: Option<BranchName>, root, note: Option<&str>| Placement {
         mode: Mode::None,
         branch,
         root,
@@ -140,7 +139,7 @@ fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
         Some(Mode::Host) => Some(Isolation::Host),
         None => None,
     };
-    let label = Some(wish.target().to_string());
+    let label = Some(wish.target().clone());
     let Some(repository) = &facts.survey.repository else {
         if let Some(root) = &facts.elsewhere {
             return Err(Refusal::workflow_elsewhere(&wish.workflow, root).into());
@@ -174,7 +173,7 @@ fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
         }
     };
     let note = left_behind(repository, wish, isolation, relative);
-    let (mode, branch) = (Mode::from(isolation), Some(branch.to_string()));
+    let (mode, branch) = (Mode::from(isolation), Some(branch));
     Ok(Placement { mode, branch, root, acts, note })
 }
 
@@ -184,11 +183,14 @@ fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
 fn default_isolation(repository: &Repository, wish: &Wish) -> Result<Isolation, Stop> {
     match (&repository.branch, &wish.pinned) {
         (Some(_), None) if repository.linked => Ok(Isolation::Host),
-        (Some(branch), None) if !is_protected(branch) => {
+        (Some(branch), None) => {
             let current = branch_name(branch)?;
+            if current.is_protected() {
+                return Ok(Isolation::Worktree);
+            }
             Err(Stop::Ask(Question::feature_branch(&current, &wish.derived)))
         }
-        (Some(_) | None, None | Some(_)) => Ok(Isolation::Worktree),
+        (_, Some(_)) | (None, None) => Ok(Isolation::Worktree),
     }
 }
 
@@ -383,5 +385,5 @@ fn delete(branch: &BranchName, commit: &str) -> Act {
 
 /// A checked-out branch under a name that we would not pass on.
 fn branch_name(name: &str) -> Result<BranchName, Stop> {
-    BranchName::parse(name).map_err(|reason| Refusal::invalid_branch(name, &reason).into())
+    name.parse().map_err(|reason| Refusal::invalid_branch(name, &reason).into())
 }

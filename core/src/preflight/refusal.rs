@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::branch::{BranchName, InvalidBranchName};
+use crate::effect::{BranchName, InvalidBranchName};
 use crate::limits;
 use crate::text;
 

@@ -1,7 +1,7 @@
 //! What the author of the workflow and the person at the command line want.
 
-use super::branch::BranchName;
 use super::refusal::Refusal;
+use crate::effect::BranchName;
 use crate::workflow::{Isolation, Plan};
 
 /// How the work is kept apart from everything else.
@@ -87,13 +87,13 @@ pub struct Wish {
 impl Wish {
     /// What `plan` and `flags` want for the workflow file at the absolute path `workflow`.
     ///
-    /// Refused when the pinned branch is not a name that git accepts.
+    /// Refused when `--branch` is not a name that git accepts.
     pub fn new(plan: &Plan, flags: &PreflightFlags, workflow: String) -> Result<Wish, Refusal> {
-        let pinned = match flags.branch.as_ref().or(plan.branch.as_ref()) {
-            None => None,
-            Some(name) => Some(
-                BranchName::parse(name).map_err(|reason| Refusal::invalid_branch(name, &reason))?,
-            ),
+        let pinned = match &flags.branch {
+            None => plan.branch.clone(),
+            Some(name) => {
+                Some(name.parse().map_err(|reason| Refusal::invalid_branch(name, &reason))?)
+            }
         };
         Ok(Wish {
             mode: flags.mode.or(plan.isolation.map(Mode::from)),

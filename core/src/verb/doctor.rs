@@ -1,6 +1,6 @@
 //! `onloop doctor`: what is installed where, and whether it would protect anything.
 
-use crate::effect::{Command, Exit, Io, ProcessStatus};
+use crate::effect::{Command, Exit, Io, ProcessStatus, Shell};
 use crate::engine::config;
 use crate::engine::host_files::{known, look, quiet, setting};
 use crate::hooks::Host;
@@ -8,7 +8,6 @@ use crate::install::canary::{self, deciding_events, hooks_in};
 use crate::install::{HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces};
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
-use crate::workflow::Shell;
 
 /// Arguments of `onloop doctor`.
 #[derive(Clone, Debug, Default)]

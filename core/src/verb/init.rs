@@ -72,7 +72,7 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
     let (execution_root, workflow_path) = found;
     let prepared = Prepared {
         mode: Mode::None,
-        branch: given(&args.branch).or_else(|| plan.branch.clone()),
+        branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
         repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
         execution_root,
         source_workflow_path: given(&args.source_workflow_path)

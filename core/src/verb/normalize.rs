@@ -1,6 +1,7 @@
 //! `onloop normalize`: a workflow as a document for other programs.
 
 use crate::diagnostic::{self, Severity};
+use crate::documents::normalized;
 use crate::effect::{Exit, Io};
 use crate::engine::find_workflow::find_workflow;
 use crate::limits;
@@ -43,7 +44,7 @@ pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Exit {
         io.note(diagnostic::human::render(&path, &source, &errors, true, columns)).await;
         return Exit::Usage;
     };
-    io.result(format!("{:#}\n", workflow::normalize(&path, &plan))).await;
+    io.result(format!("{:#}\n", normalized::normalize(&path, &plan))).await;
     Exit::Done
 }
 

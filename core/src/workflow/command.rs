@@ -5,7 +5,8 @@ use crate::text;
 
 use super::finding::{self, Findings};
 use super::value::Value;
-use super::{Expectation, Shell, ShellCheck, verify};
+use super::{Expectation, ShellCheck, verify};
+use crate::effect::Shell;
 
 /// Reports what is suspicious about the command of a check.
 pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findings: &mut Findings) {

@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use super::{Budgets, Isolation, Risk, Step};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::effect::BranchName;
 
 /// A workflow file without errors.
 ///
@@ -26,7 +27,7 @@ pub struct PlanParts {
     /// Whether human gates below high risk approve themselves.
     pub auto_approve: bool,
     /// Branch pinned by the author.
-    pub branch: Option<String>,
+    pub branch: Option<BranchName>,
     /// Isolation pinned by the author.
     pub isolation: Option<Isolation>,
     /// Print the whole step list at every transition.

@@ -12,7 +12,8 @@ use super::markdown::{Form, Header};
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
-use super::{Check, Gate, Loop, Script, Shell, Step, command, parse, suggest};
+use super::{Check, Gate, Loop, Script, Step, command, parse, suggest};
+use crate::effect::Shell;
 
 /// Fields of a step, in the order of the documentation.
 pub(super) const FIELDS: [&str; 5] = ["action", "loop", "max_iterations", "verify", "gate"];
@@ -414,15 +415,12 @@ impl<'a> Draft<'a> {
     fn finish_gate(&self, findings: &mut Findings) -> Option<Gate> {
         let field = self.gate.as_ref()?;
         let text = value::unquoted(value::without_comment(field.value.trimmed()));
-        if text.eq_ignore_ascii_case("human") {
-            Some(Gate::Human)
-        } else if text.eq_ignore_ascii_case("auto") {
-            Some(Gate::Auto)
-        } else {
+        let gate = text.to_ascii_lowercase().parse().ok();
+        if gate.is_none() {
             let span = if field.value.is_empty() { field.key } else { field.value.span };
             findings.push(finding::step::invalid_gate(span, text));
-            None
         }
+        gate
     }
 
     /// What the step says about security anywhere: name, action, script, checks, condition.

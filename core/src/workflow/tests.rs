@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::diagnostic::{Severity, apply_fixes};
+use crate::effect::BranchName;
 
 /// Frontmatter that nobody finds fault with.
 const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n";
@@ -89,7 +90,7 @@ fn a_whole_file_becomes_a_plan() {
     assert_eq!(plan.success_criteria, "first: thing\nsecond");
     assert_eq!(plan.risk, Risk::High);
     assert!(plan.auto_approve && plan.progress_verbose && plan.report_full && plan.dirty_allowed);
-    assert_eq!(plan.branch.as_deref(), Some("feat/x"));
+    assert_eq!(plan.branch.as_ref().map(BranchName::as_str), Some("feat/x"));
     assert_eq!(plan.isolation, Some(Isolation::Host));
     let budgets = Budgets {
         total_attempts: Some(9),

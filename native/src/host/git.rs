@@ -20,9 +20,8 @@ mod tests;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
-use onloop_core::preflight::BranchName;
 
 use program::GitProgram;
 
@@ -142,7 +141,7 @@ impl OsGit {
 
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
         // A name that git does not allow names no branch, and git never gets to see it.
-        let branch = BranchName::parse(branch).ok();
+        let branch = branch.parse::<BranchName>().ok();
         let repository = match access(cwd)? {
             Access::Nothing => None,
             Access::Library(repository) if repository.is_bare() => None,
@@ -367,7 +366,7 @@ fn needed<T>(result: Result<T, Failure>, reason: &str) -> Result<T, Failure> {
 }
 
 fn branch_name(name: &str) -> Result<BranchName, Failure> {
-    BranchName::parse(name).map_err(|reason| {
+    name.parse().map_err(|reason| {
         let name = name.escape_debug();
         Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
     })
@@ -375,7 +374,7 @@ fn branch_name(name: &str) -> Result<BranchName, Failure> {
 
 /// Git has the same rules for remotes as for branches; an address is not a name.
 fn remote_name(name: &str) -> Result<&str, Failure> {
-    match BranchName::parse(name) {
+    match name.parse::<BranchName>() {
         Ok(_) => Ok(name),
         Err(reason) => {
             let name = name.escape_debug();

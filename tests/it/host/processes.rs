@@ -4,8 +4,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus, Request};
-use onloop_core::workflow::Shell;
 
 use super::{World, command, line};
 

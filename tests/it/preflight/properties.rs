@@ -1,9 +1,9 @@
 //! What holds of every decision, whatever a repository and a file say.
 
-use onloop_core::effect::{GitSurvey, Repository};
+use onloop_core::effect::{BranchName, GitSurvey, Repository};
 use onloop_core::preflight::{
-    Act, BranchName, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, PreflightFlags, Wish,
-    decide, worktree_path,
+    Act, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, PreflightFlags, Wish, decide,
+    worktree_path,
 };
 use onloop_core::workflow::Plan;
 use proptest::option::of;
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn whatever_is_a_branch_name_to_us_is_one_to_git(name in "\\PC{0,20}|[-./@{a-z~^:*\\[?\\\\ ]{0,12}") {
-        if BranchName::parse(&name).is_ok() {
+        if name.parse::<BranchName>().is_ok() {
             prop_assert!(git2::Branch::name_is_valid(&name).unwrap_or(false), "{:?}", name);
         }
     }
@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn every_slug_gives_a_branch_and_a_plain_folder(slug in any::<String>()) {
         let branch = BranchName::for_slug(&slug);
-        prop_assert_eq!(BranchName::parse(branch.as_str()), Ok(branch.clone()));
+        prop_assert_eq!(branch.as_str().parse(), Ok(branch.clone()));
         prop_assert!(branch.folder().starts_with("hotl-"));
         prop_assert!(!branch.folder().contains('/'));
     }

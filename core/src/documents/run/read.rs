@@ -101,14 +101,8 @@ fn read_run_status(word: &str) -> Result<RunStatus, ReadError> {
 }
 
 fn read_risk(word: Option<&str>) -> Result<Risk, ReadError> {
-    Ok(match word.unwrap_or("low") {
-        "low" => Risk::Low,
-        "medium" => Risk::Medium,
-        "high" => Risk::High,
-        other => {
-            return Err(damaged(format!("`risk_level` is {:?}", text::ellipsis(other, 80))));
-        }
-    })
+    let word = word.unwrap_or("low");
+    word.parse().map_err(|_| damaged(format!("`risk_level` is {:?}", text::ellipsis(word, 80))))
 }
 
 fn read_usage(observed: &ObservedDocument) -> Usage {
@@ -238,8 +232,8 @@ fn read_step_status(number: u32, document: &StepDocument) -> Result<StepStatus, 
 }
 
 fn read_script(document: ScriptDocument) -> Result<Script, ReadError> {
-    let shell = read_shell(&document.shell)
-        .ok_or_else(|| damaged(format!("script shell {:?}", document.shell)))?;
+    let shell = document.shell.parse();
+    let shell = shell.map_err(|_| damaged(format!("script shell {:?}", document.shell)))?;
     Ok(Script { shell, text: document.text })
 }
 
@@ -294,8 +288,9 @@ fn read_check(step: u32, document: CheckDocument) -> Result<Check, ReadError> {
         "shell" => {
             let shell = match document.shell.as_deref() {
                 None => Shell::Bash,
-                Some(word) => read_shell(word)
-                    .ok_or_else(|| damaged(format!("step {step}: verify shell {word:?}")))?,
+                Some(word) => word
+                    .parse()
+                    .map_err(|_| damaged(format!("step {step}: verify shell {word:?}")))?,
             };
             Check::Shell(ShellCheck {
                 command: document.command.unwrap_or_default(),
@@ -336,15 +331,5 @@ fn read_assertion(step: u32, document: Option<AssertDocument>) -> Result<Asserti
             let word = text::ellipsis(other, 80);
             return Err(damaged(format!("step {step}: assert kind {word:?}")));
         }
-    })
-}
-
-fn read_shell(word: &str) -> Option<Shell> {
-    Some(match word {
-        "bash" => Shell::Bash,
-        "sh" => Shell::Sh,
-        "pwsh" => Shell::Pwsh,
-        "cmd" => Shell::Cmd,
-        _ => return None,
     })
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::effect::Repository;
+use crate::effect::{BranchName, Repository};
 use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
 use crate::engine::rescue::rescue_records;
 use crate::limits;
-use crate::preflight::{Act, BranchName};
+use crate::preflight::Act;
 use crate::text;
 
 /// An act that failed, and what is left of those before it.

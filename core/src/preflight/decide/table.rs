@@ -25,7 +25,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("on `main`; `src/lib.rs` uncommitted", "`--mode none`", "none: work here"),
     // What stops everything else.
     ("on `main`; workflow outside", "nothing pinned", "stop: workflow-outside"),
-    ("on `main`", "`branch: -x`", "stop: invalid-branch"),
+    ("on `main`", "`--branch -x`", "stop: invalid-branch"),
     ("on `main`; `src/lib.rs` uncommitted", "nothing pinned", "ask (dirty): `--stash`, stop, stop"),
     (
         "on `main`; `src/lib.rs` uncommitted",
@@ -356,9 +356,7 @@ fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
             "--on-existing reuse" => flags.on_existing = Some(OnExisting::Reuse),
             "--on-existing recreate" => flags.on_existing = Some(OnExisting::Recreate),
             pin => match (pin.strip_prefix("branch: "), pin.strip_prefix("--branch ")) {
-                (Some(branch), _) => {
-                    plan = plan.with(|parts| parts.branch = Some(branch.to_owned()))
-                }
+                (Some(branch), _) => plan = plan.with(|parts| parts.branch = branch.parse().ok()),
                 (_, Some(branch)) => flags.branch = Some(branch.to_owned()),
                 (None, None) => panic!("no such wish: {pin}"),
             },
@@ -492,7 +490,11 @@ fn no_combination_works_on_a_protected_branch_or_overwrites_what_nobody_offered(
                     "{head}{state} | {mode}{pin}{flag}: {}",
                     decided(&Decision::Proceed(placement.clone()))
                 );
-                assert_eq!(placement.branch.as_deref().map(is_protected), Some(false), "{row}");
+                assert_eq!(
+                    placement.branch.map(|branch| branch.is_protected()),
+                    Some(false),
+                    "{row}"
+                );
                 assert_ne!(placement.mode, Mode::None, "{row}");
                 let destroys = placement
                     .acts

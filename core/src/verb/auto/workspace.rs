@@ -7,12 +7,11 @@ use crate::auto::lock::{self, LockState};
 use crate::auto::record::{Health, HealthStep, Next, Step};
 use crate::documents::auto as document;
 use crate::effect::{
-    Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, Version,
+    Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, Shell, Version,
 };
 use crate::limits;
 use crate::text;
 use crate::time::Timestamp;
-use crate::workflow::Shell;
 
 /// Held by a live process of ours that has to do with the lock. The lock itself goes by its
 /// age, so that agents which drive themselves can keep it too; this says what no age can

@@ -2,8 +2,8 @@
 
 use super::scene::{Checkout, Scene, Target};
 use super::{DispositionWord, FinishArgs};
+use crate::effect::BranchName;
 use crate::limits;
-use crate::preflight::BranchName;
 use crate::run::{Disposition, FinishAct, PullRequest, Run};
 use crate::text;
 
@@ -98,7 +98,7 @@ pub(super) fn is_web_address(text: &str) -> bool {
 }
 
 fn demand_name(flag: &str, name: &str) -> Result<(), String> {
-    match BranchName::parse(name) {
+    match name.parse::<BranchName>() {
         Ok(_) => Ok(()),
         Err(why) => {
             let name = text::ellipsis(&text::one_line(name), 200);

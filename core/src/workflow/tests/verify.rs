@@ -1,6 +1,7 @@
 //! Every form of `verify`, and what is wrong with some.
 
 use super::*;
+use crate::effect::Shell;
 
 #[test]
 fn verify_in_every_form() {

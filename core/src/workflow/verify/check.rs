@@ -5,9 +5,10 @@ use crate::text;
 
 use super::super::finding;
 use super::super::value::{self, Value};
-use super::super::{Assertion, Check, Expectation, Shell, ShellCheck};
+use super::super::{Assertion, Check, Expectation, ShellCheck};
 use super::super::{command, duration, heredoc, suggest};
 use super::{ASSERT_KINDS, Draft, Reader, TYPES};
+use crate::effect::{Shell, UnknownShell};
 
 impl<'c> Reader<'_, 'c> {
     pub(super) fn finish(&mut self, draft: &Draft<'c>) -> Option<Check> {
@@ -92,9 +93,11 @@ impl<'c> Reader<'_, 'c> {
             }
         }
         if let Some((text, span)) = word("shell") {
-            match shell_named(text) {
-                Some(shell) => check.shell = shell,
-                None => self.invalid(span, "shell", text, "`bash`, `sh`, `pwsh` or `cmd`"),
+            match text.parse() {
+                Ok(shell) => check.shell = shell,
+                Err(UnknownShell) => {
+                    self.invalid(span, "shell", text, "`bash`, `sh`, `pwsh` or `cmd`");
+                }
             }
         }
         if let Some((text, span)) = word("cwd") {
@@ -203,17 +206,6 @@ impl<'c> Reader<'_, 'c> {
 
 fn plain_word<'v>(value: &'v Value<'_>) -> &'v str {
     value::unquoted(value::without_comment(value.trimmed()))
-}
-
-/// The shell that `name` means in a `shell:` field.
-fn shell_named(name: &str) -> Option<Shell> {
-    match name {
-        "bash" => Some(Shell::Bash),
-        "sh" => Some(Shell::Sh),
-        "pwsh" => Some(Shell::Pwsh),
-        "cmd" => Some(Shell::Cmd),
-        _ => None,
-    }
 }
 
 /// Whether `path` is relative and never climbs above where it starts.

@@ -9,8 +9,8 @@ use git2::{
     BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
 };
 use onloop_core::effect;
+use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
-use onloop_core::preflight::BranchName;
 
 use super::{Registered, resolved, utf8};
 

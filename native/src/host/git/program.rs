@@ -8,8 +8,8 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect;
+use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
-use onloop_core::preflight::BranchName;
 
 use super::{resolved, utf8};
 

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
-use onloop_core::preflight::BranchName;
 use tempfile::TempDir;
 
 use super::OsGit;
@@ -516,7 +516,7 @@ fn library_and_program_agree() {
     place.write("repo/a b", "");
     place.git("repo", &["worktree", "add", "--quiet", "-b", "x", "../tree"]);
     place.git("repo", &["worktree", "add", "--quiet", "--detach", "../loose"]);
-    let branch = BranchName::parse("x").unwrap();
+    let branch = "x".parse::<BranchName>().unwrap();
     let git = OsGit::new();
     for cwd in ["repo", "tree", "loose"] {
         let library = place.survey(cwd, "x");

@@ -4,8 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command as OsCommand, Stdio};
 
-use onloop_core::effect::{Command, Failure, FailureKind, ProcessSpec};
-use onloop_core::workflow::Shell;
+use onloop_core::effect::{Command, Failure, FailureKind, ProcessSpec, Shell};
 
 use crate::host::{Root, failure};
 

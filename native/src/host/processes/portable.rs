@@ -177,7 +177,8 @@ fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(
 /// Nothing here is about Windows, so it is tested where the tests run.
 #[cfg(all(test, unix))]
 mod tests {
-    use onloop_core::workflow::Shell;
+
+    use onloop_core::effect::Shell;
 
     use super::*;
     use crate::host::{Orphans, Root};

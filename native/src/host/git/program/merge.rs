@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
-use onloop_core::preflight::BranchName;
 
 use super::super::NewMerge;
 use super::command::{lines_until_nul, text};
@@ -77,7 +77,7 @@ impl GitProgram {
     }
 
     fn checked_out(&self, root: &Path) -> Result<Before, Failure> {
-        let branch = self.head_branch(root)?.and_then(|name| BranchName::parse(&name).ok());
+        let branch = self.head_branch(root)?.and_then(|name| name.parse::<BranchName>().ok());
         match (branch, self.commit(root, "HEAD")?) {
             (Some(branch), _) => Ok(Before::Branch(branch)),
             (None, Some(commit)) => Ok(Before::Commit(commit)),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
-use onloop_core::preflight::BranchName;
 
 use super::command::text;
 use super::{Answer, GitProgram};

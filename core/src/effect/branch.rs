@@ -1,6 +1,7 @@
 //! Names that git accepts for a branch and that are safe on its command line.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::limits;
 use crate::text;
@@ -27,14 +28,6 @@ impl fmt::Display for InvalidBranchName {
 }
 
 impl BranchName {
-    /// `name`, if git accepts it and it shows on a terminal as what it is.
-    pub fn parse(name: &str) -> Result<BranchName, InvalidBranchName> {
-        match objection(name) {
-            None => Ok(BranchName(name.to_owned())),
-            Some(reason) => Err(InvalidBranchName { reason }),
-        }
-    }
-
     /// The branch of a workflow that names none: `hotl/<slug>`. What git would not accept in
     /// the slug becomes `-`, so that a file name can always be run.
     pub fn for_slug(slug: &str) -> BranchName {
@@ -60,7 +53,7 @@ impl BranchName {
 
     /// Whether unattended work on it is out of the question.
     pub fn is_protected(&self) -> bool {
-        is_protected(&self.0)
+        matches!(self.as_str(), "main" | "master")
     }
 
     /// The name of a folder for a worktree on this branch. Several branches can have the same
@@ -77,9 +70,16 @@ impl fmt::Display for BranchName {
     }
 }
 
-/// Whether unattended work on the branch `name` is out of the question.
-pub(super) fn is_protected(name: &str) -> bool {
-    matches!(name, "main" | "master")
+impl FromStr for BranchName {
+    type Err = InvalidBranchName;
+
+    /// `name`, if git accepts it and a terminal shows it as what it is.
+    fn from_str(name: &str) -> Result<BranchName, InvalidBranchName> {
+        match objection(name) {
+            None => Ok(BranchName(name.to_owned())),
+            Some(reason) => Err(InvalidBranchName { reason }),
+        }
+    }
 }
 
 fn is_forbidden(c: char) -> bool {
@@ -136,7 +136,7 @@ mod tests {
     fn names_that_git_accepts_are_accepted() {
         for name in ["feat/add-auth", "x", "a.b", "登录/修复", "fix_1", "user@host", "a-", "x{y}"]
         {
-            assert_eq!(BranchName::parse(name).unwrap().as_str(), name);
+            assert_eq!(name.parse::<BranchName>().unwrap().as_str(), name);
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             ("a.lock/b", "contains `a.lock`, which ends with `.lock`"),
             (&long, "is 201 bytes long, and the limit is 200"),
         ] {
-            assert_eq!(BranchName::parse(name).unwrap_err().reason, reason, "{name:?}");
+            assert_eq!(name.parse::<BranchName>().unwrap_err().reason, reason, "{name:?}");
         }
     }
 
@@ -193,13 +193,13 @@ mod tests {
         }
         for slug in [&long, "\u{0}\u{1b}[31m", "\\", "a.lock.lock", "...", "@"] {
             let branch = BranchName::for_slug(slug);
-            assert_eq!(BranchName::parse(branch.as_str()), Ok(branch.clone()), "{slug:?}");
+            assert_eq!(branch.as_str().parse(), Ok(branch.clone()), "{slug:?}");
         }
     }
 
     #[test]
     fn folders_are_plain_and_may_coincide() {
-        let folder = |name| BranchName::parse(name).unwrap().folder();
+        let folder = |name: &str| name.parse::<BranchName>().unwrap().folder();
         assert_eq!(folder("hotl/add-auth"), "hotl-add-auth");
         assert_eq!(folder("a/b"), folder("a-b"));
         assert_eq!(folder("登录/v1.2_x"), "---v1.2_x");
