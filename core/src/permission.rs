@@ -22,6 +22,7 @@ mod environment;
 pub mod expand;
 mod judge;
 mod lookalike;
+pub(crate) mod offered;
 pub mod options;
 pub mod paths;
 pub mod programs;
@@ -35,7 +36,7 @@ mod web;
 use serde_json::{Value, json};
 
 pub use judge::{Examined, Judge};
-pub use verdict::{Decision, Finding, GitRule, PathRule, Rule, ShellRule, Subject};
+pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
 
 use paths::Places;
 use rules::{Rules, Source};

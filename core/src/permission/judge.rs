@@ -16,7 +16,7 @@ use super::options::{self, Found, Parsed};
 use super::paths::{Access, PathClass, file_name, in_system_folder};
 use super::programs::{self, Class, Program, Role};
 use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
-use super::verdict::{Decision, Finding, PathRule, Rule, ShellRule, Subject, Worst};
+use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
@@ -81,10 +81,7 @@ impl<'c> Judge<'c> {
     /// Reads `text` as shell code and judges every command in it.
     pub fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
-            return self.add(Finding::ask(
-                Rule::Shell(ShellRule::Depth),
-                "commands are nested too deeply",
-            ));
+            return self.add(Finding::ask(Rule::ShellDepth, "commands are nested too deeply"));
         }
         self.depth += 1;
         let script = shell::read(text);
@@ -114,11 +111,11 @@ impl<'c> Judge<'c> {
 
     fn script(&mut self, script: &Script) {
         for concern in &script.concerns {
-            self.add(Finding::ask(Rule::Shell(ShellRule::Hidden), concern.reason));
+            self.add(Finding::ask(Rule::HiddenCode, concern.reason));
         }
         if let Some(unparsed) = &script.unparsed {
             let reason = format!("the command cannot be read: {}", unparsed.reason);
-            self.add(Finding::ask(Rule::Shell(ShellRule::Unreadable), reason));
+            self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
         let unknown = Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None };
         for scope in &script.scopes {
@@ -174,7 +171,7 @@ impl<'c> Judge<'c> {
             return;
         }
         self.add(Finding::ask(
-            Rule::Shell(ShellRule::Hidden),
+            Rule::HiddenCode,
             "a variable holds a substitution that an evaluation may run",
         ));
         self.guessed_code(text);
@@ -238,8 +235,7 @@ impl<'c> Judge<'c> {
         let Some(first) = args.first() else { return };
         if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
         {
-            return self
-                .add(Finding::ask(Rule::Shell(ShellRule::Size), "there are too many commands"));
+            return self.add(Finding::ask(Rule::ShellSize, "there are too many commands"));
         }
         self.depth += 1;
         let at = self.commands.len();
@@ -294,10 +290,7 @@ impl<'c> Judge<'c> {
 
     /// The program's name is only known when the line runs.
     fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask(
-            Rule::Shell(ShellRule::UnknownProgram),
-            "a program's name is not known in advance",
-        ));
+        self.add(Finding::ask(Rule::ComputedProgram, "a program's name is not known in advance"));
         let mut words: Vec<Arg> = Vec::new();
         for arg in args {
             let text = arg.guessed().replace(HOLE, "");
@@ -329,10 +322,8 @@ impl<'c> Judge<'c> {
             return;
         }
         if path.contains('=') && !path.starts_with('=') {
-            return self.add(Finding::ask(
-                Rule::Shell(ShellRule::UnknownProgram),
-                format!("`{path}` is not a program"),
-            ));
+            return self
+                .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
         }
         match programs::find(name) {
             Some(program) => self.entry(program, name, &args[1..], stdin, at),
@@ -526,10 +517,7 @@ impl<'c> Judge<'c> {
         match arg.known() {
             Some(code) => self.code(code),
             None => {
-                self.add(Finding::ask(
-                    Rule::Shell(ShellRule::Hidden),
-                    "shell code is put together when it runs",
-                ));
+                self.add(Finding::ask(Rule::HiddenCode, "shell code is put together when it runs"));
                 self.guessed_code(&arg.guessed().replace(HOLE, " "));
             }
         }

@@ -6,10 +6,10 @@ use super::Context;
 use super::expand::{Arg, Shape};
 use super::judge::Judge;
 use super::lookalike;
+use super::offered;
 use super::paths::Access;
 use super::verdict::{Decision, Finding, Rule, Subject, Worst};
 use super::web;
-use crate::install::offer;
 
 /// What a tool does, and where in its input the thing that matters is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,19 +286,10 @@ fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     };
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
-    if !SKILLS.contains(&bare) && !is_offered(name) {
+    if !SKILLS.contains(&bare) && !offered::is_ours(name) {
         worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "there is no rule for this skill"));
     }
     rules(tool, &[name], worst, judge);
-}
-
-/// A skill or a command of ours: instructions for verbs that are judged when they are called.
-fn is_offered(name: &str) -> bool {
-    let of_plugin = name.strip_prefix(crate::install::plugin::NAME);
-    let of_plugin = of_plugin.and_then(|rest| rest.strip_prefix(':'));
-    let skill = of_plugin.unwrap_or(name);
-    offer::SKILLS.iter().any(|offered| offered.name == skill)
-        || offer::COMMANDS.iter().any(|offered| Some(offered.name) == of_plugin)
 }
 
 fn malformed(tool: &str) -> Finding {

@@ -2,7 +2,7 @@
 
 mod rule;
 
-pub use rule::{GitRule, PathRule, Rule, ShellRule, Source, Subject};
+pub use rule::{PathRule, Rule, Source, Subject};
 
 /// What the host should do with a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
