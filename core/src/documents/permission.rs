@@ -10,10 +10,10 @@ use crate::permission::rules::Source;
 use crate::permission::{Call, Context, Examined, Ruling, Session};
 use crate::syntax::strict_json;
 
-/// A call with its circumstances, as one line of JSON gives it.
+/// A line of `onloop permit batch`: a call and what it is judged against.
 #[derive(Clone, Debug)]
 pub struct BatchLine {
-    /// Whatever the caller uses to find the answer again.
+    /// Copied to the answer, so that the caller can match them.
     pub id: Value,
     /// The call.
     pub call: Call,
@@ -96,7 +96,7 @@ impl<'v> Fields<'v> {
         match self.fields.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(LineFault::Type(key, "a text")),
+            Some(_) => Err(LineFault::Type(key, "a string")),
         }
     }
 
@@ -170,7 +170,7 @@ pub fn refusal(error: &BatchError) -> String {
     format!("{}\n", json!({ "id": error.id, "error": error.fault.to_string() }))
 }
 
-/// A ruling and nothing else.
+/// A ruling without what led to it.
 pub fn verdict(ruling: &Ruling) -> Value {
     json!({
         "decision": ruling.decision.as_str(),
@@ -204,14 +204,14 @@ fn command(command: &Examined) -> Value {
     })
 }
 
-/// The contents of project files that the developer trusts, by their SHA-256.
+/// The contents of project files that the developer trusts, by their SHA-256 digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustList {
     hashes: Vec<String>,
 }
 
 impl TrustList {
-    /// Reads a list; lines that are no hashes are left out.
+    /// Reads a list, one hexadecimal digest per line; other lines are ignored.
     pub fn read(bytes: &[u8]) -> TrustList {
         let text = String::from_utf8_lossy(bytes);
         let is_hash = |line: &&str| line.len() == 64 && line.bytes().all(|b| b.is_ascii_hexdigit());
@@ -237,7 +237,7 @@ impl TrustList {
         }
     }
 
-    /// Does not trust this content any more.
+    /// Stops trusting this content.
     pub fn remove(&mut self, content: &[u8]) {
         let hash = hash(content);
         self.hashes.retain(|known| *known != hash);

@@ -1,4 +1,4 @@
-//! Walks over the commands of a line and collects what speaks against them.
+//! Judges the commands of a line and collects the findings.
 //!
 //! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
 //! judgements about it are here and in the modules below.
@@ -20,14 +20,14 @@ use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
-pub struct Judge<'c> {
+pub(super) struct Judge<'c> {
     /// What the call is judged against.
     pub context: &'c Context,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
     functions: Vec<String>,
-    /// What the command that is being checked reads, when the line contains it.
+    /// The standard input of the command that is being checked, when the line contains it.
     pub standard: Option<Arg>,
     traced: bool,
 }
@@ -43,7 +43,7 @@ pub struct Examined {
     pub about: &'static str,
     /// The part of its name that the table knows: `git push`.
     pub name: String,
-    /// What the worst finding about it was; without tracing, only what asks.
+    /// The worst finding about it; when not tracing, kept only if it asks.
     pub finding: Option<Finding>,
     /// How many wrappers and substitutions it was found in.
     pub depth: usize,
@@ -51,7 +51,7 @@ pub struct Examined {
 
 impl<'c> Judge<'c> {
     /// A judge without findings. With `traced`, the words of every command are kept.
-    pub fn new(context: &'c Context, traced: bool) -> Self {
+    pub(super) fn new(context: &'c Context, traced: bool) -> Self {
         Judge {
             context,
             worst: Worst::default(),
@@ -64,22 +64,22 @@ impl<'c> Judge<'c> {
     }
 
     /// What was found, and every command that was looked at.
-    pub fn finish(self) -> (Worst, Vec<Examined>) {
+    pub(super) fn finish(self) -> (Worst, Vec<Examined>) {
         (self.worst, self.commands)
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: Finding) {
         self.worst.add(finding);
     }
 
     /// Adds a finding if there is one.
-    pub fn consider(&mut self, finding: Option<Finding>) {
+    pub(super) fn consider(&mut self, finding: Option<Finding>) {
         self.worst.consider(finding);
     }
 
     /// Reads `text` as shell code and judges every command in it.
-    pub fn code(&mut self, text: &str) {
+    pub(super) fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
             return self.add(Finding::ask(Rule::ShellDepth, "commands are nested too deeply"));
         }
@@ -90,16 +90,16 @@ impl<'c> Judge<'c> {
     }
 
     /// Judges `text` as shell code that may run or not: it can only forbid.
-    pub fn guessed_code(&mut self, text: &str) {
+    pub(super) fn guessed_code(&mut self, text: &str) {
         self.forbidding(|judge| judge.code(text));
     }
 
     /// Judges `args` as a command that may run or not: it can only forbid.
-    pub fn guessed_command(&mut self, args: &[Arg]) {
+    pub(super) fn guessed_command(&mut self, args: &[Arg]) {
         self.forbidding(|judge| judge.command(args, None));
     }
 
-    /// Does `examine`, of which only what is forbidden counts.
+    /// Runs `examine` and keeps its worst finding only if that denies.
     fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
@@ -159,12 +159,12 @@ impl<'c> Judge<'c> {
     }
 
     /// An assignment in front of a command, or for the shell itself.
-    pub fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+    pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
         self.consider(environment::judge(name, value, alone));
         self.latent_code(value);
     }
 
-    /// A value that some later evaluation may run.
+    /// Judges substitutions in a value, which a later evaluation may run.
     fn latent_code(&mut self, value: &Arg) {
         let text = &value.text;
         if !text.contains("$(") && !text.contains('`') && !text.contains("${") {
@@ -205,7 +205,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Whether `target` is the state file of the session that makes this call.
-    pub fn own_state(&self, target: &Arg) -> bool {
+    pub(super) fn own_state(&self, target: &Arg) -> bool {
         target.known().is_some_and(|path| self.context.places.class(path) == PathClass::OwnState)
     }
 
@@ -231,7 +231,7 @@ impl<'c> Judge<'c> {
 
     /// Judges one command with its arguments: by its entry in the table and by the user's
     /// rules.
-    pub fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+    pub(super) fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
         let Some(first) = args.first() else { return };
         if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
         {
@@ -265,7 +265,7 @@ impl<'c> Judge<'c> {
         self.consider(own.into_finding());
     }
 
-    /// The user's rules, over what the tables found.
+    /// Combines what the tables found with the user's rules.
     fn apply_rules(&self, args: &[Arg], own: Worst) -> Worst {
         let mut result = Worst::default();
         let built_in = own.decision();
@@ -381,8 +381,8 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// The finding that the class of a program makes by itself.
-    pub fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
+    /// Adds the finding that follows from the class of a program alone.
+    pub(super) fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             let rule = Rule::Program(parsed.name.to_owned());
@@ -485,7 +485,7 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// A revision shows what it names: secrets stay secret in history.
+    /// Judges a revision by the file it names: secrets stay secret in history.
     fn object(&mut self, arg: &Arg) {
         let places = &self.context.places;
         let text = arg.guessed().replace(HOLE, "");
@@ -512,8 +512,8 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// Shell code in an argument.
-    pub fn shell_argument(&mut self, arg: &Arg) {
+    /// Judges shell code in an argument.
+    pub(super) fn shell_argument(&mut self, arg: &Arg) {
         match arg.known() {
             Some(code) => self.code(code),
             None => {

@@ -1,7 +1,7 @@
 //! One policy for every path: redirections, file tools and the arguments of programs.
 //!
 //! Paths are compared as text, after `.` and `..` are taken out, and without regard to case,
-//! because the file systems of two of three platforms have none. What symbolic links point
+//! because the file systems of two of three platforms ignore it. What symbolic links point
 //! to is a fact that the host adds; see [`Places::links`].
 
 mod secret;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule, Rule};
 
-/// What is done with a path.
+/// How a path is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub(super) enum Access {
     /// Names, sizes or counts are seen, not content.
     List,
     /// Content is seen.
@@ -22,13 +22,13 @@ pub enum Access {
     Write,
 }
 
-/// What temporary folders are good for.
+/// Whether writing to temporary folders asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TemporaryPolicy {
-    /// Writing there is for a person to allow: other programs of the machine read it.
+    /// It asks, because other programs of the machine use these folders.
     #[default]
     Ask,
-    /// Writing there is as good as in the repository.
+    /// It is allowed, as in the repository.
     Allow,
 }
 
@@ -46,7 +46,7 @@ pub struct Places {
     pub state_homes: Vec<String>,
     /// The session whose own state file may be completed.
     pub session: Option<String>,
-    /// What writing to temporary folders needs.
+    /// Whether writing to temporary folders asks.
     pub temporary: TemporaryPolicy,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
@@ -63,7 +63,7 @@ pub enum Link {
 
 /// What is at a path, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathClass {
+pub(super) enum PathClass {
     /// An ordinary file of the repository.
     Repository,
     /// Git's own folder: hooks and configuration in it are executed.
@@ -195,7 +195,7 @@ impl Places {
     }
 
     /// What is at `path`, by its name and, for a link, by the name of its target.
-    pub fn class(&self, path: &str) -> PathClass {
+    pub(super) fn class(&self, path: &str) -> PathClass {
         let absolute = self.absolute(path);
         let class = self.class_of(&absolute);
         match self.links.get(&absolute).or_else(|| self.links.get(path)) {
@@ -247,7 +247,7 @@ impl Places {
         }
     }
 
-    /// The part of a path below anybody's home folder.
+    /// The part of a path below any user's home folder.
     fn below_home<'p>(&self, lower: &'p str) -> Option<&'p str> {
         if let Some(home) = &self.user_home
             && let Some(rest) = below_any_case(lower, home)
@@ -280,8 +280,8 @@ impl Places {
         Some(PathClass::State)
     }
 
-    /// What speaks against `access` to the path in `arg`; `None` when nothing does.
-    pub fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
+    /// Judges `access` to the path in `arg`; `None` when it is allowed.
+    pub(super) fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
         let path = arg.text.as_str();
         match arg.shape {
             Shape::Exact => self.judge_text(path, access),
@@ -318,7 +318,7 @@ impl Places {
     }
 
     /// [`Places::judge`] for a path that is certain.
-    pub fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
+    pub(super) fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
         if let Some(finding) = odd(path, access) {
             return Some(finding);
         }
@@ -383,7 +383,7 @@ fn secret_finding(path: &str, access: Access) -> Option<Finding> {
     denies(PathRule::Secret, format!("`{path}` {what}, and its name says that it is a secret"))
 }
 
-/// Names that no file has by accident.
+/// Asks about spellings that no ordinary path has.
 fn odd(path: &str, access: Access) -> Option<Finding> {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if path.is_empty() {
@@ -494,7 +494,7 @@ fn normal(path: &str, cwd: &str) -> String {
         match part {
             "" | "." => {}
             ".." => {
-                // Above `~` is a folder that we do not know.
+                // The folder above `~` is not known.
                 match parts.len() {
                     1 if home => parts = vec!["~", "unknown"],
                     _ => {

@@ -140,7 +140,7 @@ async fn all_input(io: &Io) -> Result<String, InputError> {
     String::from_utf8(bytes).map_err(|_| InputError::Encoding)
 }
 
-/// Judges one call a line, in constant memory.
+/// Judges one call per line of standard input, in constant memory.
 pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
     let cwd = io.start().cwd.clone();
     loop {
@@ -227,7 +227,7 @@ async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
 ///
 /// # Errors
 ///
-/// When a file is there and cannot be read.
+/// When a configuration file exists but cannot be read.
 async fn configured(io: &Io) -> Result<(Context, Vec<String>), Failure> {
     let loaded = config::load(io, &io.start().cwd).await;
     let context = loaded.context();

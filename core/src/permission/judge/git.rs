@@ -9,9 +9,9 @@ use crate::permission::verdict::{Finding, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
-/// The branches that a branch of work is put on top of.
+/// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
-/// Branches that others build on: never forced, never deleted.
+/// Branches that others build on; pushing another branch over one asks.
 const PROTECTED: [&str; 8] =
     ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
