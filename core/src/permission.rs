@@ -1,9 +1,9 @@
 //! May this tool call run? Allow, ask or deny, with the rule and the reason.
 //!
-//! A call is taken apart ([`shell`], [`expand`]), every command in it is looked up in a
-//! table of what programs do ([`programs`]) and every path is put in its place ([`paths`]);
-//! the rules of the user come in between ([`rules`]). The decision is the worst of
-//! everything found. What cannot be read, modelled or afforded is never allowed.
+//! A call is taken apart (`shell`, `expand`), every command in it is looked up in a table of
+//! what programs do (`programs`, `options`) and every path is classified ([`paths`]); the rules
+//! of the user come in between ([`rules`]). The judge (`judge`) puts this together: the decision is the
+//! worst of everything found. What cannot be parsed, modelled or afforded is never allowed.
 //!
 //! ```
 //! use onloop_core::permission::{Call, Context, Decision, decide};
@@ -19,24 +19,27 @@
 //! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
 
 mod environment;
-pub mod expand;
+pub(crate) mod expand;
 mod judge;
 mod lookalike;
-pub mod options;
+pub(crate) mod offered;
+mod options;
 pub mod paths;
-pub mod programs;
-pub mod render;
+mod programs;
+pub(crate) mod render;
 pub mod rules;
-pub mod shell;
+pub(crate) mod shell;
 mod tools;
 mod verdict;
 mod web;
 
 use serde_json::{Value, json};
 
-pub use judge::{Examined, Judge};
-pub use verdict::{Decision, Finding, GitRule, PathRule, Rule, ShellRule, Subject};
+pub use judge::Examined;
+pub use programs::Class;
+pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
 
+use judge::Judge;
 use paths::Places;
 use rules::{Rules, Source};
 

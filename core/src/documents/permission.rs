@@ -1,6 +1,8 @@
 //! The lines that `onloop permit batch` reads and writes, and the document of
 //! `onloop permit explain --json`.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use crate::permission::expand::shown;
@@ -8,10 +10,10 @@ use crate::permission::rules::Source;
 use crate::permission::{Call, Context, Examined, Ruling, Session};
 use crate::syntax::strict_json;
 
-/// A call with its circumstances, as one line of JSON gives it.
+/// A line of `onloop permit batch`: a call and what it is judged against.
 #[derive(Clone, Debug)]
 pub struct BatchLine {
-    /// Whatever the caller uses to find the answer again.
+    /// Copied to the answer, so that the caller can match them.
     pub id: Value,
     /// The call.
     pub call: Call,
@@ -19,13 +21,49 @@ pub struct BatchLine {
     pub context: Context,
 }
 
-/// A line that is not one of ours.
+/// A line that cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchError {
-    /// The line's id, where it could be found.
+    /// The line's id; null where it was not found.
     pub id: Value,
-    /// What is wrong.
-    pub message: String,
+    /// What is wrong with the line.
+    pub fault: LineFault,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineFault {
+    /// It is longer than [`crate::limits::PERMIT_LINE_BYTES`].
+    TooLong,
+    /// It is not UTF-8.
+    Encoding,
+    /// It is not JSON, or names a key twice, as the reader says.
+    Json(String),
+    /// It is not an object.
+    NotAnObject,
+    /// A required member is missing.
+    Missing(&'static str),
+    /// A member has another type than this one.
+    Type(&'static str, &'static str),
+    /// `cwd` is relative.
+    RelativeFolder,
+    /// `session.id` has characters that no id has.
+    SessionId,
+}
+
+impl fmt::Display for LineFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LineFault::TooLong => f.write_str("the line is too long"),
+            LineFault::Encoding => f.write_str("the line is not UTF-8"),
+            LineFault::Json(error) => f.write_str(error),
+            LineFault::NotAnObject => f.write_str("expected an object"),
+            LineFault::Missing(member) => write!(f, "`{member}` is missing"),
+            LineFault::Type(member, expected) => write!(f, "`{member}` is not {expected}"),
+            LineFault::RelativeFolder => f.write_str("`cwd` is not an absolute path"),
+            LineFault::SessionId => f.write_str("`session.id` is not an id"),
+        }
+    }
 }
 
 impl BatchLine {
@@ -33,18 +71,19 @@ impl BatchLine {
     ///
     /// # Errors
     ///
-    /// When it is not JSON, or a field has the wrong type.
+    /// When it is not JSON, lacks `tool`, or a member has the wrong type.
     pub fn read(line: &str, cwd: &str) -> Result<BatchLine, BatchError> {
-        let fail = |id: &Value, message: String| BatchError { id: id.clone(), message };
-        let value = strict_json::parse(line).map_err(|error| fail(&Value::Null, error))?;
+        let fail = |id: &Value, fault| BatchError { id: id.clone(), fault };
+        let value = strict_json::parse(line)
+            .map_err(|error| fail(&Value::Null, LineFault::Json(error.to_string())))?;
         let Value::Object(mut fields) = value else {
-            return Err(fail(&Value::Null, "expected an object".to_owned()));
+            return Err(fail(&Value::Null, LineFault::NotAnObject));
         };
         let id = fields.remove("id").unwrap_or(Value::Null);
         let read = Fields { fields: &fields };
         read.line(cwd)
             .map(|(call, context)| BatchLine { id: id.clone(), call, context })
-            .map_err(|message| fail(&id, message))
+            .map_err(|fault| fail(&id, fault))
     }
 }
 
@@ -53,20 +92,20 @@ struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
-    fn text(&self, key: &str) -> Result<Option<&'v str>, String> {
+    fn text(&self, key: &'static str) -> Result<Option<&'v str>, LineFault> {
         match self.fields.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("`{key}` is not a text")),
+            Some(_) => Err(LineFault::Type(key, "a string")),
         }
     }
 
-    fn line(&self, cwd: &str) -> Result<(Call, Context), String> {
-        let tool = self.text("tool")?.ok_or("`tool` is missing")?;
+    fn line(&self, cwd: &str) -> Result<(Call, Context), LineFault> {
+        let tool = self.text("tool")?.ok_or(LineFault::Missing("tool"))?;
         let input = self.fields.get("input").cloned().unwrap_or(Value::Null);
         let cwd = self.text("cwd")?.unwrap_or(cwd);
         if !cwd.starts_with('/') {
-            return Err("`cwd` is not an absolute path".to_owned());
+            return Err(LineFault::RelativeFolder);
         }
         let mut context = Context::new(cwd);
         if let Some(home) = self.text("home")? {
@@ -78,31 +117,31 @@ impl<'v> Fields<'v> {
         Ok((call, self.config(context)?))
     }
 
-    fn session(&self) -> Result<Option<Session>, String> {
+    fn session(&self) -> Result<Option<Session>, LineFault> {
         let fields = match self.fields.get("session") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err("`session` is not an object".to_owned()),
+            Some(_) => return Err(LineFault::Type("session", "an object")),
         };
-        let id = fields.text("id")?.ok_or("`session.id` is missing")?;
+        let id = fields.text("id")?.ok_or(LineFault::Missing("session.id"))?;
         let workflow = fields.text("workflow")?.unwrap_or_default();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
-            return Err("`session.id` is not an id".to_owned());
+            return Err(LineFault::SessionId);
         }
         Ok(Some(Session { id: id.to_owned(), workflow: workflow.to_owned() }))
     }
 
-    fn config(&self, context: Context) -> Result<Context, String> {
+    fn config(&self, context: Context) -> Result<Context, LineFault> {
         let fields = match self.fields.get("config") {
             None | Some(Value::Null) => return Ok(context),
             Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err("`config` is not an object".to_owned()),
+            Some(_) => return Err(LineFault::Type("config", "an object")),
         };
         let trusted = match fields.fields.get("project_trusted") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(trusted)) => *trusted,
-            Some(_) => return Err("`config.project_trusted` is not true or false".to_owned()),
+            Some(_) => return Err(LineFault::Type("config.project_trusted", "true or false")),
         };
         let mut context = context;
         if let Some(yaml) = fields.text("project")? {
@@ -128,10 +167,10 @@ pub fn answer(id: &Value, ruling: &Ruling) -> String {
 
 /// The answer to a line that cannot be judged.
 pub fn refusal(error: &BatchError) -> String {
-    format!("{}\n", json!({ "id": error.id, "error": error.message }))
+    format!("{}\n", json!({ "id": error.id, "error": error.fault.to_string() }))
 }
 
-/// A ruling and nothing else.
+/// A ruling without what led to it.
 pub fn verdict(ruling: &Ruling) -> Value {
     json!({
         "decision": ruling.decision.as_str(),
@@ -165,14 +204,14 @@ fn command(command: &Examined) -> Value {
     })
 }
 
-/// The contents of project files that the developer trusts, by their SHA-256.
+/// The contents of project files that the developer trusts, by their SHA-256 digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustList {
     hashes: Vec<String>,
 }
 
 impl TrustList {
-    /// Reads a list; lines that are no hashes are left out.
+    /// Reads a list, one hexadecimal digest per line; other lines are ignored.
     pub fn read(bytes: &[u8]) -> TrustList {
         let text = String::from_utf8_lossy(bytes);
         let is_hash = |line: &&str| line.len() == 64 && line.bytes().all(|b| b.is_ascii_hexdigit());
@@ -198,7 +237,7 @@ impl TrustList {
         }
     }
 
-    /// Does not trust this content any more.
+    /// Stops trusting this content.
     pub fn remove(&mut self, content: &[u8]) {
         let hash = hash(content);
         self.hashes.retain(|known| *known != hash);

@@ -19,8 +19,8 @@ const PATH_KEYS: [&str; 8] = [
     "target_file",
 ];
 
-/// Adds what the call's paths really are, where that is something else than their text says.
-/// Whether there was anything to add.
+/// Adds to `places` where the call's paths really lead, if that differs from their text. Returns
+/// whether anything was added.
 pub(crate) async fn resolve(io: &Io, call: &Call, places: &mut Places) -> bool {
     // Where the project itself lies behind a link, everything in it does.
     let root = match places.root.clone() {
@@ -84,8 +84,8 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
     found
 }
 
-/// What `path` leads to; of something that is not there yet, where it would appear. `None`:
-/// nothing can be known.
+/// What `path` leads to or, if it does not exist yet, where it would be created. `None` when
+/// that cannot be found out.
 async fn real_path(io: &Io, path: &str) -> Option<Link> {
     let mut missing = String::new();
     let mut there = path;

@@ -1,11 +1,12 @@
-//! What a call is judged against besides rules: where the project is, which branch is out.
+//! What a call is judged against besides rules: the project's root and the current branch.
 
 use crate::effect::Io;
 use crate::engine::checkout::Checkout;
 use crate::permission::Call;
 use crate::permission::paths::Places;
 
-/// Says that the agent works in `cwd` on the project whose top folder is `project`.
+/// Sets the folder that the agent works in and the project's root, `None` where `project` cannot
+/// be one.
 pub(crate) fn place(places: &mut Places, project: &str, cwd: &str) {
     let root = Places::new(project).cwd;
     places.root = is_project(&root, places.user_home.as_deref()).then_some(root);
@@ -34,7 +35,7 @@ mod tests {
     use super::is_project;
 
     #[test]
-    fn a_home_is_no_project() {
+    fn a_home_is_not_a_project() {
         for root in ["/", "/home", "/home/me"] {
             assert!(!is_project(root, Some("/home/me/")), "{root}");
         }

@@ -1,5 +1,7 @@
 //! What onloop offers to every host, told once.
 
+use crate::permission::offered;
+
 /// A moment of a session that we want to hear of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
@@ -40,27 +42,27 @@ pub struct Skill {
 /// Every skill.
 pub const SKILLS: [Skill; 5] = [
     Skill {
-        name: "onloop-loop",
+        name: offered::LOOP_SKILL,
         description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when somebody wants a workflow run or executed, or names such a file.",
         instructions: include_str!("offer/skills/loop.md"),
     },
     Skill {
-        name: "onloop-resume",
+        name: offered::RESUME_SKILL,
         description: "Continues a paused, blocked or interrupted onloop run. Use when a run was left unfinished, a gate was answered, or somebody asks to go on with one.",
         instructions: include_str!("offer/skills/resume.md"),
     },
     Skill {
-        name: "onloop-write-plan",
+        name: offered::WRITE_PLAN_SKILL,
         description: "Writes a workflow file that onloop can run, with a verify for every step. Use when work should be planned before it is done unattended.",
         instructions: include_str!("offer/skills/write-plan.md"),
     },
     Skill {
-        name: "onloop-verify",
+        name: offered::VERIFY_SKILL,
         description: "Proves that work is finished before anybody says so. Use before claiming that something works, is fixed or is done, and before committing.",
         instructions: include_str!("offer/skills/verify.md"),
     },
     Skill {
-        name: "onloop-review",
+        name: offered::REVIEW_SKILL,
         description: "Reviews a finished change against what was asked for. Use before work of a run is merged or published, or when a review step asks for it.",
         instructions: include_str!("offer/skills/review.md"),
     },
@@ -96,31 +98,31 @@ pub struct Command {
 /// Every command.
 pub const COMMANDS: [Command; 5] = [
     Command {
-        name: "loop",
+        name: offered::LOOP,
         description: "Run a workflow file step by step",
         argument_hint: "[workflow file]",
         instructions: include_str!("offer/commands/loop.md"),
     },
     Command {
-        name: "resume",
+        name: offered::RESUME,
         description: "Continue a run that was left unfinished",
         argument_hint: "[run id or workflow file]",
         instructions: include_str!("offer/commands/resume.md"),
     },
     Command {
-        name: "write-plan",
+        name: offered::WRITE_PLAN,
         description: "Write a workflow file for a piece of work",
         argument_hint: "<what is to be built>",
         instructions: include_str!("offer/commands/write-plan.md"),
     },
     Command {
-        name: "execute-plan",
+        name: offered::EXECUTE_PLAN,
         description: "Work through a plan, making a workflow of it first where it is none",
         argument_hint: "[plan or workflow file]",
         instructions: include_str!("offer/commands/execute-plan.md"),
     },
     Command {
-        name: "status",
+        name: offered::STATUS,
         description: "Show unfinished runs and what they wait for",
         argument_hint: "[run id]",
         instructions: include_str!("offer/commands/status.md"),

@@ -16,9 +16,8 @@ use super::server_file::{SERVER, plain_entry};
 use super::vscode::document;
 use crate::auto::prompts::AGENTS;
 use crate::handsoff::config::Config;
+use crate::permission::offered::PLUGIN;
 
-/// Name of the plugin, which is the first part of its commands.
-pub const NAME: &str = "hotl";
 const DESCRIPTION: &str = "Runs workflow files step by step with verified steps, gates and a record, and judges every tool call of an agent that works unattended.";
 
 /// Every generated file of the plugin: its path below the plugin's folder, and its content.
@@ -48,7 +47,7 @@ pub fn marketplace() -> String {
         "name": "onloop",
         "owner": { "name": "onloop" },
         "metadata": { "description": "Agents that work unattended without being trusted" },
-        "plugins": [{ "name": NAME, "source": "./npm/plugin", "description": DESCRIPTION }],
+        "plugins": [{ "name": PLUGIN, "source": "./npm/plugin", "description": DESCRIPTION }],
     }))
 }
 
@@ -58,7 +57,7 @@ pub fn codex_marketplace() -> String {
         "name": "onloop",
         "interface": { "displayName": "onloop" },
         "plugins": [{
-            "name": NAME,
+            "name": PLUGIN,
             "source": { "source": "local", "path": "./npm/plugin" },
             "policy": { "installation": "AVAILABLE", "authentication": "ON_INSTALL" },
             "category": "Productivity",
@@ -96,7 +95,7 @@ fn codex_hooks() -> Value {
 
 fn manifest() -> Value {
     json!({
-        "name": NAME,
+        "name": PLUGIN,
         "version": env!("CARGO_PKG_VERSION"),
         "description": DESCRIPTION,
         "author": { "name": "onloop", "url": env!("CARGO_PKG_REPOSITORY") },

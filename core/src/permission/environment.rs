@@ -1,9 +1,9 @@
-//! Assignments: variables that decide which code runs are commands in disguise.
+//! Assignments: setting a variable that decides which code runs is as good as running it.
 
 use super::expand::Arg;
 use super::verdict::{Finding, Rule};
 
-/// Names that are known to change only what a program prints or how much it works.
+/// Names that are known to change only what a program prints or how much work it does.
 const HARMLESS: [&str; 30] = [
     "CI",
     "DEBUG",
@@ -138,14 +138,14 @@ const DECIDING: [&str; 96] = [
     "POSIXLY_CORRECT",
 ];
 
-/// More of the same, by their endings: what they name is run, loaded or contacted.
+/// Endings of such names: what the variable holds is run, loaded or contacted.
 const DECIDING_ENDINGS: [&str; 25] = [
     "PATH", "OPTIONS", "OPTS", "FLAGS", "CONFIG", "CONF", "HOME", "COMMAND", "CMD", "SHELL", "RSH",
     "PAGER", "EDITOR", "WRAPPER", "RUNNER", "PROXY", "HOOK", "HOOKS", "PRELOAD", "ASKPASS", "RC",
     "INIT", "STARTUP", "TOKEN", "EXEC",
 ];
 
-/// Endings up to this length are looked for behind an underscore only.
+/// Endings up to this length count only after an underscore.
 const SHORT_ENDING_BYTES: usize = 3;
 
 /// Whether a variable of this name may decide what code runs, or where something goes.
@@ -158,7 +158,7 @@ pub(super) fn names_code(name: &str) -> bool {
         Some(start) => upper.starts_with(start),
         None => upper == *entry,
     });
-    // Short endings need a border: `SRC` is no `RC`.
+    // Short endings need a boundary: `SRC` does not end in `RC`.
     let ending = |end: &str| {
         upper.strip_suffix(end).is_some_and(|rest| {
             rest.is_empty() || rest.ends_with('_') || end.len() > SHORT_ENDING_BYTES
@@ -172,8 +172,8 @@ fn is_git_identity(name: &str) -> bool {
     matches!(who, Some("NAME" | "EMAIL" | "DATE"))
 }
 
-/// What speaks against giving `name` the value `value`; `alone` when it is given to the
-/// shell itself instead of to one command.
+/// Judges setting `name` to `value`; `None` when it is harmless. `alone` means that the shell
+/// itself keeps the variable, not one command.
 pub(super) fn judge(name: &str, value: &Arg, alone: bool) -> Option<Finding> {
     if !names_code(name) {
         return None;

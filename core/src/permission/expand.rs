@@ -11,10 +11,10 @@ use super::shell::{AssignmentForm, Piece, ScopeKind, Script, Simple, Word};
 const BRACE_GROUPS: usize = 16;
 
 /// Stands for text that is not known. The byte itself cannot occur in an argument.
-pub const HOLE: char = '\0';
+pub(crate) const HOLE: char = '\0';
 
 /// `text` for people: what is not known shows as `…`.
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.replace(HOLE, "…")
 }
 
@@ -23,7 +23,7 @@ const EXPANSIONS: usize = 64;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arg {
+pub(crate) struct Arg {
     /// Its text, with [`HOLE`] for what is not known.
     pub text: String,
     /// How much of it is certain.
@@ -34,7 +34,7 @@ pub struct Arg {
 
 /// How much of an argument is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Exactly this text.
     Exact,
     /// A file name pattern: becomes the matching names, or stays as it is.
@@ -46,23 +46,23 @@ pub enum Shape {
 }
 
 impl Arg {
-    /// An argument known to the byte.
-    pub fn exact(text: impl Into<String>) -> Arg {
+    /// An argument that is certain.
+    pub(crate) fn exact(text: impl Into<String>) -> Arg {
         Arg { text: text.into(), shape: Shape::Exact, guess: None }
     }
 
     /// The text, when it is certain.
-    pub fn known(&self) -> Option<&str> {
+    pub(crate) fn known(&self) -> Option<&str> {
         (self.shape == Shape::Exact).then_some(self.text.as_str())
     }
 
     /// The best guess at the text.
-    pub fn guessed(&self) -> &str {
+    pub(crate) fn guessed(&self) -> &str {
         self.guess.as_deref().unwrap_or(&self.text)
     }
 
     /// Whether the word may begin with anything, an option included.
-    pub fn opaque_start(&self) -> bool {
+    pub(crate) fn opaque_start(&self) -> bool {
         self.shape == Shape::Splits || self.text.starts_with(HOLE)
     }
 }
@@ -85,7 +85,7 @@ const WRITERS: [&str; 13] = [
 ];
 
 /// The variables of a script, as far as the script itself determines them.
-pub struct Variables<'s> {
+pub(crate) struct Variables<'s> {
     script: &'s Script,
     cwd: &'s str,
     home: &'s str,
@@ -113,9 +113,9 @@ enum Value {
 type Binding<'a> = (&'a str, &'a Arg);
 
 impl<'s> Variables<'s> {
-    /// Looks through `script` for everything that writes a variable. `home` is what `~`
+    /// Finds everything in `script` that writes a variable. `home` is what `~`
     /// becomes.
-    pub fn new(script: &'s Script, cwd: &'s str, home: &'s str) -> Self {
+    pub(crate) fn new(script: &'s Script, cwd: &'s str, home: &'s str) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
         let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {
@@ -174,7 +174,7 @@ impl<'s> Variables<'s> {
 
     /// The arguments of the command at `index`: one list for each value of the loop
     /// variables it uses.
-    pub fn commands(&self, index: usize) -> Vec<Vec<Arg>> {
+    pub(crate) fn commands(&self, index: usize) -> Vec<Vec<Arg>> {
         let simple = &self.script.commands[index];
         let mut alternatives: Vec<Vec<Binding<'_>>> = vec![Vec::new()];
         let loops = self.loops(simple, index);
@@ -235,7 +235,7 @@ impl<'s> Variables<'s> {
     }
 
     /// The arguments that a single word becomes, used by the command at `index`.
-    pub fn word(&self, word: &Word, index: usize, bindings: &[Binding<'_>]) -> Vec<Arg> {
+    pub(crate) fn word(&self, word: &Word, index: usize, bindings: &[Binding<'_>]) -> Vec<Arg> {
         match word {
             Word::Literal(text) => vec![Arg::exact(text.as_str())],
             Word::Pieces(pieces) => {
@@ -249,7 +249,7 @@ impl<'s> Variables<'s> {
 
     /// The one argument that a word becomes where it is not split: an assignment's value, a
     /// redirection's target.
-    pub fn single(&self, word: &Word, index: usize) -> Arg {
+    pub(crate) fn single(&self, word: &Word, index: usize) -> Arg {
         let mut args = self.word(word, index, &[]);
         match args.len() {
             1 => args.remove(0),

@@ -1,4 +1,4 @@
-//! Walks over the commands of a line and collects what speaks against them.
+//! Judges the commands of a line and collects the findings.
 //!
 //! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
 //! judgements about it are here and in the modules below.
@@ -16,18 +16,18 @@ use super::options::{self, Found, Parsed};
 use super::paths::{Access, PathClass, file_name, in_system_folder};
 use super::programs::{self, Class, Program, Role};
 use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
-use super::verdict::{Decision, Finding, PathRule, Rule, ShellRule, Subject, Worst};
+use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
-pub struct Judge<'c> {
+pub(super) struct Judge<'c> {
     /// What the call is judged against.
     pub context: &'c Context,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
     functions: Vec<String>,
-    /// What the command that is being checked reads, when the line contains it.
+    /// The standard input of the command that is being checked, when the line contains it.
     pub standard: Option<Arg>,
     traced: bool,
 }
@@ -43,7 +43,7 @@ pub struct Examined {
     pub about: &'static str,
     /// The part of its name that the table knows: `git push`.
     pub name: String,
-    /// What the worst finding about it was; without tracing, only what asks.
+    /// The worst finding about it; when not tracing, kept only if it asks.
     pub finding: Option<Finding>,
     /// How many wrappers and substitutions it was found in.
     pub depth: usize,
@@ -51,7 +51,7 @@ pub struct Examined {
 
 impl<'c> Judge<'c> {
     /// A judge without findings. With `traced`, the words of every command are kept.
-    pub fn new(context: &'c Context, traced: bool) -> Self {
+    pub(super) fn new(context: &'c Context, traced: bool) -> Self {
         Judge {
             context,
             worst: Worst::default(),
@@ -64,27 +64,24 @@ impl<'c> Judge<'c> {
     }
 
     /// What was found, and every command that was looked at.
-    pub fn finish(self) -> (Worst, Vec<Examined>) {
+    pub(super) fn finish(self) -> (Worst, Vec<Examined>) {
         (self.worst, self.commands)
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: Finding) {
         self.worst.add(finding);
     }
 
     /// Adds a finding if there is one.
-    pub fn consider(&mut self, finding: Option<Finding>) {
+    pub(super) fn consider(&mut self, finding: Option<Finding>) {
         self.worst.consider(finding);
     }
 
     /// Reads `text` as shell code and judges every command in it.
-    pub fn code(&mut self, text: &str) {
+    pub(super) fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
-            return self.add(Finding::ask(
-                Rule::Shell(ShellRule::Depth),
-                "commands are nested too deeply",
-            ));
+            return self.add(Finding::ask(Rule::ShellDepth, "commands are nested too deeply"));
         }
         self.depth += 1;
         let script = shell::read(text);
@@ -93,16 +90,16 @@ impl<'c> Judge<'c> {
     }
 
     /// Judges `text` as shell code that may run or not: it can only forbid.
-    pub fn guessed_code(&mut self, text: &str) {
+    pub(super) fn guessed_code(&mut self, text: &str) {
         self.forbidding(|judge| judge.code(text));
     }
 
     /// Judges `args` as a command that may run or not: it can only forbid.
-    pub fn guessed_command(&mut self, args: &[Arg]) {
+    pub(super) fn guessed_command(&mut self, args: &[Arg]) {
         self.forbidding(|judge| judge.command(args, None));
     }
 
-    /// Does `examine`, of which only what is forbidden counts.
+    /// Runs `examine` and keeps its worst finding only if that denies.
     fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
@@ -114,11 +111,11 @@ impl<'c> Judge<'c> {
 
     fn script(&mut self, script: &Script) {
         for concern in &script.concerns {
-            self.add(Finding::ask(Rule::Shell(ShellRule::Hidden), concern.reason));
+            self.add(Finding::ask(Rule::HiddenCode, concern.reason));
         }
         if let Some(unparsed) = &script.unparsed {
             let reason = format!("the command cannot be read: {}", unparsed.reason);
-            self.add(Finding::ask(Rule::Shell(ShellRule::Unreadable), reason));
+            self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
         let unknown = Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None };
         for scope in &script.scopes {
@@ -162,19 +159,19 @@ impl<'c> Judge<'c> {
     }
 
     /// An assignment in front of a command, or for the shell itself.
-    pub fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+    pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
         self.consider(environment::judge(name, value, alone));
         self.latent_code(value);
     }
 
-    /// A value that some later evaluation may run.
+    /// Judges substitutions in a value, which a later evaluation may run.
     fn latent_code(&mut self, value: &Arg) {
         let text = &value.text;
         if !text.contains("$(") && !text.contains('`') && !text.contains("${") {
             return;
         }
         self.add(Finding::ask(
-            Rule::Shell(ShellRule::Hidden),
+            Rule::HiddenCode,
             "a variable holds a substitution that an evaluation may run",
         ));
         self.guessed_code(text);
@@ -208,7 +205,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Whether `target` is the state file of the session that makes this call.
-    pub fn own_state(&self, target: &Arg) -> bool {
+    pub(super) fn own_state(&self, target: &Arg) -> bool {
         target.known().is_some_and(|path| self.context.places.class(path) == PathClass::OwnState)
     }
 
@@ -234,12 +231,11 @@ impl<'c> Judge<'c> {
 
     /// Judges one command with its arguments: by its entry in the table and by the user's
     /// rules.
-    pub fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+    pub(super) fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
         let Some(first) = args.first() else { return };
         if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
         {
-            return self
-                .add(Finding::ask(Rule::Shell(ShellRule::Size), "there are too many commands"));
+            return self.add(Finding::ask(Rule::ShellSize, "there are too many commands"));
         }
         self.depth += 1;
         let at = self.commands.len();
@@ -269,7 +265,7 @@ impl<'c> Judge<'c> {
         self.consider(own.into_finding());
     }
 
-    /// The user's rules, over what the tables found.
+    /// Combines what the tables found with the user's rules.
     fn apply_rules(&self, args: &[Arg], own: Worst) -> Worst {
         let mut result = Worst::default();
         let built_in = own.decision();
@@ -294,10 +290,7 @@ impl<'c> Judge<'c> {
 
     /// The program's name is only known when the line runs.
     fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask(
-            Rule::Shell(ShellRule::UnknownProgram),
-            "a program's name is not known in advance",
-        ));
+        self.add(Finding::ask(Rule::ComputedProgram, "a program's name is not known in advance"));
         let mut words: Vec<Arg> = Vec::new();
         for arg in args {
             let text = arg.guessed().replace(HOLE, "");
@@ -329,10 +322,8 @@ impl<'c> Judge<'c> {
             return;
         }
         if path.contains('=') && !path.starts_with('=') {
-            return self.add(Finding::ask(
-                Rule::Shell(ShellRule::UnknownProgram),
-                format!("`{path}` is not a program"),
-            ));
+            return self
+                .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
         }
         match programs::find(name) {
             Some(program) => self.entry(program, name, &args[1..], stdin, at),
@@ -390,8 +381,8 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// The finding that the class of a program makes by itself.
-    pub fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
+    /// Adds the finding that follows from the class of a program alone.
+    pub(super) fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             let rule = Rule::Program(parsed.name.to_owned());
@@ -494,7 +485,7 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// A revision shows what it names: secrets stay secret in history.
+    /// Judges a revision by the file it names: secrets stay secret in history.
     fn object(&mut self, arg: &Arg) {
         let places = &self.context.places;
         let text = arg.guessed().replace(HOLE, "");
@@ -521,15 +512,12 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// Shell code in an argument.
-    pub fn shell_argument(&mut self, arg: &Arg) {
+    /// Judges shell code in an argument.
+    pub(super) fn shell_argument(&mut self, arg: &Arg) {
         match arg.known() {
             Some(code) => self.code(code),
             None => {
-                self.add(Finding::ask(
-                    Rule::Shell(ShellRule::Hidden),
-                    "shell code is put together when it runs",
-                ));
+                self.add(Finding::ask(Rule::HiddenCode, "shell code is put together when it runs"));
                 self.guessed_code(&arg.guessed().replace(HOLE, " "));
             }
         }

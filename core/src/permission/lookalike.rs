@@ -1,13 +1,13 @@
-//! Characters that do not show, and characters that look like others.
+//! Invisible characters, and characters that look like others.
 
-/// The first character in `line` that does not show or changes how others show.
+/// The first character in `line` that is invisible or changes how others are displayed.
 pub(super) fn hidden(line: &str) -> Option<char> {
     if line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
         return None;
     }
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
-        // A line end of Windows shows; a return in the middle of a line overwrites it.
+        // CRLF is harmless; a carriage return within a line overwrites what is displayed.
         let returns = c == '\r' && chars.peek() != Some(&'\n');
         if returns || (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || is_invisible(c) {
             return Some(c);
@@ -24,8 +24,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// `line` as a hurried reader sees it: without what does not show, with full-width and
-/// foreign letters as the ones they look like. `None` when that is the line itself.
+/// `line` as a hurried reader sees it: without invisible characters, and with full-width and
+/// foreign letters replaced by those they look like. `None` when that changes nothing.
 pub(super) fn folded(line: &str) -> Option<String> {
     if line.is_ascii() && hidden(line).is_none() {
         return None;

@@ -6,7 +6,7 @@ use super::programs::{Class, Flag, Others, Program, Role, Takes};
 use super::verdict::Decision;
 
 /// The arguments of one program or sub-command.
-pub struct Parsed<'p> {
+pub(super) struct Parsed<'p> {
     /// The entry.
     pub program: &'static Program,
     /// What it is called in rules and reasons: `git push`.
@@ -24,7 +24,7 @@ pub struct Parsed<'p> {
 }
 
 /// An option that was given.
-pub struct Seen {
+pub(super) struct Seen {
     /// Its name as the table has it, written out.
     pub name: &'static str,
     /// Its value, if it has one.
@@ -32,7 +32,7 @@ pub struct Seen {
 }
 
 /// Something in the arguments that has to be judged.
-pub enum Found<'p> {
+pub(super) enum Found<'p> {
     /// An operand, by what the table says that it is.
     Operand(&'p Arg, Role),
     /// The value of the option at this index of [`Parsed::seen`].
@@ -43,7 +43,7 @@ pub enum Found<'p> {
     PossibleOption,
     /// Words that are not known, in place of an option's value: more than one may come of them.
     UnquotedValue,
-    /// An option that matters, where another word is expected: behind `--`, or in place of a
+    /// An option that matters, where another word is expected: after `--`, or in place of a
     /// value. Programs do not agree on how to take it.
     MisplacedOption(&'p str),
     /// An option without an entry, of a program whose options must all have one.
@@ -52,24 +52,24 @@ pub enum Found<'p> {
 
 impl Parsed<'_> {
     /// Whether an option by one of these names was given.
-    pub fn has(&self, names: &[&str]) -> bool {
+    pub(super) fn has(&self, names: &[&str]) -> bool {
         self.seen.iter().any(|seen| names.contains(&seen.name))
     }
 
     /// The values of the options by one of these names.
-    pub fn values(&self, names: &[&str]) -> Vec<&Arg> {
+    pub(super) fn values(&self, names: &[&str]) -> Vec<&Arg> {
         let given = self.seen.iter().filter(|seen| names.contains(&seen.name));
         given.filter_map(|seen| seen.value.as_ref()).collect()
     }
 
     /// The operands, when every one of them is certain.
-    pub fn known_operands(&self) -> Option<Vec<&str>> {
+    pub(super) fn known_operands(&self) -> Option<Vec<&str>> {
         self.operands.iter().map(|arg| arg.known()).collect()
     }
 }
 
 /// Reads `args` as the arguments of `program`, which is called `name` in rules and reasons.
-pub fn parse<'p>(program: &'static Program, name: &'p str, args: &'p [Arg]) -> Parsed<'p> {
+pub(super) fn parse<'p>(program: &'static Program, name: &'p str, args: &'p [Arg]) -> Parsed<'p> {
     let parsed = Parsed {
         program,
         name,

@@ -1,7 +1,7 @@
 //! One policy for every path: redirections, file tools and the arguments of programs.
 //!
 //! Paths are compared as text, after `.` and `..` are taken out, and without regard to case,
-//! because the file systems of two of three platforms have none. What symbolic links point
+//! because the file systems of two of three platforms ignore it. What symbolic links point
 //! to is a fact that the host adds; see [`Places::links`].
 
 mod secret;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule, Rule};
 
-/// What is done with a path.
+/// How a path is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub(super) enum Access {
     /// Names, sizes or counts are seen, not content.
     List,
     /// Content is seen.
@@ -22,13 +22,13 @@ pub enum Access {
     Write,
 }
 
-/// What temporary folders are good for.
+/// Whether writing to temporary folders asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TemporaryPolicy {
-    /// Writing there is for a person to allow: other programs of the machine read it.
+    /// It asks, because other programs of the machine use these folders.
     #[default]
     Ask,
-    /// Writing there is as good as in the repository.
+    /// It is allowed, as in the repository.
     Allow,
 }
 
@@ -46,7 +46,7 @@ pub struct Places {
     pub state_homes: Vec<String>,
     /// The session whose own state file may be completed.
     pub session: Option<String>,
-    /// What writing to temporary folders needs.
+    /// Whether writing to temporary folders asks.
     pub temporary: TemporaryPolicy,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
@@ -63,7 +63,7 @@ pub enum Link {
 
 /// What is at a path, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathClass {
+pub(super) enum PathClass {
     /// An ordinary file of the repository.
     Repository,
     /// Git's own folder: hooks and configuration in it are executed.
@@ -195,7 +195,7 @@ impl Places {
     }
 
     /// What is at `path`, by its name and, for a link, by the name of its target.
-    pub fn class(&self, path: &str) -> PathClass {
+    pub(super) fn class(&self, path: &str) -> PathClass {
         let absolute = self.absolute(path);
         let class = self.class_of(&absolute);
         match self.links.get(&absolute).or_else(|| self.links.get(path)) {
@@ -247,7 +247,7 @@ impl Places {
         }
     }
 
-    /// The part of a path below anybody's home folder.
+    /// The part of a path below any user's home folder.
     fn below_home<'p>(&self, lower: &'p str) -> Option<&'p str> {
         if let Some(home) = &self.user_home
             && let Some(rest) = below_any_case(lower, home)
@@ -280,8 +280,8 @@ impl Places {
         Some(PathClass::State)
     }
 
-    /// What speaks against `access` to the path in `arg`; `None` when nothing does.
-    pub fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
+    /// Judges `access` to the path in `arg`; `None` when it is allowed.
+    pub(super) fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
         let path = arg.text.as_str();
         match arg.shape {
             Shape::Exact => self.judge_text(path, access),
@@ -291,10 +291,7 @@ impl Places {
                 match guessed {
                     Some(finding) if finding.decision == Decision::Deny => Some(finding),
                     _ if access == Access::List => None,
-                    _ => Some(Finding::ask(
-                        Rule::Path(PathRule::Unknown),
-                        "it names a path that is not known",
-                    )),
+                    _ => asks(PathRule::Unknown, "it names a path that is not known"),
                 }
             }
         }
@@ -302,17 +299,17 @@ impl Places {
 
     fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
         if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
-            return Some(secret_finding(pattern, access));
+            return secret_finding(pattern, access);
         }
         // The folder before the first wildcard is certain, and `..` behind one is not.
         let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
         let behind_parent = pattern[first..].contains("..");
         let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
         if access == Access::Write || behind_parent {
-            return Some(Finding::ask(
-                Rule::Path(PathRule::Pattern),
+            return asks(
+                PathRule::Pattern,
                 format!("`{pattern}` may match files that should not be touched"),
-            ));
+            );
         }
         let literal = pattern.replace(['*', '?', '[', ']'], "");
         let folder = if folder.is_empty() { "." } else { folder };
@@ -321,94 +318,86 @@ impl Places {
     }
 
     /// [`Places::judge`] for a path that is certain.
-    pub fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
+    pub(super) fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
         if let Some(finding) = odd(path, access) {
             return Some(finding);
         }
         let class = self.class(path);
-        let asks =
-            |rule, what: &str| Some(Finding::ask(Rule::Path(rule), format!("`{path}` {what}")));
-        let denies =
-            |rule, what: &str| Some(Finding::deny(Rule::Path(rule), format!("`{path}` {what}")));
+        use Access::{List, Read, Write};
+        use PathClass::{
+            Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, Packages,
+            Repository, Secret, State, Stream, Temporary,
+        };
+        let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
+        let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
-            (PathClass::Stream | PathClass::Repository, _) => None,
-            (
-                PathClass::Packages | PathClass::Outside | PathClass::Temporary,
-                Access::List | Access::Read,
-            ) => None,
-            (PathClass::Secret, Access::List) => {
-                asks(PathRule::Secret, "is where secrets are kept")
-            }
-            (PathClass::Secret, _) => Some(secret_finding(path, access)),
-            (PathClass::Git, Access::List) => None,
-            (PathClass::Git, Access::Read) if !path.to_lowercase().ends_with("config") => None,
-            (PathClass::Git, Access::Read) => asks(PathRule::Git, "may hold credentials"),
-            (PathClass::Git, Access::Write) => {
+            (Stream | Repository, _) => None,
+            (Packages | Outside | Temporary, List | Read) => None,
+            (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
+            (Secret, _) => secret_finding(path, access),
+            (Git, List) => None,
+            (Git, Read) if !path.to_lowercase().ends_with("config") => None,
+            (Git, Read) => asks(PathRule::Git, "may hold credentials"),
+            (Git, Write) => {
                 denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
             }
-            (PathClass::Control | PathClass::Automation, Access::List | Access::Read) => None,
-            (PathClass::Control, Access::Write) => {
-                denies(PathRule::Control, "decides what agents and hooks may do")
-            }
-            (PathClass::Automation, Access::Write) => {
+            (Control | Automation | State | OwnState, List | Read) => None,
+            (Control, Write) => denies(PathRule::Control, "decides what agents and hooks may do"),
+            (Automation, Write) => {
                 asks(PathRule::Automation, "is run by tools or servers on its own")
             }
-            (PathClass::State | PathClass::OwnState, Access::List | Access::Read) => None,
-            (PathClass::State | PathClass::OwnState, Access::Write) => {
+            (State | OwnState, Write) => {
                 denies(PathRule::State, "is state that an agent must not write")
             }
-            (PathClass::Device, _) => denies(PathRule::Device, "is a device"),
-            (PathClass::DanglingLink, _) => {
-                denies(PathRule::Device, "is a link that leads nowhere")
-            }
-            (PathClass::Temporary, Access::Write) => match self.temporary {
+            (Device, _) => denies(PathRule::Device, "is a device"),
+            (DanglingLink, _) => denies(PathRule::Device, "is a link that leads nowhere"),
+            (Temporary, Write) => match self.temporary {
                 TemporaryPolicy::Allow => None,
                 TemporaryPolicy::Ask => {
                     asks(PathRule::Temporary, "is in a temporary folder, outside the repository")
                 }
             },
-            (PathClass::Home, Access::List | Access::Read) => {
+            (Home, List | Read) => {
                 asks(PathRule::Home, "is in a home folder, outside the repository")
             }
-            (PathClass::Home | PathClass::Packages | PathClass::Outside, Access::Write) => {
+            (Home | Packages | Outside, Write) => {
                 denies(PathRule::Outside, "is outside the repository")
             }
         }
     }
 }
 
-fn secret_finding(path: &str, access: Access) -> Finding {
+fn asks(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
+    Some(Finding::ask(Rule::Path(rule), reason))
+}
+
+fn denies(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
+    Some(Finding::deny(Rule::Path(rule), reason))
+}
+
+fn secret_finding(path: &str, access: Access) -> Option<Finding> {
     let what = match access {
         Access::List | Access::Read => "is read",
         Access::Write => "is written",
     };
-    Finding::deny(
-        Rule::Path(PathRule::Secret),
-        format!("`{path}` {what}, and its name says that it is a secret"),
-    )
+    denies(PathRule::Secret, format!("`{path}` {what}, and its name says that it is a secret"))
 }
 
-/// Names that no file has by accident.
+/// Asks about spellings that no ordinary path has.
 fn odd(path: &str, access: Access) -> Option<Finding> {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if path.is_empty() {
-        return Some(Finding::ask(Rule::Path(PathRule::Empty), "it names an empty path"));
+        return asks(PathRule::Empty, "it names an empty path");
     }
     let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
     let short =
         path.bytes().zip(path.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
     if windows || short || path.chars().any(char::is_control) {
-        return Some(Finding::ask(
-            Rule::Path(PathRule::Odd),
-            "it names a path in an unusual spelling",
-        ));
+        return asks(PathRule::Odd, "it names a path in an unusual spelling");
     }
     // A file whose name is an option becomes one when a pattern matches it.
     if access == Access::Write && name.starts_with('-') && name.len() > 1 {
-        return Some(Finding::ask(
-            Rule::Path(PathRule::Odd),
-            "it names a file that looks like an option",
-        ));
+        return asks(PathRule::Odd, "it names a file that looks like an option");
     }
     None
 }
@@ -505,7 +494,7 @@ fn normal(path: &str, cwd: &str) -> String {
         match part {
             "" | "." => {}
             ".." => {
-                // Above `~` is a folder that we do not know.
+                // The folder above `~` is not known.
                 match parts.len() {
                     1 if home => parts = vec!["~", "unknown"],
                     _ => {

@@ -20,7 +20,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-pub use check::Check;
+pub(super) use check::Check;
 
 use super::paths::pattern_matches;
 use super::verdict::Decision;
@@ -44,7 +44,7 @@ pub enum Class {
     Wraps,
     /// Copies, moves, overwrites or edits files in place.
     Changes,
-    /// Deletes files or data that cannot be had back.
+    /// Deletes files or data for good.
     Deletes,
     /// Runs code that cannot be judged: scripts, packages, interpreters.
     Runs,
@@ -115,7 +115,7 @@ impl Class {
 
 /// What an argument or the value of an option is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// Text without effect: a pattern, a message, a number.
     Data,
     /// A path of which names, sizes or counts are shown.
@@ -138,7 +138,7 @@ pub enum Role {
 
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub(super) enum Takes {
     /// Nothing.
     Nothing,
     /// The next word, or what follows in the same one.
@@ -147,20 +147,20 @@ pub enum Takes {
     Attached(Role),
 }
 
-/// An option, by all its names.
+/// An option.
 #[derive(Clone, Copy, Debug)]
-pub struct Flag {
-    /// With their dashes.
+pub(super) struct Flag {
+    /// Its names, with their dashes.
     pub names: &'static [&'static str],
-    /// What it takes.
+    /// Its value.
     pub takes: Takes,
     /// What it turns the program into.
     pub makes: Option<Class>,
 }
 
-/// What options that are not listed mean.
+/// How options that are not listed are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Others {
+pub(super) enum Others {
     /// They take nothing and change nothing that matters.
     Harmless,
     /// A person has to look.
@@ -169,7 +169,7 @@ pub enum Others {
 
 /// What is known about a program or one of its sub-commands.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub(super) struct Program {
     /// The names it goes by.
     pub names: &'static [&'static str],
     /// What running it does when no option says otherwise.
@@ -178,11 +178,11 @@ pub struct Program {
     pub about: &'static str,
     /// The options that matter: they take a value, or change the class.
     pub options: &'static [Flag],
-    /// What all other options mean.
+    /// How options that are not listed are treated.
     pub others: Others,
     /// What its arguments are; the last role repeats.
     pub operands: &'static [Role],
-    /// Words of unknown content are as harmless as known ones: no option matters.
+    /// Words that are not known are as harmless as known ones, because no option matters.
     pub open: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [Program],
@@ -242,7 +242,7 @@ impl Program {
     }
 
     /// The option called `name`, with that name.
-    pub fn option(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
+    pub(super) fn option(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
         self.options.iter().find_map(|flag| {
             let full = flag.names.iter().find(|full| **full == name)?;
             Some((flag, *full))
@@ -275,22 +275,22 @@ pub(crate) const fn makes_with(names: &'static [&'static str], role: Role, class
     Flag { names, takes: Takes::Value(role), makes: Some(class) }
 }
 
-/// Every entry, by area.
-pub const TABLES: [(&str, &[Program]); 7] = [
-    ("text", text::TABLE),
-    ("files", files::TABLE),
-    ("git", git::TABLE),
-    ("build", build::TABLE),
-    ("network", network::TABLE),
-    ("shell", shell::TABLE),
-    ("system", system::TABLE),
+/// Every entry.
+pub(super) const TABLES: [&[Program]; 7] = [
+    text::TABLE,
+    files::TABLE,
+    git::TABLE,
+    build::TABLE,
+    network::TABLE,
+    shell::TABLE,
+    system::TABLE,
 ];
 
 /// The entry for a program's name.
-pub fn find(name: &str) -> Option<&'static Program> {
+pub(super) fn find(name: &str) -> Option<&'static Program> {
     static INDEX: OnceLock<BTreeMap<&'static str, &'static Program>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        let programs = TABLES.iter().flat_map(|(_, table)| table.iter());
+        let programs = TABLES.into_iter().flatten();
         programs
             .flat_map(|program| program.names.iter().map(move |name| (*name, program)))
             .collect()
@@ -300,7 +300,7 @@ pub fn find(name: &str) -> Option<&'static Program> {
 
 /// Names of programs that the file name pattern `pattern` may stand for, if they are ones
 /// that can be forbidden.
-pub fn matching(pattern: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn matching(pattern: &str) -> impl Iterator<Item = &'static str> {
     const FORBIDDEN: [&str; 8] = ["rm", "sudo", "su", "doas", "git", "shred", "mkfs", "cd"];
     FORBIDDEN.into_iter().filter(move |name| pattern_matches(pattern, name))
 }

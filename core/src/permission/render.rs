@@ -9,7 +9,7 @@ use crate::text;
 
 /// Lines of at most `columns` columns: the decision, the reason, then one block for each
 /// command.
-pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
+pub(crate) fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
     let mut out = String::new();
     paragraph(&mut out, "", ruling.decision.as_str(), &ruling.reason, columns);
     paragraph(&mut out, "  ", "rule", &ruling.rule.to_string(), columns);

@@ -2,7 +2,7 @@
 //!
 //! A rule is a regular expression that is searched in the words of one command, as the
 //! program would get them, or in the target of another tool. An error in a file never makes
-//! a call milder: a deny rule that cannot be used asks, an allow rule that cannot be used is
+//! a decision milder: a deny rule that cannot be used asks, an allow rule that cannot be used is
 //! left out, and a file that cannot be read allows nothing at all.
 
 use std::fmt;
@@ -35,7 +35,7 @@ struct Matcher {
     pattern: Pattern,
 }
 
-/// What is wrong with a configuration file; its text is the end of a sentence about the file.
+/// What is wrong with a configuration file. Displayed, it completes a sentence about the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Malformed {
     Yaml(String),
@@ -68,7 +68,7 @@ impl fmt::Display for Malformed {
 #[derive(Clone, Debug)]
 enum Pattern {
     Search(Box<Regex>),
-    /// Cannot be compiled; matches everything of its tool and asks.
+    /// A pattern that does not compile: it asks about every call of its tool.
     Unusable(String),
 }
 
@@ -185,34 +185,34 @@ impl Rules {
         self.rules.push(Matcher { rule, decision, tool: tool.to_owned(), pattern });
     }
 
-    /// Notes that a file is there and cannot be read: nothing is allowed any more.
+    /// Records that a file exists but cannot be read; from then on nothing is allowed.
     pub fn add_unreadable(&mut self, reason: &str) {
         self.faults
             .push(format!("a configuration file cannot be read ({})", text::one_line(reason)));
     }
 
-    /// Whether there is nothing to match.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Why nothing may be allowed, if a file could not be read.
+    /// Why nothing may be allowed, if a file cannot be used.
     pub fn fault(&self) -> Option<&str> {
         self.faults.first().map(String::as_str)
     }
 
-    /// What is odd in the files without being an error.
+    /// Warnings about the files, for people.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// What writing to temporary folders needs.
+    /// Whether writing to temporary folders asks.
     pub fn temporary(&self) -> TemporaryPolicy {
         self.temporary
     }
 
     /// What the rules say about one command: deny before ask before allow.
-    pub fn command(&self, args: &[Arg]) -> Option<Finding> {
+    pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
         let mut plain = String::new();
         let mut quoted = String::new();
         for (at, arg) in args.iter().enumerate() {
@@ -236,12 +236,12 @@ impl Rules {
 
     /// What the rules say about the target of a tool. `targets` are all its spellings; an
     /// allow rule has to match the first.
-    pub fn target(&self, tool: &str, targets: &[&str]) -> Option<Finding> {
+    pub(super) fn target(&self, tool: &str, targets: &[&str]) -> Option<Finding> {
         self.matching(tool, targets, targets.first().copied())
     }
 
     /// The deny and ask rules that match a whole line of shell.
-    pub fn line(&self, line: &str) -> Option<Finding> {
+    pub(super) fn line(&self, line: &str) -> Option<Finding> {
         self.matching("Bash", &[line], None)
     }
 

@@ -1,4 +1,4 @@
-//! Reads a line of shell and lists every simple command in it, wherever it hides.
+//! Reads a shell line and lists every simple command in it, wherever it hides.
 //!
 //! This is not a syntax tree: a decision is the worst over all commands, so commands are
 //! collected flat, each with the [`Scope`] it stands in. The reader never guesses in favour
@@ -14,13 +14,13 @@ mod reader;
 mod redirection;
 mod word;
 
-pub use word::{Piece, Word};
+pub(crate) use word::{Piece, Word};
 
 use crate::limits;
 
 /// Everything found in one piece of shell text.
 #[derive(Clone, Debug, Default)]
-pub struct Script {
+pub(crate) struct Script {
     /// Simple commands in the order of the text; those in substitutions come before the
     /// command whose word they are part of.
     pub commands: Vec<Simple>,
@@ -41,7 +41,7 @@ pub struct Script {
 
 /// A command with its words, as far as the text tells them.
 #[derive(Clone, Debug, Default)]
-pub struct Simple {
+pub(crate) struct Simple {
     /// `NAME=value` in front of the command, or standing alone.
     pub assignments: Vec<Assignment>,
     /// Program and arguments; empty when only assignments or redirections are there.
@@ -56,7 +56,7 @@ pub struct Simple {
 
 /// `NAME=value`.
 #[derive(Clone, Debug)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The variable, without any subscript.
     pub name: String,
     /// How it is written.
@@ -67,7 +67,7 @@ pub struct Assignment {
 
 /// How an assignment is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssignmentForm {
+pub(crate) enum AssignmentForm {
     /// `NAME=value`.
     Plain,
     /// `NAME+=value`.
@@ -78,7 +78,7 @@ pub enum AssignmentForm {
 
 /// A change to the files a command reads and writes.
 #[derive(Clone, Debug)]
-pub struct Redirection {
+pub(crate) struct Redirection {
     /// What kind.
     pub kind: RedirectionKind,
     /// The file or descriptor; the text of a here-string.
@@ -87,7 +87,7 @@ pub struct Redirection {
 
 /// Kinds of redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RedirectionKind {
+pub(crate) enum RedirectionKind {
     /// `<`.
     Read,
     /// `>`, `>>`, `>|`, `&>`, `&>>`.
@@ -104,7 +104,7 @@ pub enum RedirectionKind {
 
 /// Where a command stands.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The scope around it.
     pub parent: Option<usize>,
     /// What it is.
@@ -113,7 +113,7 @@ pub struct Scope {
 
 /// What a scope is.
 #[derive(Clone, Debug)]
-pub enum ScopeKind {
+pub(crate) enum ScopeKind {
     /// The line itself.
     Top,
     /// A branch, a group, a `while` loop: may run never or often.
@@ -133,7 +133,7 @@ pub enum ScopeKind {
 
 /// A function that the line defines.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub(crate) struct Function {
     /// Its name.
     pub name: String,
     /// Commands that precede the definition.
@@ -144,20 +144,20 @@ pub struct Function {
 
 /// Something that was read but cannot be judged by its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Concern {
+pub(crate) struct Concern {
     /// What it is, for people.
     pub reason: &'static str,
 }
 
 /// Why a text was not read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unparsed {
+pub(crate) struct Unparsed {
     /// What was found and what was expected.
     pub reason: &'static str,
 }
 
 /// Reads `text` as a shell script.
-pub fn read(text: &str) -> Script {
+pub(crate) fn read(text: &str) -> Script {
     let mut script = Script::default();
     script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
     if text.len() > limits::SHELL_BYTES {

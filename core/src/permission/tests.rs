@@ -58,19 +58,28 @@ fn look_ahead_works_and_what_cannot_be_used_fails_closed() {
 
 #[test]
 fn a_broken_file_allows_nothing_and_says_so() {
-    for yaml in [
-        "- a",
-        "permissions: 7",
-        "permissions: [",
-        "permissions: {deny: 7}",
-        "a: 1\na: 2",
-        "permissions: {deny: [7]}",
-        &"[".repeat(1000),
-        &format!("x: {}", "y".repeat(70_000)),
+    for (yaml, fault) in [
+        ("- a", "is not a mapping"),
+        ("permissions: 7", "has `permissions` that is not a mapping"),
+        (
+            "permissions: [",
+            "is not YAML: did not find expected node content at line 2 column 1, while parsing \
+             a flow node",
+        ),
+        ("permissions: {deny: 7}", "has `permissions.deny` that is not a list"),
+        ("a: 1\na: 2", "is not YAML: duplicate entry with key \"a\""),
+        ("permissions: {deny: [7]}", "has an entry deny[0] that is not a rule"),
+        (
+            "permissions: {temporary: 7}",
+            "has `permissions.temporary` that is neither `allow` nor `ask`",
+        ),
+        (&"[".repeat(1000), "is too large to be read"),
+        (&format!("x: {}", "y".repeat(70_000)), "is too large to be read"),
     ] {
         let ruling = with(yaml, "ls");
-        assert_eq!(ruling.decision, Decision::Ask, "{yaml}");
-        assert!(ruling.reason.contains("nothing is allowed until"), "{}", ruling.reason);
+        let reason =
+            format!("the local configuration {fault}; nothing is allowed until it is fixed");
+        assert_eq!((ruling.decision, ruling.reason), (Decision::Ask, reason), "{yaml}");
         assert_eq!(with(yaml, "rm -rf x").decision, Decision::Deny, "{yaml}");
     }
     for yaml in
@@ -133,7 +142,7 @@ fn each(programs: &'static [Program], path: &str, visit: &mut impl FnMut(&str, &
 #[test]
 fn the_tables_are_consistent() {
     let mut names = std::collections::BTreeSet::new();
-    for (_, table) in TABLES {
+    for table in TABLES {
         for name in table.iter().flat_map(|program| program.names) {
             assert!(names.insert(*name), "`{name}` has two entries");
         }

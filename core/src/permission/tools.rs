@@ -6,17 +6,17 @@ use super::Context;
 use super::expand::{Arg, Shape};
 use super::judge::Judge;
 use super::lookalike;
+use super::offered;
 use super::paths::Access;
 use super::verdict::{Decision, Finding, Rule, Subject, Worst};
 use super::web;
-use crate::install::offer;
 
-/// What a tool does, and where in its input the thing that matters is.
+/// What a tool does, which tells what in its input has to be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tool {
-    /// Runs a line of shell.
+    /// Runs a shell line.
     Shell,
-    /// Runs a program given as a list of words, or a line of shell.
+    /// Runs a program given as a list of words, or a shell line.
     Program,
     /// Reads a file.
     Read,
@@ -30,13 +30,13 @@ enum Tool {
     Patch,
     /// Deletes a file.
     Delete,
-    /// Fetches an address.
+    /// Fetches a URL.
     Fetch,
     /// Follows a written procedure.
     Skill,
-    /// Plans, asks the person, starts an agent whose own calls are judged.
+    /// Plans, asks the user, or starts an agent whose own calls are judged.
     Harmless,
-    /// Needs a person.
+    /// A person has to allow it.
     Person,
 }
 
@@ -286,19 +286,10 @@ fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     };
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
-    if !SKILLS.contains(&bare) && !is_offered(name) {
+    if !SKILLS.contains(&bare) && !offered::is_ours(name) {
         worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "there is no rule for this skill"));
     }
     rules(tool, &[name], worst, judge);
-}
-
-/// A skill or a command of ours: instructions for verbs that are judged when they are called.
-fn is_offered(name: &str) -> bool {
-    let of_plugin = name.strip_prefix(crate::install::plugin::NAME);
-    let of_plugin = of_plugin.and_then(|rest| rest.strip_prefix(':'));
-    let skill = of_plugin.unwrap_or(name);
-    offer::SKILLS.iter().any(|offered| offered.name == skill)
-        || offer::COMMANDS.iter().any(|offered| Some(offered.name) == of_plugin)
 }
 
 fn malformed(tool: &str) -> Finding {
@@ -316,7 +307,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     }
 }
 
-/// The user's rules over what was found, for a tool other than a shell.
+/// Combines what was found with the user's rules, for a tool other than a shell.
 fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
     let overridable =
@@ -349,7 +340,7 @@ fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     }
 }
 
-/// What a shell call says about itself besides its line.
+/// Judges the members of a shell call other than its line: folder, environment, escalation.
 fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let Some(fields) = input.as_object() else {
         return;
@@ -394,7 +385,7 @@ fn shell_line(line: &str, judge: &mut Judge<'_>) {
     judge.code(line);
 }
 
-/// Every path in an input, in lists of edits too.
+/// Every path in an input, including those in lists of edits.
 fn paths(input: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     collect_paths(input, 0, &mut found);
@@ -412,7 +403,7 @@ fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
                 match value {
                     Value::String(path) if PATH_KEYS.contains(&key.as_str()) => found.push(path),
                     Value::Array(_) | Value::Object(_) => collect_paths(value, depth + 1, found),
-                    // A path that is not text is not a path we can judge.
+                    // A path that is not a string cannot be judged; an empty one asks.
                     _ if PATH_KEYS.contains(&key.as_str()) && !value.is_null() => found.push(""),
                     _ => {}
                 }
@@ -472,11 +463,11 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     rules(tool, &targets, worst, judge);
 }
 
-/// Whether anything can be allowed in `context` at all.
+/// Asks about every call while a configuration file cannot be used.
 pub(super) fn floor(context: &Context) -> Option<Finding> {
     let fault = context.rules.fault()?;
     Some(Finding::ask(
         Rule::ConfigurationFault,
-        format!("{fault}; nothing is allowed until it is mended"),
+        format!("{fault}; nothing is allowed until it is fixed"),
     ))
 }

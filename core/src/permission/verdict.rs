@@ -2,7 +2,7 @@
 
 mod rule;
 
-pub use rule::{GitRule, PathRule, Rule, ShellRule, Source, Subject};
+pub use rule::{PathRule, Rule, Source, Subject};
 
 /// What the host should do with a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,36 +56,36 @@ impl Finding {
 
 /// The worst of the findings so far; the first one wins among equals.
 #[derive(Clone, Debug, Default)]
-pub struct Worst(Option<Finding>);
+pub(super) struct Worst(Option<Finding>);
 
 impl Worst {
     /// Takes `finding` when it is worse than what is there.
-    pub fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: Finding) {
         let worse = self.0.as_ref().is_none_or(|worst| finding.decision > worst.decision);
         if worse {
             self.0 = Some(finding);
         }
     }
 
-    /// [`Worst::add`] for something that may have nothing to say.
-    pub fn consider(&mut self, finding: Option<Finding>) {
+    /// [`Worst::add`], if there is a finding.
+    pub(super) fn consider(&mut self, finding: Option<Finding>) {
         if let Some(finding) = finding {
             self.add(finding);
         }
     }
 
-    /// The decision so far; nothing found is no objection.
-    pub fn decision(&self) -> Decision {
+    /// The decision so far; without findings, allow.
+    pub(super) fn decision(&self) -> Decision {
         self.0.as_ref().map_or(Decision::Allow, |finding| finding.decision)
     }
 
     /// The worst finding.
-    pub fn finding(&self) -> Option<&Finding> {
+    pub(super) fn finding(&self) -> Option<&Finding> {
         self.0.as_ref()
     }
 
     /// The worst finding.
-    pub fn into_finding(self) -> Option<Finding> {
+    pub(super) fn into_finding(self) -> Option<Finding> {
         self.0
     }
 }

@@ -24,7 +24,7 @@ const PRIVATE: [&str; 18] = [
     ".onion",
 ];
 
-/// What speaks against fetching `url`.
+/// Judges fetching `url`; `None` when it may be fetched.
 pub(super) fn judge(url: &str) -> Option<Finding> {
     objection(url).map(|what| Finding::ask(Rule::Web, format!("the address {what}")))
 }

@@ -1,7 +1,9 @@
 //! `onloop permit`: what the permission engine says, and why.
 
+use std::fmt;
+
 use crate::documents::permission as document;
-use crate::documents::permission::{BatchLine, TrustList};
+use crate::documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use crate::engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
 use crate::engine::{checkout, links, surroundings};
@@ -46,8 +48,8 @@ pub struct TrustArgs {
 pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
     let call = match read_call(io, args).await {
         Ok(call) => call,
-        Err(message) => {
-            io.note(message).await;
+        Err(error) => {
+            io.note(error.to_string()).await;
             return Exit::Usage;
         }
     };
@@ -86,7 +88,29 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
     }
 }
 
-async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, String> {
+/// Why the input of a tool cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum InputError {
+    /// Standard input cannot be read.
+    Failed(Failure),
+    TooLarge,
+    Encoding,
+    /// Not JSON, or a key is named twice, as the reader says.
+    Json(String),
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Failed(failure) => f.write_str(&failure.message),
+            InputError::TooLarge => f.write_str("the input is too large"),
+            InputError::Encoding => f.write_str("the input is not UTF-8"),
+            InputError::Json(error) => write!(f, "the input is not JSON: {error}"),
+        }
+    }
+}
+
+async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, InputError> {
     let Some(input) = &args.input else {
         return Ok(Call::shell(&args.tool_or_line));
     };
@@ -94,34 +118,33 @@ async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, String> {
         "-" => all_input(io).await?,
         text => text.to_owned(),
     };
-    let input =
-        strict_json::parse(&input).map_err(|error| format!("the input is not JSON: {error}"))?;
+    let input = strict_json::parse(&input).map_err(|error| InputError::Json(error.to_string()))?;
     Ok(Call { tool: args.tool_or_line.clone(), input })
 }
 
-async fn all_input(io: &Io) -> Result<String, String> {
+async fn all_input(io: &Io) -> Result<String, InputError> {
     let mut bytes = Vec::new();
     loop {
-        let chunk = io.read_input(limits::PERMIT_LINE_BYTES).await.map_err(|f| f.message)?;
+        let chunk = io.read_input(limits::PERMIT_LINE_BYTES).await.map_err(InputError::Failed)?;
         if chunk.is_empty() {
             break;
         }
         bytes.extend(chunk);
         if bytes.len() as u64 > limits::PERMIT_LINE_BYTES {
-            return Err("the input is too large".to_owned());
+            return Err(InputError::TooLarge);
         }
     }
-    String::from_utf8(bytes).map_err(|_| "the input is not UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| InputError::Encoding)
 }
 
-/// Judges one call a line, in constant memory.
+/// Judges one call per line of standard input, in constant memory.
 pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
     let cwd = io.start().cwd.clone();
     loop {
         let chunk = match io.read_input(limits::PERMIT_LINE_BYTES).await {
             Ok(chunk) => chunk,
             Err(failure) if failure.kind == FailureKind::TooLarge => {
-                io.result(document::refusal(&unreadable("the line is too long"))).await;
+                io.result(document::refusal(&unreadable(LineFault::TooLong))).await;
                 continue;
             }
             Err(failure) => {
@@ -141,13 +164,13 @@ pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
     }
 }
 
-fn unreadable(message: &str) -> document::BatchError {
-    document::BatchError { id: serde_json::Value::Null, message: message.to_owned() }
+fn unreadable(fault: LineFault) -> BatchError {
+    BatchError { id: serde_json::Value::Null, fault }
 }
 
 fn batch_line(line: &[u8], cwd: &str) -> String {
     let Ok(line) = std::str::from_utf8(line) else {
-        return document::refusal(&unreadable("the line is not UTF-8"));
+        return document::refusal(&unreadable(LineFault::Encoding));
     };
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.trim().is_empty() {
@@ -201,7 +224,7 @@ async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
 ///
 /// # Errors
 ///
-/// When a file is there and cannot be read.
+/// When a configuration file exists but cannot be read.
 async fn configured(io: &Io) -> Result<(Context, Vec<String>), Failure> {
     let loaded = config::load(io, &io.start().cwd).await;
     let context = loaded.context();

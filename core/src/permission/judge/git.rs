@@ -5,19 +5,15 @@ use crate::permission::expand::{Arg, shown};
 use crate::permission::options::Parsed;
 use crate::permission::paths::Access;
 use crate::permission::programs::Class;
-use crate::permission::verdict::{Finding, GitRule, Rule};
+use crate::permission::verdict::{Finding, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
-/// The branches that a branch of work is put on top of.
+/// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
-/// Branches that others build on: never forced, never deleted.
+/// Branches that others build on; pushing another branch over one asks.
 const PROTECTED: [&str; 8] =
     ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
-
-fn deny(judge: &mut Judge<'_>, rule: GitRule, what: String) {
-    judge.add(Finding::deny(Rule::Git(rule), what));
-}
 
 pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for value in parsed.values(&["-C"]) {
@@ -164,18 +160,21 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
     let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
     if forced && parsed.has(&every) {
-        deny(judge, GitRule::ForcePush, "`git push` forces more than one branch".to_owned());
+        force_push(judge, "`git push` forces more than one branch");
     }
     if forced && refs.is_empty() {
-        let why = "`git push` forces branches that it does not name".to_owned();
-        deny(judge, GitRule::ForcePush, why);
+        force_push(judge, "`git push` forces branches that it does not name");
     }
     if forced && refs.len() > 1 {
-        deny(judge, GitRule::ForcePush, "`git push` forces more than one branch".to_owned());
+        force_push(judge, "`git push` forces more than one branch");
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced);
     }
+}
+
+fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
+    judge.add(Finding::deny(Rule::ForcePush, reason));
 }
 
 fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, forced: bool) {
@@ -189,11 +188,8 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, force
         None => (rest, None),
     };
     if target.is_some() && source.is_empty() {
-        return deny(
-            judge,
-            GitRule::Delete,
-            format!("`git push {text}` deletes a branch of the remote"),
-        );
+        let reason = format!("`git push {text}` deletes a branch of the remote");
+        return judge.add(Finding::deny(Rule::DeleteBranch, reason));
     }
     if refspec.known().is_none() {
         return judge.ask(parsed, "pushes a branch whose name is not known");
@@ -233,7 +229,7 @@ fn forced_refspec(
         (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
         (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
     };
-    deny(judge, GitRule::ForcePush, format!("`git push` forces `{text}`, and {why}"));
+    force_push(judge, format!("`git push` forces `{text}`, and {why}"));
 }
 
 fn short(name: &str) -> &str {

@@ -1,5 +1,5 @@
 //! What the table of programs cannot say: small languages in arguments, and programs whose
-//! arguments decide what they are.
+//! arguments decide what they do.
 
 mod awk;
 mod sed;
@@ -193,7 +193,7 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         let text = arg.text.as_str();
         match text {
             "-name" if name.is_none() => name = parsed.args.get(at).map(|arg| arg.text.clone()),
-            // With alternatives the name says nothing about what is found.
+            // With alternatives, other names are found too.
             "-name" | "-iname" | "-o" | "-or" | "-not" | "!" | "," => name = Some(HOLE.to_string()),
             _ => {}
         }
@@ -512,8 +512,8 @@ pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(class, parsed);
 }
 
-/// What speaks against running the file at `path`; `None` for the project's own test
-/// scripts.
+/// Judges running the file at `path`; `None` for the project's own test scripts and for scripts
+/// of skills.
 pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
     let absolute = places.absolute(path);
     let root = places.root.as_deref();

@@ -1,4 +1,4 @@
-//! What the workflow of a session needs beyond the tables.
+//! What the workflow of a session may do beyond the tables, and the verbs of our own program.
 
 use super::Judge;
 use crate::permission::Context;

@@ -9,7 +9,7 @@ fn unknown_words() -> Arg {
     Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None }
 }
 
-/// The arguments as one text, each on its own when it has blanks.
+/// The arguments joined with blanks, as eval joins them.
 fn joined(args: &[Arg]) -> Arg {
     let mut text = String::new();
     let mut shape = Shape::Exact;
@@ -240,8 +240,8 @@ pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     any_suffix(judge, parsed.args);
 }
 
-/// What a person may be asked to allow must not hide what is forbidden: the words from
-/// each word on are tried as a command.
+/// Looks for a forbidden command in `args`, whichever word it starts at, so that asking about the
+/// wrapper does not hide it.
 fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     const TRIED: usize = 8;
     for at in 0..args.len().min(TRIED) {

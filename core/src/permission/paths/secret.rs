@@ -132,7 +132,7 @@ fn is_process_secret(lower: &str) -> bool {
     is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
 }
 
-/// Names that stand for all others when a pattern is asked what it can match.
+/// Sample names: a pattern that matches one of them may match a secret.
 const SAMPLES: [&str; 15] = [
     ".env",
     ".env.local",
@@ -151,8 +151,8 @@ const SAMPLES: [&str; 15] = [
     ".agentize.local.yaml",
 ];
 
-/// More of them, which only a pattern with a beginning of its own is taken to mean: `*.json`
-/// is about the project's files.
+/// More samples, for patterns that do not begin with a star: `*.json` is meant for the
+/// project's files.
 const PLAIN_SAMPLES: [&str; 6] =
     ["credentials", "credentials.json", "secrets.yaml", "secrets.json", "auth.json", "shadow"];
 

@@ -3,24 +3,24 @@
 /// The judgement that a program's arguments need besides their roles. The table only names it;
 /// the judge makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Filters that gh runs over its answers can show the environment.
+pub(crate) enum Check {
+    /// gh with a filter, which can show the environment.
     ForgeQuery,
-    /// reflog: showing it, not expiring it.
+    /// `git reflog`: showing it, not expiring it.
     Reflog,
-    /// branch and tag: with an option that lists, they only list.
+    /// `git branch` and `git tag`: with an option that lists, they only list.
     Listing,
-    /// Commands with sub-commands of their own, of which some only show.
+    /// `git stash`, `git worktree` and others, some of whose sub-commands only show.
     NestedListing,
-    /// fetch: from the project's remotes, into its remote-tracking branches.
+    /// `git fetch`: from the project's remotes, into its remote-tracking branches.
     Fetch,
-    /// rebase: on top of the main branch of a remote.
+    /// `git rebase`: on top of the main branch of a remote.
     Rebase,
-    /// push: where to, what over what, and whether it is forced.
+    /// `git push`: where to, what over what, and whether it is forced.
     Push,
-    /// checkout and switch: throwing changes away on the way is worse than changing branch.
+    /// `git checkout` and `git switch`: throwing changes away on the way is worse than changing branch.
     Checkout,
-    /// Options before the sub-command.
+    /// git's options before the sub-command.
     GitOptions,
     /// `gh issue edit`: what a planning workflow may do.
     IssueEdit,
@@ -72,7 +72,7 @@ pub enum Check {
     Chmod,
     /// cp, mv, ln: every argument is read or written.
     Copy,
-    /// rm: several files at once, without a question, is not taken back.
+    /// rm: deleting folders without asking cannot be undone.
     Rm,
     /// dd: `of=` is written.
     Dd,
@@ -86,7 +86,7 @@ pub enum Check {
     Alias,
     /// env: assignments, then a command; alone it shows everything.
     Env,
-    /// nice and its kin: `nice -5 command` is an old spelling.
+    /// nice and similar programs: `nice -5 command` is an old spelling.
     LeadingNumber,
     /// xargs: a command whose last words, or the marked ones, come from the input.
     Xargs,
@@ -94,15 +94,15 @@ pub enum Check {
     Watch,
     /// parallel: what it runs is put together from its input.
     Parallel,
-    /// sh, bash and the others: code in an argument or on the standard input is judged, a file
+    /// sh, bash and other shells: code in an argument or on the standard input is judged, a file
     /// or a terminal is not.
     Shell,
-    /// sudo and its kin are forbidden; what they run is still found.
+    /// sudo and similar programs are forbidden; what they run is judged all the same.
     Privileged,
     /// A wrapper whose own options are not known: every way to read the rest is looked at, and
     /// can only forbid.
     UnknownWrapper,
-    /// ssh: the words behind the host are a line for the other side's shell.
+    /// ssh: the words after the host are a line for the remote shell.
     Remote,
     /// docker and kubectl: the command that runs inside is looked at as well.
     Container,

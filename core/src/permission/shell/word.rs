@@ -4,7 +4,7 @@ use super::reader::{Parse, Reader};
 
 /// A word as far as the text tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     /// Nothing in it is expanded: these are the bytes the program gets.
     Literal(String),
     /// Text and expansions in order.
@@ -13,7 +13,7 @@ pub enum Word {
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Text, its quotes removed.
     Text(String),
     /// An unquoted `*`, `?`, `[` or `]`.
@@ -52,7 +52,7 @@ impl Word {
     }
 
     /// The text, when nothing in the word is expanded.
-    pub fn as_literal(&self) -> Option<&str> {
+    pub(crate) fn as_literal(&self) -> Option<&str> {
         match self {
             Word::Literal(text) => Some(text),
             Word::Pieces(_) => None,

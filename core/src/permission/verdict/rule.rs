@@ -17,12 +17,22 @@ pub enum Rule {
     ProgramFile,
     /// A command that takes a decision of a person: `person:onloop gate`.
     Person(String),
-    /// What git pushes: `git:force-push`.
-    Git(GitRule),
+    /// A push that overwrites history of the remote: `git:force-push`.
+    ForcePush,
+    /// A push that deletes a branch of the remote: `git:delete`.
+    DeleteBranch,
     /// A path: `path:secret`.
     Path(PathRule),
-    /// The shell line itself: `shell:unreadable`.
-    Shell(ShellRule),
+    /// Commands that are nested too deeply: `shell:depth`.
+    ShellDepth,
+    /// A line with too many commands: `shell:size`.
+    ShellSize,
+    /// A line that cannot be parsed: `shell:unreadable`.
+    UnreadableShell,
+    /// Code that may run and is not visible in the line: `shell:hidden`.
+    HiddenCode,
+    /// A program whose name is not known before the line runs: `shell:unknown-program`.
+    ComputedProgram,
     /// Characters that do not show: `text:hidden`.
     HiddenText,
     /// A variable that chooses what runs: `environment`.
@@ -48,24 +58,6 @@ pub enum Rule {
     ConfigurationFault,
     /// The answer of a person or a model that was asked: `approval`.
     Approval,
-}
-
-/// What is wrong with a push.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GitRule {
-    /// It overwrites history of the remote.
-    ForcePush,
-    /// It deletes a branch of the remote.
-    Delete,
-}
-
-impl GitRule {
-    fn as_str(self) -> &'static str {
-        match self {
-            GitRule::ForcePush => "force-push",
-            GitRule::Delete => "delete",
-        }
-    }
 }
 
 /// What speaks against using a path.
@@ -115,33 +107,6 @@ impl PathRule {
             PathRule::Temporary => "temporary",
             PathRule::Home => "home",
             PathRule::Outside => "outside",
-        }
-    }
-}
-
-/// What speaks against a shell line as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShellRule {
-    /// Commands are nested too deeply.
-    Depth,
-    /// It has too many commands.
-    Size,
-    /// It cannot be parsed.
-    Unreadable,
-    /// It may run code that is not visible in it.
-    Hidden,
-    /// It runs a program whose name is not known before.
-    UnknownProgram,
-}
-
-impl ShellRule {
-    fn as_str(self) -> &'static str {
-        match self {
-            ShellRule::Depth => "depth",
-            ShellRule::Size => "size",
-            ShellRule::Unreadable => "unreadable",
-            ShellRule::Hidden => "hidden",
-            ShellRule::UnknownProgram => "unknown-program",
         }
     }
 }
@@ -205,8 +170,13 @@ impl Rule {
                 | PathRule::Outside => false,
             },
             Rule::BuiltIn
-            | Rule::Git(_)
-            | Rule::Shell(_)
+            | Rule::ForcePush
+            | Rule::DeleteBranch
+            | Rule::ShellDepth
+            | Rule::ShellSize
+            | Rule::UnreadableShell
+            | Rule::HiddenCode
+            | Rule::ComputedProgram
             | Rule::HiddenText
             | Rule::Environment
             | Rule::Configured { .. }
@@ -223,9 +193,14 @@ impl Rule {
             | Rule::Program(_)
             | Rule::UnknownProgram
             | Rule::ProgramFile
-            | Rule::Git(_)
+            | Rule::ForcePush
+            | Rule::DeleteBranch
             | Rule::Path(_)
-            | Rule::Shell(_)
+            | Rule::ShellDepth
+            | Rule::ShellSize
+            | Rule::UnreadableShell
+            | Rule::HiddenCode
+            | Rule::ComputedProgram
             | Rule::HiddenText
             | Rule::Environment
             | Rule::Tool(_)
@@ -247,9 +222,14 @@ impl fmt::Display for Rule {
             Rule::UnknownProgram => f.write_str("program:unknown"),
             Rule::ProgramFile => f.write_str("program:file"),
             Rule::Person(name) => write!(f, "person:{name}"),
-            Rule::Git(git) => write!(f, "git:{}", git.as_str()),
+            Rule::ForcePush => f.write_str("git:force-push"),
+            Rule::DeleteBranch => f.write_str("git:delete"),
             Rule::Path(path) => write!(f, "path:{}", path.as_str()),
-            Rule::Shell(shell) => write!(f, "shell:{}", shell.as_str()),
+            Rule::ShellDepth => f.write_str("shell:depth"),
+            Rule::ShellSize => f.write_str("shell:size"),
+            Rule::UnreadableShell => f.write_str("shell:unreadable"),
+            Rule::HiddenCode => f.write_str("shell:hidden"),
+            Rule::ComputedProgram => f.write_str("shell:unknown-program"),
             Rule::HiddenText => f.write_str("text:hidden"),
             Rule::Environment => f.write_str("environment"),
             Rule::Tool(name) => write!(f, "tool:{name}"),

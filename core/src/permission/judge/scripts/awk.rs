@@ -8,8 +8,8 @@ const NAMES: [&str; 10] = [
 
 const UNREADABLE: &str = "gets a program that cannot be read";
 
-/// What speaks against running `program`. Text in strings and regular expressions is not
-/// looked at; where it is not certain that a slash starts one, it is not believed.
+/// Why `program` may not be run without asking. Strings and regular expressions are skipped; a
+/// slash counts as the start of one only where it certainly is.
 pub(super) fn objection(program: &str) -> Option<&'static str> {
     let bytes = program.as_bytes();
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
             b'|' => return Some("gets a program that starts another"),
             b'>' if printing => return Some("gets a program that writes files"),
             b';' | b'}' => printing = false,
-            // Behind these a statement goes on in the next line.
+            // After these a statement continues on the next line.
             b'\n' => printing &= b",&|{(".contains(&before),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! A reader of sed scripts that accepts what only edits the stream.
+//! Reads sed scripts and accepts those that only edit the stream.
 
 /// Whether every command of `script` is known and neither runs commands nor names files.
 pub(super) fn is_plain(script: &str) -> bool {
@@ -55,8 +55,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Moves behind the next unescaped `delimiter`; one in brackets does not count, and as
-    /// sed programs disagree on that, a bracket with a delimiter is not accepted.
+    /// Moves past the next unescaped `delimiter`. Implementations of sed disagree on delimiters in
+    /// brackets, so those are not accepted.
     fn until(&mut self, delimiter: u8) -> Option<()> {
         if matches!(delimiter, b'\n' | b'\\') {
             return None;
