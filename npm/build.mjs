@@ -5,6 +5,7 @@ import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { notices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const dist = join(root, "dist");
@@ -66,3 +67,5 @@ writeFileSync(join(cjs, "package.json"), '{ "type": "commonjs" }\n');
 for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
   copyFileSync(join(root, "..", name), join(root, name));
 }
+const modules = ["onloop-wasm", "onloop-wasm-programs"];
+writeFileSync(join(root, "THIRD-PARTY-NOTICES.txt"), notices("wasm32-unknown-unknown", modules));

@@ -23,6 +23,7 @@ const copy = (from, to) => {
 };
 for (const name of [".claude-plugin", ".agents", "npm/plugin"]) copy(join(root, "..", name), join(out, name));
 for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) copy(join(root, "..", name), join(out, name));
+copy(join(root, "THIRD-PARTY-NOTICES.txt"), join(out, "THIRD-PARTY-NOTICES.txt"));
 copy(join(root, "plugin/README.md"), join(out, "README.md"));
 
 for (const name of ["launch.js", "cli.js", "onloop.wasm"]) copy(join(dist, name), join(runtime, "dist", name));

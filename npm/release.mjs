@@ -9,9 +9,20 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
+import { notices } from "./notices.mjs";
 
-/** As Node names them. */
-const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x64"];
+/** As Node names them, and as Rust does. */
+const TARGETS = {
+  "linux-x64": "x86_64-unknown-linux-gnu",
+  "linux-arm64": "aarch64-unknown-linux-gnu",
+  "darwin-x64": "x86_64-apple-darwin",
+  "darwin-arm64": "aarch64-apple-darwin",
+  "win32-x64": "x86_64-pc-windows-msvc",
+};
+const PLATFORMS = Object.keys(TARGETS);
+/** What licences ask to be beside the program. */
+const TERMS = ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"];
+const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const main = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -40,6 +51,8 @@ function platformPackage(platform, binary) {
   mkdirSync(join(at, "bin"), { recursive: true });
   copyFileSync(binary, join(at, "bin", program));
   chmodSync(join(at, "bin", program), 0o755);
+  for (const name of TERMS) copyFileSync(join(root, name), join(at, name));
+  writeFileSync(join(at, NOTICES), notices(TARGETS[platform], ["onloop"]));
   const { version, license, repository } = main;
   writeManifest(at, {
     name: `@onloop/${platform}`,
@@ -49,7 +62,7 @@ function platformPackage(platform, binary) {
     repository,
     os: [os],
     cpu: [cpu],
-    files: ["bin"],
+    files: ["bin", ...TERMS, NOTICES],
     // It is started from where it lies: some package managers would keep it in an archive.
     preferUnplugged: true,
     publishConfig: { access: "public" },
@@ -60,7 +73,7 @@ function platformPackage(platform, binary) {
 /** What a checkout has no use for is left out: how the package is made. */
 function mainPackage() {
   const at = join(work, "main");
-  for (const name of [...main.files, "README.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
+  for (const name of new Set([...main.files, "README.md", ...TERMS])) {
     cpSync(join(root, name), join(at, name), { recursive: true });
   }
   const { scripts, devDependencies, ...manifest } = main;

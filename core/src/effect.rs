@@ -9,6 +9,7 @@ mod http;
 mod io;
 #[cfg(test)]
 pub(crate) mod memory_host;
+mod process;
 mod request;
 mod start;
 pub mod wire;
@@ -22,6 +23,7 @@ use std::task::{Context, Poll, Waker};
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
+pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus, Shell};
 pub use request::*;
 pub use start::{ProcessIdentity, Start, Terminal};
 

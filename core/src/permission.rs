@@ -12,7 +12,7 @@
 //! let call = Call::shell("git status && rm -rf build");
 //! let ruling = decide(&call, &context);
 //! assert_eq!(ruling.decision, Decision::Deny);
-//! assert_eq!(ruling.rule, "program:rm");
+//! assert_eq!(ruling.rule.to_string(), "program:rm");
 //! ```
 //!
 //! This is not a sandbox: it reads what an agent says it will do, and code that is allowed to
@@ -20,7 +20,6 @@
 
 mod environment;
 pub mod expand;
-mod git;
 mod judge;
 mod lookalike;
 pub mod options;
@@ -28,18 +27,15 @@ pub mod paths;
 pub mod programs;
 pub mod render;
 pub mod rules;
-mod scripts;
 pub mod shell;
 mod tools;
 mod verdict;
 mod web;
-mod workflow;
-mod wrappers;
 
 use serde_json::{Value, json};
 
 pub use judge::{Examined, Judge};
-pub use verdict::{Decision, Finding, Worst};
+pub use verdict::{Decision, Finding, GitRule, PathRule, Rule, ShellRule, Subject};
 
 use paths::Places;
 use rules::{Rules, Source};
@@ -114,7 +110,7 @@ pub struct Ruling {
     /// What the host should do.
     pub decision: Decision,
     /// The rule that decided.
-    pub rule: String,
+    pub rule: Rule,
     /// Why, for people; one line, fit for a terminal.
     pub reason: String,
     /// Every command that was found. Their words are only there after [`explain`].
@@ -125,7 +121,7 @@ impl Ruling {
     /// Whether something in the call waits for a person's word, for which nobody else's counts.
     pub fn needs_a_person(&self) -> bool {
         let findings = self.commands.iter().filter_map(|command| command.finding.as_ref());
-        findings.into_iter().any(|finding| finding.rule.starts_with(workflow::PERSONS_PART))
+        findings.into_iter().any(|finding| finding.rule.needs_person())
     }
 }
 
@@ -144,9 +140,9 @@ fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
     let (worst, commands) = judge.finish();
-    let finding = worst
-        .into_finding()
-        .unwrap_or_else(|| Finding::allow("built-in", "everything in it is known to be harmless"));
+    let finding = worst.into_finding().unwrap_or_else(|| {
+        Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
+    });
     Ruling {
         decision: finding.decision,
         rule: finding.rule,

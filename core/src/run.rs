@@ -1,8 +1,9 @@
 //! The record of a run: what happened, what may happen, and what happens next.
 //!
-//! A [`Run`] is plain data. [`Run::begin`] makes one from a plan, [`Run::apply`] is the only
-//! way to change it, and [`Run::next`] alone decides what should happen now. Reports and
-//! summaries are renderings of it.
+//! A [`Run`] is a [`Record`] that can only be read. [`Run::begin`] makes one from a plan,
+//! [`Run::restore`] takes one back from where it was stored, [`Run::apply`] is the only way to
+//! change it, and [`Run::next`] alone decides what should happen now. Reports and summaries are
+//! renderings of it.
 
 mod begin;
 mod budget;
@@ -20,7 +21,7 @@ mod summary;
 mod tests;
 mod transition;
 
-pub use begin::{Beginning, is_run_id, unique_id};
+pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
 pub use event::*;
 pub use finish::*;

@@ -14,6 +14,7 @@ mod line;
 mod markdown;
 mod name;
 mod parse;
+mod plan;
 mod rule;
 mod security;
 mod step;
@@ -33,11 +34,13 @@ pub use edit::checkbox_states;
 pub use format::{FIELDS, Field, Section};
 pub use name::slug;
 pub use parse::{parse, too_large};
+pub use plan::{Plan, PlanParts};
 pub use rule::{RULES, Rule};
 pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
 
 pub use crate::documents::normalized::normalize;
+pub use crate::effect::Shell;
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,40 +97,6 @@ pub struct Checkbox {
     pub offset: usize,
     /// Whether that byte is `x` or `X`.
     pub ticked: bool,
-}
-
-/// Everything a run needs to know from a workflow file.
-///
-/// A plan exists only when the file has no error; what it says is beyond doubt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Short name derived from the file name, used in run ids and branch names.
-    pub slug: String,
-    /// One sentence: what this builds.
-    pub intent: String,
-    /// How to know that it is done; a list in the file becomes one line an item.
-    pub success_criteria: String,
-    /// What the author thinks can go wrong.
-    pub risk: Risk,
-    /// Whether human gates below high risk approve themselves.
-    pub auto_approve: bool,
-    /// Branch pinned by the author.
-    pub branch: Option<String>,
-    /// Isolation pinned by the author.
-    pub isolation: Option<Isolation>,
-    /// Print the whole step list at every transition.
-    pub progress_verbose: bool,
-    /// Put the output of passed checks into the report as well.
-    pub report_full: bool,
-    /// Start although files that are not ours are uncommitted.
-    pub dirty_allowed: bool,
-    /// Bounds on the whole run.
-    pub budgets: Budgets,
-    /// The steps, in order, numbered from 1 without gaps.
-    pub steps: Vec<Step>,
-    /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
-    /// do not count as an edit.
-    pub digest: String,
 }
 
 /// The author's estimate of risk. `High` always asks a human at human gates.
@@ -283,19 +252,6 @@ pub enum Expectation {
     Pass,
     /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
     Fail,
-}
-
-/// A shell that a command may be written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    /// `bash -c`.
-    Bash,
-    /// `sh -c`.
-    Sh,
-    /// `pwsh -NoProfile -Command`.
-    Pwsh,
-    /// `cmd /C`.
-    Cmd,
 }
 
 /// What must hold of an artifact.

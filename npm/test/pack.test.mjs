@@ -60,12 +60,31 @@ function runs(script, options = {}) {
 test("the tarball has what it needs and nothing of how it was made", () => {
   const files = Object.keys(workspace.tree(join(project, "node_modules/onloop")));
   assert.ok(files.includes("README.md"));
-  const known = /^(package\.json|README\.md|LICENSE[\w-]*|bin\/[\w-]+\.mjs|dist\/.+)$/;
+  const known = /^(package\.json|README\.md|LICENSE[\w-]*|THIRD-PARTY-NOTICES\.txt|bin\/[\w-]+\.mjs|dist\/.+)$/;
   assert.deepEqual(files.filter((path) => !known.test(path)), []);
   // What the other tests ran is what was packed.
   for (const name of ["onloop.wasm", "onloop-pure.wasm"]) {
     const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist", name)));
     assert.ok(packed.equals(tested), name);
+  }
+});
+
+test("each tarball has its own licence and the notices of what is linked into it", () => {
+  const unpacked = join(top, "platform");
+  mkdirSync(unpacked);
+  execFileSync("tar", ["-xzf", tarball(/^onloop-linux|^onloop-darwin|^onloop-win32/), "-C", unpacked]);
+  const packages = [
+    [join(project, "node_modules/onloop"), "serde_json", "libgit2-sys"],
+    [join(unpacked, "package"), "libgit2-sys", "no-such-crate"],
+  ];
+  for (const [folder, linked, foreign] of packages) {
+    const text = (name) => readFileSync(join(folder, name), "utf8");
+    assert.match(text("LICENSE"), /LICENSE-APACHE[^]*LICENSE-MIT/);
+    assert.match(text("LICENSE-APACHE"), /Apache License/);
+    assert.match(text("LICENSE-MIT"), /Permission is hereby granted/);
+    const crates = text("THIRD-PARTY-NOTICES.txt").split("\n").map((line) => line.split(" ")[0]);
+    assert.ok(crates.includes(linked), linked);
+    assert.ok(!crates.includes(foreign), foreign);
   }
 });
 

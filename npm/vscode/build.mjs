@@ -33,3 +33,4 @@ copyFileSync(join(root, "..", "dist", "onloop.wasm"), join(root, "dist", "onloop
 for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
   copyFileSync(join(root, "..", "..", name), join(root, name));
 }
+copyFileSync(join(root, "..", "THIRD-PARTY-NOTICES.txt"), join(root, "THIRD-PARTY-NOTICES.txt"));

@@ -30,7 +30,7 @@ pub(crate) fn workflow(bytes: &[u8]) {
     if let Some(plan) = parsed.plan {
         assert!(!plan.steps.is_empty());
         let again = workflow::parse("hotl-workflow-w.md", bytes);
-        assert_eq!(again.plan.map(|plan| plan.digest), Some(plan.digest));
+        assert_eq!(again.plan.as_ref().map(|again| &again.digest), Some(&plan.digest));
     }
 }
 

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use onloop::host::{Host, Interrupts, OsHost};
 use onloop_core::effect::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
-use onloop_core::limits::CAPTURE_BYTES;
 use onloop_core::workflow::Shell;
 use tempfile::TempDir;
 
@@ -57,20 +56,7 @@ fn line(line: &str) -> ProcessSpec {
 }
 
 fn command(command: Command) -> ProcessSpec {
-    ProcessSpec {
-        command,
-        cwd: ".".to_owned(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin: None,
-        timeout_ms: Some(20_000),
-        capture_bytes: CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    }
+    ProcessSpec::new(command).timeout_ms(20_000)
 }
 
 /// A killed process needs a moment to be dead.

@@ -3,10 +3,9 @@
 mod machine;
 mod properties;
 
-use machine::{Machine, plan};
+use machine::{Machine, plan, plan_with};
 use onloop_core::effect::Exit;
 use onloop_core::preflight::{Mode, OnExisting, PreflightFlags};
-use onloop_core::workflow::Isolation;
 
 fn flags() -> PreflightFlags {
     PreflightFlags::default()
@@ -431,7 +430,7 @@ fn what_cannot_be_taken_back_is_named() {
 #[test]
 fn the_authors_isolation_is_followed() {
     let machine = Machine::with_repository();
-    let pinned = onloop_core::workflow::Plan { isolation: Some(Isolation::Branch), ..plan() };
+    let pinned = plan_with("x", "worktree: false\n").unwrap();
     let outcome = machine.run(&pinned, &flags());
     assert_eq!(outcome.prepared().mode, Mode::Branch);
     assert_eq!(machine.git("repo", &["branch", "--show-current"]), "hotl/x");

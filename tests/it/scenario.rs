@@ -61,10 +61,7 @@ fn machine() -> SimHost {
 }
 
 fn act(disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
-    let variable = |wanted: &str| {
-        let found = spec.env_set.iter().find(|(name, _)| name == wanted);
-        found.map(|(_, value)| value.as_str()).unwrap_or_default()
-    };
+    let variable = |wanted: &str| spec.env_set.get(wanted).map_or("", String::as_str);
     match variable("ONLOOP_STEP") {
         "1" => {
             let built = [disk.get("/demo/built").unwrap_or_default(), b"x"].concat();

@@ -1,8 +1,7 @@
 //! The simulated host is unkind in the ways that programs are tested against.
 
 use onloop_core::effect::{
-    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program,
-    Version,
+    Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program, Version,
 };
 use onloop_core::workflow::Shell;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost, SimProcess};
@@ -16,20 +15,7 @@ fn run<F: Future<Output = Exit> + 'static>(
 }
 
 fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
-    ProcessSpec {
-        command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
-        cwd: ".".to_owned(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin: None,
-        timeout_ms,
-        capture_bytes: 100,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    }
+    ProcessSpec { timeout_ms, ..ProcessSpec::shell(Shell::Sh, line) }.capture_bytes(100)
 }
 
 /// A file of which an append says that it must not have changed.

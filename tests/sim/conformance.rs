@@ -203,22 +203,19 @@ fn http(step: &Value, server: &str) -> Request {
 fn process(step: &Value, command: Command) -> Request {
     let env = step["env"].as_object().into_iter().flatten();
     let env_set = env.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()));
-    Request::Process(ProcessSpec {
-        command,
-        cwd: step["cwd"].as_str().unwrap_or(".").to_owned(),
-        env_remove: Vec::new(),
-        env_set: env_set.collect(),
+    let capture = step["capture"].as_u64().unwrap_or(1000);
+    let spec = ProcessSpec {
         stdin: step["stdin"].as_str().map(|input| input.as_bytes().to_vec()),
-        timeout_ms: Some(step["timeout_ms"].as_u64().unwrap_or(20_000)),
-        capture_bytes: step["capture"]
-            .as_u64()
-            .map_or(1000, |n| usize::try_from(n).expect("small")),
         stream_to: step["stream_to"].as_str().map(str::to_owned),
-        label: None,
-        interactive: false,
         wake_after_ms: step["wake_after_ms"].as_u64(),
-        wake_on_input: false,
-    })
+        ..ProcessSpec::new(command)
+    };
+    Request::Process(
+        spec.in_folder(step["cwd"].as_str().unwrap_or("."))
+            .with_env(env_set)
+            .timeout_ms(step["timeout_ms"].as_u64().unwrap_or(20_000))
+            .capture_bytes(usize::try_from(capture).expect("small")),
+    )
 }
 
 fn compare(

@@ -3,10 +3,7 @@
 
 use std::process::ExitCode;
 
-use onloop_core::effect::{
-    Command, Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program,
-};
-use onloop_core::limits::CAPTURE_BYTES;
+use onloop_core::effect::{Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program};
 use onloop_core::workflow::Shell;
 
 fn main() -> ExitCode {
@@ -45,20 +42,7 @@ async fn probe(io: Io) -> Exit {
 }
 
 fn spec(line: &str) -> ProcessSpec {
-    ProcessSpec {
-        command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
-        cwd: ".".to_owned(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin: None,
-        timeout_ms: None,
-        capture_bytes: CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    }
+    ProcessSpec { timeout_ms: None, ..ProcessSpec::shell(Shell::Sh, line) }
 }
 
 /// Runs a shell line while it holds a lock.

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::permission::expand::shown;
 use crate::permission::rules::Source;
 use crate::permission::{Call, Context, Examined, Ruling, Session};
 use crate::syntax::strict_json;
@@ -119,7 +120,7 @@ pub fn answer(id: &Value, ruling: &Ruling) -> String {
     let answer = json!({
         "id": id,
         "decision": ruling.decision.as_str(),
-        "rule": ruling.rule,
+        "rule": ruling.rule.to_string(),
         "reason": ruling.reason,
     });
     format!("{answer}\n")
@@ -134,7 +135,7 @@ pub fn refusal(error: &BatchError) -> String {
 pub fn verdict(ruling: &Ruling) -> Value {
     json!({
         "decision": ruling.decision.as_str(),
-        "rule": ruling.rule,
+        "rule": ruling.rule.to_string(),
         "reason": ruling.reason,
     })
 }
@@ -143,7 +144,7 @@ pub fn verdict(ruling: &Ruling) -> Value {
 pub fn explanation(ruling: &Ruling, notes: &[String]) -> Value {
     json!({
         "decision": ruling.decision.as_str(),
-        "rule": ruling.rule,
+        "rule": ruling.rule.to_string(),
         "reason": ruling.reason,
         "commands": ruling.commands.iter().map(command).collect::<Vec<_>>(),
         "notes": notes,
@@ -159,14 +160,9 @@ fn command(command: &Examined) -> Value {
         "class": command.class.map(|class| class.sentence()),
         "depth": command.depth,
         "decision": command.finding.as_ref().map_or("allow", |finding| finding.decision.as_str()),
-        "rule": command.finding.as_ref().map(|finding| finding.rule.as_str()),
+        "rule": command.finding.as_ref().map(|finding| finding.rule.to_string()),
         "reason": command.finding.as_ref().map(|finding| finding.reason.as_str()),
     })
-}
-
-/// A word for people: what is not known shows as `…`.
-pub fn shown(word: &str) -> String {
-    word.replace(crate::permission::expand::HOLE, "…")
 }
 
 /// The contents of project files that the developer trusts, by their SHA-256.

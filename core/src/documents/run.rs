@@ -258,7 +258,8 @@ pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
         return Err(ReadError::Newer(text::one_line(&document.schema)));
     }
     let unknown_inside = unknown::gather(&mut document);
-    Ok(Run { unknown_inside, ..read::from_document(document)? })
+    let record = Record { unknown_inside, ..read::from_document(document)? };
+    Run::restore(record).map_err(|error| damaged(error.to_string()))
 }
 
 fn damaged(what: impl Into<String>) -> ReadError {
@@ -399,7 +400,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
         name: step.name.clone(),
         action: step.action.clone(),
         script: step.script.as_ref().map(|script| ScriptDocument {
-            shell: shell_word(script.shell).to_owned(),
+            shell: script.shell.as_str().to_owned(),
             text: script.text.clone(),
             ..ScriptDocument::default()
         }),
@@ -478,7 +479,7 @@ fn check_document(check: &Check, result: Option<&CheckResult>) -> CheckDocument 
             timeout_ms: shell.timeout_ms,
             cwd: shell.cwd.clone(),
             env: (!shell.env.is_empty()).then(|| shell.env.clone()),
-            shell: (shell.shell != Shell::Bash).then(|| shell_word(shell.shell).to_owned()),
+            shell: (shell.shell != Shell::Bash).then(|| shell.shell.as_str().to_owned()),
             ..CheckDocument::default()
         },
         Check::Browser { url, check } => CheckDocument {
@@ -550,14 +551,5 @@ fn phase_word(phase: Phase) -> &'static str {
         Phase::Acting => "acting",
         Phase::Acted => "acted",
         Phase::Interrupted => "interrupted",
-    }
-}
-
-pub(crate) fn shell_word(shell: Shell) -> &'static str {
-    match shell {
-        Shell::Bash => "bash",
-        Shell::Sh => "sh",
-        Shell::Pwsh => "pwsh",
-        Shell::Cmd => "cmd",
     }
 }

@@ -11,7 +11,7 @@ use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::Slot;
 use crate::effect::request::*;
 use crate::effect::start::Start;
-use crate::effect::{HttpAnswer, HttpSpec, Progress};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress};
 use crate::time::Timestamp;
 
 /// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.

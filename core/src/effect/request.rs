@@ -2,9 +2,8 @@
 //! `docs/architecture.md` for what each host promises.
 
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
-use crate::effect::{HttpAnswer, HttpSpec};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
 use crate::time::Timestamp;
-use crate::workflow::Shell;
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
@@ -170,107 +169,6 @@ pub enum Durability {
     /// The file is replaced atomically but may be the old one again after a power cut: right
     /// for everything that can be rendered anew.
     Relaxed,
-}
-
-/// A program to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessSpec {
-    /// What to run.
-    pub command: Command,
-    /// Folder to run in.
-    pub cwd: String,
-    /// Environment variables taken away from what we inherited.
-    pub env_remove: Vec<String>,
-    /// Environment variables set, after the removals.
-    pub env_set: Vec<(String, String)>,
-    /// What the program reads; `None` is an empty, closed stream.
-    pub stdin: Option<Vec<u8>>,
-    /// Longest run; afterwards its whole process group is ended, then killed.
-    pub timeout_ms: Option<u64>,
-    /// Bytes kept from the start, and again from the end, of each stream.
-    pub capture_bytes: usize,
-    /// File that receives both streams as they come; created, with its folders.
-    pub stream_to: Option<String>,
-    /// Name for a live status line; `None` shows none.
-    pub label: Option<String>,
-    /// Connect the program to the terminal instead of capturing (interactive agents).
-    pub interactive: bool,
-    /// Longest time without a reply; a program that still runs then is left running. Until
-    /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
-    /// a time for short requests only. The end of the caller ends it. `None`: its end.
-    pub wake_after_ms: Option<u64>,
-    /// Wakes the caller as well when standard input has something to read, or has ended. A
-    /// host that cannot notice that does not.
-    pub wake_on_input: bool,
-}
-
-/// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// A program, found on `PATH` unless it contains `/`, and its arguments.
-    Argv(Vec<String>),
-    /// A line for a shell.
-    Shell {
-        /// Which shell.
-        shell: Shell,
-        /// The line, exactly as written.
-        line: String,
-    },
-}
-
-/// How a program ended and what it said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessEnd {
-    /// How it ended.
-    pub status: ProcessStatus,
-    /// Its standard output.
-    pub stdout: Capture,
-    /// Its standard error.
-    pub stderr: Capture,
-    /// How long it ran.
-    pub duration_ms: u64,
-}
-
-/// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessStatus {
-    /// By itself.
-    Exited(i32),
-    /// By a signal that was not ours.
-    Signalled(i32),
-    /// By us, because its time was over.
-    TimedOut,
-    /// By us, because the person interrupted.
-    Interrupted,
-}
-
-/// One stream's output: all of it, or its beginning and its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Capture {
-    /// The first bytes.
-    pub head: Vec<u8>,
-    /// The last bytes, without those already in `head`.
-    pub tail: Vec<u8>,
-    /// Everything that was written.
-    pub total_bytes: u64,
-}
-
-impl Capture {
-    /// Bytes between head and tail that were not kept.
-    pub fn omitted_bytes(&self) -> u64 {
-        self.total_bytes - (self.head.len() + self.tail.len()) as u64
-    }
-
-    /// The output as text, fit for showing, with a line that says how much was cut.
-    pub fn text(&self) -> String {
-        let head = String::from_utf8_lossy(&self.head);
-        let tail = String::from_utf8_lossy(&self.tail);
-        let omitted = self.omitted_bytes();
-        if omitted == 0 {
-            return crate::text::printable(&format!("{head}{tail}"));
-        }
-        crate::text::printable(&format!("{head}\n[… {omitted} bytes not kept …]\n{tail}"))
-    }
 }
 
 /// Something to say.

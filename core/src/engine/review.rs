@@ -23,20 +23,13 @@ pub(crate) async fn perform(
         Some(Agent::Script | Agent::You) | None => agent::command_line(name),
         Some(Agent::CommandLine(line)) => agent::command_line(&line),
     };
-    let spec = ProcessSpec {
-        command,
-        cwd: run.place.execution_root.clone(),
-        env_remove: private_names(io),
-        env_set: vec![("ONLOOP_RUN_ID".to_owned(), run.id.clone())],
-        stdin: Some(prompt.into_bytes()),
-        timeout_ms: Some(timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: Some("Review".to_owned()),
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+    let spec = ProcessSpec::new(command)
+        .in_folder(&run.place.execution_root)
+        .without_env(private_names(io))
+        .with_env([("ONLOOP_RUN_ID", &run.id)])
+        .with_stdin(prompt)
+        .timeout_ms(timeout_ms)
+        .label("Review");
     let (verdict, findings) = match io.process(spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return None,

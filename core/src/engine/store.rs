@@ -32,6 +32,7 @@ pub struct Store {
     notes: Vec<String>,
     report_at: Option<Timestamp>,
     boxes: Boxes,
+    merges: u32,
 }
 
 /// Where a run keeps its files, below its execution root.
@@ -156,8 +157,7 @@ impl Store {
             return Ok(self);
         }
         let mut run = self.run;
-        run.place.report_path = format!(".hotl/reports/{}.md", run.id);
-        run.place.execution_root = paths.root.clone();
+        run.move_to(&paths.root);
         prepare_folder(&self.io, &paths.root).await?;
         let expect = match Store::open(&self.io, root, &run.id).await {
             Err(StoreError::Missing) => Expect::Absent,
@@ -198,6 +198,7 @@ impl Store {
             notes: Vec::new(),
             report_at: None,
             boxes: Boxes::default(),
+            merges: 0,
         };
         store.write_report(true).await?;
         Ok(store)
@@ -215,7 +216,7 @@ impl Store {
             match replayed {
                 Ok(()) => {
                     // Relative paths and moved checkouts: the record works where it lies.
-                    store.run.place.execution_root = store.paths.root.clone();
+                    store.run.found_at(&store.paths.root);
                     return Ok(store);
                 }
                 Err(StoreError::Unreadable(_)) if before.as_ref() != Some(&store.version) => {
@@ -260,6 +261,7 @@ impl Store {
             notes: Vec::new(),
             report_at: None,
             boxes: Boxes::default(),
+            merges: 0,
         };
         if store.run.id != id {
             let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
@@ -275,6 +277,21 @@ impl Store {
     /// The run as it is, including changes that are not committed yet.
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// How often this store took over what another process had written.
+    pub(crate) fn merges(&self) -> u32 {
+        self.merges
+    }
+
+    /// Whether another process has changed the record since [`Store::merges`] was `merges`,
+    /// be it that this store knows of it or not yet.
+    pub(crate) async fn was_changed_since(&self, merges: u32) -> Result<bool, StoreError> {
+        if self.merges != merges {
+            return Ok(true);
+        }
+        let there = Store::open(&self.io, &self.paths.root, &self.paths.id).await?;
+        Ok(there.run.revision != self.run.revision - self.pending.len() as u64)
     }
 
     /// Where the run keeps its files.
@@ -347,6 +364,7 @@ impl Store {
         self.version = theirs.version;
         self.snapshot_bytes = theirs.snapshot_bytes;
         self.journal = theirs.journal;
+        self.merges += 1;
         for (at, event) in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }

@@ -5,7 +5,7 @@
 //! goes wrong, there is no prompt from it, and the session goes on with our own.
 
 use crate::agent::{PRESETS, Preset};
-use crate::effect::{Command, Io, ProcessSpec, ProcessStatus};
+use crate::effect::{Io, ProcessSpec, ProcessStatus};
 use crate::engine::verify::private_names;
 use crate::handsoff::config::{Config, Provider, Supervisor};
 use crate::handsoff::{DEPTH_VARIABLE, SESSION_VARIABLES, approval};
@@ -45,20 +45,12 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
         return None;
     }
     let question = question(about, &approval::nonce(io.start().random, 2));
-    let spec = ProcessSpec {
-        command: Command::Argv(argv(supervisor, preset, &question)),
-        cwd: about.cwd.to_owned(),
-        env_remove: session_names(io),
-        env_set: vec![(DEPTH_VARIABLE.to_owned(), "1".to_owned())],
-        stdin: Some(question.into_bytes()),
-        timeout_ms: Some(timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+    let spec = ProcessSpec::argv(argv(supervisor, preset, &question))
+        .in_folder(about.cwd)
+        .without_env(session_names(io))
+        .with_env([(DEPTH_VARIABLE, "1")])
+        .with_stdin(question)
+        .timeout_ms(timeout_ms);
     let end = io.process(spec).await.ok()?;
     if end.status != ProcessStatus::Exited(0) || end.stdout.omitted_bytes() > 0 {
         return None;

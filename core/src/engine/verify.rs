@@ -1,6 +1,6 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{Capture, Command, Expect, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
+use crate::effect::{Capture, Expect, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::store::Paths;
 use crate::limits;
@@ -17,6 +17,17 @@ pub(crate) struct Conditions {
     pub(crate) timeout_ms: u64,
     /// Command that looks at pages, for `sh -c`; `None`: a person looks.
     pub(crate) browser_checker: Option<String>,
+}
+
+impl Conditions {
+    /// How this process evaluates the checks of `run`.
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64) -> Conditions {
+        Conditions {
+            root: run.place.execution_root.clone(),
+            timeout_ms,
+            browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+        }
+    }
 }
 
 /// Results of a verification, or that the person interrupted it.
@@ -139,20 +150,12 @@ async fn run_command(
             Inside::Outside(why) => return Some(cannot(format!("`cwd: {folder}` {why}"))),
         },
     };
-    let spec = ProcessSpec {
-        command: Command::Shell { shell: check.shell, line: check.command.clone() },
-        cwd,
-        env_remove: private_names(io),
-        env_set: check.env.clone(),
-        stdin: None,
-        timeout_ms: Some(timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: Some(label.to_owned()),
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+    let spec = ProcessSpec::shell(check.shell, &check.command)
+        .in_folder(cwd)
+        .without_env(private_names(io))
+        .with_env(check.env.clone())
+        .timeout_ms(timeout_ms)
+        .label(label);
     match io.process(spec).await {
         Ok(end) => judge_command(check.expect, &end, timeout_ms),
         Err(failure) if failure.kind == FailureKind::Interrupted => None,
@@ -334,23 +337,12 @@ async fn look_at_page(
             None => ask_for_review(review),
         });
     };
-    let spec = ProcessSpec {
-        command: crate::agent::command_line(checker),
-        cwd: conditions.root.clone(),
-        env_remove: private_names(io),
-        env_set: vec![
-            ("BROWSER_CHECK_URL".to_owned(), url.to_owned()),
-            ("BROWSER_CHECK_TEXT".to_owned(), check.to_owned()),
-        ],
-        stdin: None,
-        timeout_ms: Some(conditions.timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: Some(format!("page {url}")),
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+    let spec = ProcessSpec::new(crate::agent::command_line(checker))
+        .in_folder(&conditions.root)
+        .without_env(private_names(io))
+        .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
+        .timeout_ms(conditions.timeout_ms)
+        .label(format!("page {url}"));
     match io.process(spec).await {
         Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
         Err(failure) if failure.kind == FailureKind::Interrupted => None,
@@ -390,20 +382,11 @@ async fn screenshot(
             "--",
             url,
         ];
-        let spec = ProcessSpec {
-            command: Command::Argv(argv.map(str::to_owned).to_vec()),
-            cwd: conditions.root.clone(),
-            env_remove: private_names(io),
-            env_set: Vec::new(),
-            stdin: None,
-            timeout_ms: Some(SCREENSHOT_TIMEOUT_MS),
-            capture_bytes: 1024,
-            stream_to: None,
-            label: None,
-            interactive: false,
-            wake_after_ms: None,
-            wake_on_input: false,
-        };
+        let spec = ProcessSpec::argv(argv)
+            .in_folder(&conditions.root)
+            .without_env(private_names(io))
+            .timeout_ms(SCREENSHOT_TIMEOUT_MS)
+            .capture_bytes(1024);
         match io.process(spec).await {
             Err(failure) if failure.kind == FailureKind::NotFound => continue,
             Ok(_) | Err(_) => break,

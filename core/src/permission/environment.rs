@@ -1,7 +1,7 @@
 //! Assignments: variables that decide which code runs are commands in disguise.
 
 use super::expand::Arg;
-use super::verdict::Finding;
+use super::verdict::{Finding, Rule};
 
 /// Names that are known to change only what a program prints or how much it works.
 const HARMLESS: [&str; 30] = [
@@ -190,7 +190,7 @@ pub(super) fn judge(name: &str, value: &Arg, alone: bool) -> Option<Finding> {
     }
     let whom = if alone { "the commands that follow" } else { "the command" };
     Some(Finding::ask(
-        "environment",
+        Rule::Environment,
         format!("`{name}` can change what {whom} runs, loads or contacts"),
     ))
 }

@@ -13,6 +13,11 @@ const BRACE_GROUPS: usize = 16;
 /// Stands for text that is not known. The byte itself cannot occur in an argument.
 pub const HOLE: char = '\0';
 
+/// `text` for people: what is not known shows as `…`.
+pub fn shown(text: &str) -> String {
+    text.replace(HOLE, "…")
+}
+
 /// Most words that braces in one word, or loop variables in one command, may make.
 const EXPANSIONS: usize = 64;
 

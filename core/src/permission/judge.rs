@@ -1,15 +1,22 @@
 //! Walks over the commands of a line and collects what speaks against them.
+//!
+//! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
+//! judgements about it are here and in the modules below.
+
+mod check;
+mod git;
+mod scripts;
+mod workflow;
+mod wrappers;
 
 use super::Context;
 use super::environment;
-use super::expand::{Arg, HOLE, Shape, Variables};
-use super::options::{self, Parsed};
-use super::paths::{Access, Place};
+use super::expand::{Arg, HOLE, Shape, Variables, shown};
+use super::options::{self, Found, Parsed};
+use super::paths::{Access, PathClass, file_name, in_system_folder};
 use super::programs::{self, Class, Program, Role};
-use super::scripts;
 use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
-use super::verdict::{Decision, Finding, Worst};
-use super::workflow;
+use super::verdict::{Decision, Finding, PathRule, Rule, ShellRule, Subject, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
@@ -19,7 +26,6 @@ pub struct Judge<'c> {
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
-    examined_limit: usize,
     functions: Vec<String>,
     /// What the command that is being checked reads, when the line contains it.
     pub standard: Option<Arg>,
@@ -51,7 +57,6 @@ impl<'c> Judge<'c> {
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
-            examined_limit: limits::SHELL_COMMANDS,
             functions: Vec::new(),
             standard: None,
             traced,
@@ -76,7 +81,10 @@ impl<'c> Judge<'c> {
     /// Reads `text` as shell code and judges every command in it.
     pub fn code(&mut self, text: &str) {
         if self.depth >= limits::SHELL_REREAD_DEPTH {
-            return self.add(Finding::ask("shell:depth", "commands are nested too deeply"));
+            return self.add(Finding::ask(
+                Rule::Shell(ShellRule::Depth),
+                "commands are nested too deeply",
+            ));
         }
         self.depth += 1;
         let script = shell::read(text);
@@ -106,11 +114,11 @@ impl<'c> Judge<'c> {
 
     fn script(&mut self, script: &Script) {
         for concern in &script.concerns {
-            self.add(Finding::ask("shell:hidden", concern.reason));
+            self.add(Finding::ask(Rule::Shell(ShellRule::Hidden), concern.reason));
         }
-        if let Some(refusal) = &script.refusal {
-            let reason = format!("the command cannot be read: {}", refusal.reason);
-            self.add(Finding::ask("shell:unreadable", reason));
+        if let Some(unparsed) = &script.unparsed {
+            let reason = format!("the command cannot be read: {}", unparsed.reason);
+            self.add(Finding::ask(Rule::Shell(ShellRule::Unreadable), reason));
         }
         let unknown = Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None };
         for scope in &script.scopes {
@@ -166,7 +174,7 @@ impl<'c> Judge<'c> {
             return;
         }
         self.add(Finding::ask(
-            "shell:hidden",
+            Rule::Shell(ShellRule::Hidden),
             "a variable holds a substitution that an evaluation may run",
         ));
         self.guessed_code(text);
@@ -201,7 +209,7 @@ impl<'c> Judge<'c> {
 
     /// Whether `target` is the state file of the session that makes this call.
     pub fn own_state(&self, target: &Arg) -> bool {
-        target.known().is_some_and(|path| self.context.places.place(path) == Place::OwnState)
+        target.known().is_some_and(|path| self.context.places.class(path) == PathClass::OwnState)
     }
 
     /// The text that a command gets on its standard input, when the line contains it.
@@ -228,8 +236,10 @@ impl<'c> Judge<'c> {
     /// rules.
     pub fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
         let Some(first) = args.first() else { return };
-        if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= self.examined_limit {
-            return self.add(Finding::ask("shell:size", "there are too many commands"));
+        if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
+        {
+            return self
+                .add(Finding::ask(Rule::Shell(ShellRule::Size), "there are too many commands"));
         }
         self.depth += 1;
         let at = self.commands.len();
@@ -272,7 +282,9 @@ impl<'c> Judge<'c> {
                 result.add(finding);
                 result.consider(own.into_finding());
             }
-            (Some(finding), Decision::Ask) if own.finding().is_some_and(may_be_overruled) => {
+            (Some(finding), Decision::Ask)
+                if own.finding().is_some_and(|own| own.rule.overridable(Subject::Command)) =>
+            {
                 result.add(finding);
             }
             _ => return own,
@@ -282,7 +294,10 @@ impl<'c> Judge<'c> {
 
     /// The program's name is only known when the line runs.
     fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask("shell:unknown-program", "a program's name is not known in advance"));
+        self.add(Finding::ask(
+            Rule::Shell(ShellRule::UnknownProgram),
+            "a program's name is not known in advance",
+        ));
         let mut words: Vec<Arg> = Vec::new();
         for arg in args {
             let text = arg.guessed().replace(HOLE, "");
@@ -314,14 +329,19 @@ impl<'c> Judge<'c> {
             return;
         }
         if path.contains('=') && !path.starts_with('=') {
-            return self
-                .add(Finding::ask("shell:unknown-program", format!("`{path}` is not a program")));
+            return self.add(Finding::ask(
+                Rule::Shell(ShellRule::UnknownProgram),
+                format!("`{path}` is not a program"),
+            ));
         }
         match programs::find(name) {
             Some(program) => self.entry(program, name, &args[1..], stdin, at),
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                self.add(Finding::ask("program:unknown", format!("there is no rule for `{name}`")));
+                self.add(Finding::ask(
+                    Rule::UnknownProgram,
+                    format!("there is no rule for `{name}`"),
+                ));
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -348,7 +368,8 @@ impl<'c> Judge<'c> {
             self.commands[at].class = Some(Class::Prints);
             return;
         }
-        let parsed = options::parse(self, program, name, args);
+        let parsed = options::parse(program, name, args);
+        self.arguments(&parsed);
         if !program.subcommands.is_empty() {
             return self.subcommand(&parsed, stdin, at);
         }
@@ -362,7 +383,7 @@ impl<'c> Judge<'c> {
         if let Some(check) = program.check {
             let outer = self.standard.take();
             self.standard = stdin.cloned();
-            check(self, &parsed);
+            self.check(check, &parsed);
             self.standard = outer;
         } else if let Some(rest) = parsed.rest {
             self.command(&args[rest..], stdin);
@@ -373,14 +394,26 @@ impl<'c> Judge<'c> {
     pub fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
-            let rule = format!("program:{}", parsed.name);
+            let rule = Rule::Program(parsed.name.to_owned());
             self.add(Finding { decision: class.decision(), rule, reason });
         }
     }
 
+    /// Asks about a program: "`git push` {what}".
+    fn ask(&mut self, parsed: &Parsed<'_>, what: &str) {
+        let rule = Rule::Program(parsed.name.to_owned());
+        self.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
+    }
+
+    /// Forbids a program: "`git push` {what}".
+    fn deny(&mut self, parsed: &Parsed<'_>, what: &str) {
+        let rule = Rule::Program(parsed.name.to_owned());
+        self.add(Finding::deny(rule, format!("`{}` {what}", parsed.name)));
+    }
+
     fn subcommand(&mut self, parsed: &Parsed<'_>, stdin: Option<&Arg>, at: usize) {
         if let Some(check) = parsed.program.check {
-            check(self, parsed);
+            self.check(check, parsed);
         }
         self.commands[at].class = Some(parsed.program.class);
         let Some(rest) = parsed.rest else {
@@ -388,10 +421,7 @@ impl<'c> Judge<'c> {
             if !parsed.args.is_empty() {
                 return;
             }
-            return self.add(Finding::ask(
-                format!("program:{}", parsed.name),
-                format!("`{}` has no sub-command", parsed.name),
-            ));
+            return self.ask(parsed, "has no sub-command");
         };
         let word = &parsed.args[rest];
         let known = word.known().and_then(|word| {
@@ -402,15 +432,44 @@ impl<'c> Judge<'c> {
                 let name = format!("{} {}", parsed.name, word.text);
                 self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
             }
-            None => self.add(Finding::ask(
-                format!("program:{}", parsed.name),
-                format!("`{}` has no rule for `{}`", parsed.name, word.text.replace(HOLE, "…")),
-            )),
+            None => self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text))),
+        }
+    }
+
+    /// Judges what the reader of the arguments found, in the order of the words.
+    fn arguments(&mut self, parsed: &Parsed<'_>) {
+        for found in &parsed.found {
+            match found {
+                Found::Operand(arg, role) => self.role(arg, *role, parsed),
+                Found::Value(at, role) => {
+                    if let Some(value) = &parsed.seen[*at].value {
+                        self.role(value, *role, parsed);
+                    }
+                }
+                Found::Makes(name, class) => self.add(Finding {
+                    decision: class.decision(),
+                    rule: Rule::Program(parsed.name.to_owned()),
+                    reason: format!("`{}` with `{name}` {}", parsed.name, class.sentence()),
+                }),
+                Found::PossibleOption => {
+                    self.ask(parsed, "gets a word that is not known and may be an option");
+                }
+                Found::UnquotedValue => {
+                    self.ask(parsed, "gets unquoted words that are not known");
+                }
+                Found::MisplacedOption(name) => self.add(Finding::ask(
+                    Rule::Program(parsed.name.to_owned()),
+                    format!("`{name}` stands where another word of `{}` is expected", parsed.name),
+                )),
+                Found::UnlistedOption(name) => {
+                    self.ask(parsed, &format!("has an option `{name}` that is not known"));
+                }
+            }
         }
     }
 
     /// Judges an argument or an option's value by what it is.
-    pub fn role(&mut self, arg: &Arg, role: Role, name: &str) {
+    fn role(&mut self, arg: &Arg, role: Role, parsed: &Parsed<'_>) {
         let places = &self.context.places;
         let finding = match role {
             Role::Data | Role::Command => None,
@@ -420,10 +479,7 @@ impl<'c> Judge<'c> {
             Role::AtFile => return self.at_file(arg),
             Role::Object => return self.object(arg),
             Role::Shell => return self.shell_argument(arg),
-            Role::Refused => Some(Finding::ask(
-                format!("program:{name}"),
-                format!("`{name}` is not judged by its arguments"),
-            )),
+            Role::Refused => return self.ask(parsed, "is not judged by its arguments"),
         };
         self.consider(finding);
     }
@@ -444,7 +500,7 @@ impl<'c> Judge<'c> {
         let text = arg.guessed().replace(HOLE, "");
         let path = text.rsplit_once(':').map_or(text.as_str(), |(_, path)| path);
         for path in [text.as_str(), path] {
-            if places.place(path) == Place::Secret {
+            if places.class(path) == PathClass::Secret {
                 return self.consider(places.judge_text(path, Access::Read));
             }
         }
@@ -458,7 +514,10 @@ impl<'c> Judge<'c> {
         }
         let hidden_path = arg.text.split_once(':').is_some_and(|(_, path)| path.contains(HOLE));
         if arg.opaque_start() || hidden_path {
-            self.add(Finding::ask("path:unknown", "it shows a file that is not known"));
+            self.add(Finding::ask(
+                Rule::Path(PathRule::Unknown),
+                "it shows a file that is not known",
+            ));
         }
     }
 
@@ -467,36 +526,12 @@ impl<'c> Judge<'c> {
         match arg.known() {
             Some(code) => self.code(code),
             None => {
-                self.add(Finding::ask("shell:hidden", "shell code is put together when it runs"));
+                self.add(Finding::ask(
+                    Rule::Shell(ShellRule::Hidden),
+                    "shell code is put together when it runs",
+                ));
                 self.guessed_code(&arg.guessed().replace(HOLE, " "));
             }
         }
     }
-}
-
-/// Whether a rule of the user may say that a finding does not matter: one about what a
-/// program is, not about which file it touches or what hides in the line. What is a person's part
-/// is among them, because a person wrote the rule.
-fn may_be_overruled(finding: &Finding) -> bool {
-    let kinds = ["program:", "path:temporary", workflow::PERSONS_PART];
-    kinds.iter().any(|kind| finding.rule.starts_with(kind))
-}
-
-/// The part behind the last slash.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Folders whose programs are the ones that their names say.
-pub(super) fn in_system_folder(path: &str) -> bool {
-    const FOLDERS: [&str; 7] = [
-        "/bin",
-        "/usr/bin",
-        "/usr/local/bin",
-        "/sbin",
-        "/usr/sbin",
-        "/opt/homebrew/bin",
-        "/run/current-system/sw/bin",
-    ];
-    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }

@@ -1,10 +1,9 @@
 //! Reads the arguments of a program by its entry in the table: options, their values, and
-//! what is left.
+//! what is left. It judges nothing: what has to be judged is listed, in the order of the words.
 
 use super::expand::{Arg, HOLE, Shape};
-use super::judge::Judge;
 use super::programs::{Class, Flag, Others, Program, Role, Takes};
-use super::verdict::{Decision, Finding};
+use super::verdict::Decision;
 
 /// The arguments of one program or sub-command.
 pub struct Parsed<'p> {
@@ -20,16 +19,35 @@ pub struct Parsed<'p> {
     pub operands: Vec<&'p Arg>,
     /// Where a wrapped command or a sub-command starts in `args`.
     pub rest: Option<usize>,
+    /// What has to be judged, in the order of the words.
+    pub found: Vec<Found<'p>>,
 }
 
 /// An option that was given.
 pub struct Seen {
-    /// Its entry.
-    pub flag: &'static Flag,
-    /// Its name, written out.
+    /// Its name as the table has it, written out.
     pub name: &'static str,
     /// Its value, if it has one.
     pub value: Option<Arg>,
+}
+
+/// Something in the arguments that has to be judged.
+pub enum Found<'p> {
+    /// An operand, by what the table says that it is.
+    Operand(&'p Arg, Role),
+    /// The value of the option at this index of [`Parsed::seen`].
+    Value(usize, Role),
+    /// An option of this name, which makes the program do something else.
+    Makes(&'static str, Class),
+    /// A word that is not known and may be an option.
+    PossibleOption,
+    /// Words that are not known, in place of an option's value: more than one may come of them.
+    UnquotedValue,
+    /// An option that matters, where another word is expected: behind `--`, or in place of a
+    /// value. Programs do not agree on how to take it.
+    MisplacedOption(&'p str),
+    /// An option without an entry, of a program whose options must all have one.
+    UnlistedOption(String),
 }
 
 impl Parsed<'_> {
@@ -50,42 +68,39 @@ impl Parsed<'_> {
     }
 }
 
-/// Reads `args` and tells `judge` what the options and arguments do.
-pub fn parse<'p>(
-    judge: &mut Judge<'_>,
-    program: &'static Program,
-    name: &'p str,
-    args: &'p [Arg],
-) -> Parsed<'p> {
-    let parsed = Parsed { program, name, args, seen: Vec::new(), operands: Vec::new(), rest: None };
-    let mut reader = OptionReader { judge, parsed, next: 0, ended: false };
+/// Reads `args` as the arguments of `program`, which is called `name` in rules and reasons.
+pub fn parse<'p>(program: &'static Program, name: &'p str, args: &'p [Arg]) -> Parsed<'p> {
+    let parsed = Parsed {
+        program,
+        name,
+        args,
+        seen: Vec::new(),
+        operands: Vec::new(),
+        rest: None,
+        found: Vec::new(),
+    };
+    let mut reader = OptionReader { parsed, next: 0, ended: false };
     while reader.next < args.len() && reader.parsed.rest.is_none() {
         reader.word();
     }
     reader.parsed
 }
 
-struct OptionReader<'j, 'c, 'p> {
-    judge: &'j mut Judge<'c>,
+struct OptionReader<'p> {
     parsed: Parsed<'p>,
     next: usize,
+    /// Whether `--` has ended the options.
     ended: bool,
 }
 
-impl<'p> OptionReader<'_, '_, 'p> {
+impl<'p> OptionReader<'p> {
     fn word(&mut self) {
         let program = self.parsed.program;
         let arg = &self.parsed.args[self.next];
         self.next += 1;
         let text = arg.text.as_str();
         if arg.opaque_start() && !program.open && !self.ended {
-            self.judge.add(Finding::ask(
-                self.rule(),
-                format!(
-                    "`{}` gets a word that is not known and may be an option",
-                    self.parsed.name
-                ),
-            ));
+            self.parsed.found.push(Found::PossibleOption);
         }
         let in_command = self.role() == Role::Command && !self.parsed.operands.is_empty();
         let option = text.len() > 1 && text.starts_with('-') && !self.ended && !in_command;
@@ -98,10 +113,6 @@ impl<'p> OptionReader<'_, '_, 'p> {
         } else {
             self.operand(arg);
         }
-    }
-
-    fn rule(&self) -> String {
-        format!("program:{}", self.parsed.name)
     }
 
     fn role(&self) -> Role {
@@ -118,13 +129,12 @@ impl<'p> OptionReader<'_, '_, 'p> {
         }
         self.suspicious(arg);
         self.parsed.operands.push(arg);
-        // Checks of programs whose first argument may be an option's job read it themselves.
-        self.judge.role(arg, role, self.parsed.name);
+        if is_judged(role) {
+            self.parsed.found.push(Found::Operand(arg, role));
+        }
     }
 
-    /// A word behind `--` or in place of a value that looks like an option which matters:
-    /// programs do not agree on who gets it.
-    fn suspicious(&mut self, arg: &Arg) {
+    fn suspicious(&mut self, arg: &'p Arg) {
         if !arg.text.starts_with("--") {
             return;
         }
@@ -132,10 +142,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         let flag = self.parsed.program.option(name);
         let matters = |class: Class| class.decision() > Decision::Allow;
         if flag.is_some_and(|(flag, _)| flag.makes.is_some_and(matters)) {
-            self.judge.add(Finding::ask(
-                self.rule(),
-                format!("`{name}` stands where another word of `{}` is expected", self.parsed.name),
-            ));
+            self.parsed.found.push(Found::MisplacedOption(name));
         }
     }
 
@@ -174,15 +181,15 @@ impl<'p> OptionReader<'_, '_, 'p> {
             }
             Takes::Value(_) => value.or_else(|| self.next_value()),
         };
-        if let (Takes::Value(role) | Takes::Attached(role), Some(value)) = (flag.takes, &value) {
-            self.judge.role(value, role, self.parsed.name);
+        let at = self.parsed.seen.len();
+        match flag.takes {
+            Takes::Value(role) | Takes::Attached(role) if value.is_some() && is_judged(role) => {
+                self.parsed.found.push(Found::Value(at, role));
+            }
+            Takes::Nothing | Takes::Value(_) | Takes::Attached(_) => {}
         }
-        if let Some(class) = flag.makes {
-            let reason = format!("`{}` with `{name}` {}", self.parsed.name, class.sentence());
-            let finding = Finding { decision: class.decision(), rule: self.rule(), reason };
-            self.judge.add(finding);
-        }
-        self.parsed.seen.push(Seen { flag, name, value });
+        self.parsed.found.extend(flag.makes.map(|class| Found::Makes(name, class)));
+        self.parsed.seen.push(Seen { name, value });
     }
 
     fn next_value(&mut self) -> Option<Arg> {
@@ -190,10 +197,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
         self.next += 1;
         self.suspicious(arg);
         if arg.shape == Shape::Splits && !self.parsed.program.open {
-            self.judge.add(Finding::ask(
-                self.rule(),
-                format!("`{}` gets unquoted words that are not known", self.parsed.name),
-            ));
+            self.parsed.found.push(Found::UnquotedValue);
         }
         Some(arg.clone())
     }
@@ -201,10 +205,7 @@ impl<'p> OptionReader<'_, '_, 'p> {
     fn unlisted(&mut self, name: &str) {
         match self.parsed.program.others {
             Others::Harmless => {}
-            Others::Refused => self.judge.add(Finding::ask(
-                self.rule(),
-                format!("`{}` has an option `{name}` that is not known", self.parsed.name),
-            )),
+            Others::Refused => self.parsed.found.push(Found::UnlistedOption(name.to_owned())),
         }
     }
 
@@ -237,6 +238,20 @@ impl<'p> OptionReader<'_, '_, 'p> {
                 }
             }
         }
+    }
+}
+
+/// Whether there is anything to judge about a word of this role.
+fn is_judged(role: Role) -> bool {
+    match role {
+        Role::Data | Role::Command => false,
+        Role::List
+        | Role::Read
+        | Role::Write
+        | Role::AtFile
+        | Role::Object
+        | Role::Shell
+        | Role::Refused => true,
     }
 }
 

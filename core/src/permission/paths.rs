@@ -9,7 +9,7 @@ mod secret;
 use std::collections::BTreeMap;
 
 use super::expand::{Arg, HOLE, Shape};
-use super::verdict::Finding;
+use super::verdict::{Decision, Finding, PathRule, Rule};
 
 /// What is done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,9 @@ pub enum TemporaryPolicy {
 pub struct Places {
     /// Absolute folder that relative paths start from.
     pub cwd: String,
-    /// Absolute root of the repository.
-    pub root: String,
+    /// Absolute root of the repository; `None` outside a project, where no file is the
+    /// project's own.
+    pub root: Option<String>,
     /// The user's home folder, when it is known; `~` otherwise.
     pub user_home: Option<String>,
     /// Folders below which `.tmp/hooked-sessions` holds session state.
@@ -47,13 +48,22 @@ pub struct Places {
     pub session: Option<String>,
     /// What writing to temporary folders needs.
     pub temporary: TemporaryPolicy,
-    /// Symbolic links: a path as the call names it, and what it points to.
-    pub links: BTreeMap<String, String>,
+    /// The symbolic links among the paths that the call names.
+    pub links: BTreeMap<String, Link>,
+}
+
+/// Where a symbolic link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// To this path, which is relative to [`Places::cwd`] when it is not absolute.
+    To(String),
+    /// To nothing that exists; writing to it creates a file wherever it points.
+    Dangling,
 }
 
 /// What is at a path, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PathClass {
     /// An ordinary file of the repository.
     Repository,
     /// Git's own folder: hooks and configuration in it are executed.
@@ -72,6 +82,8 @@ pub enum Place {
     Stream,
     /// Any other device, or a network pseudo-device.
     Device,
+    /// A symbolic link to nothing that exists.
+    DanglingLink,
     /// A temporary folder.
     Temporary,
     /// The user's home folder, outside the repository.
@@ -161,7 +173,7 @@ impl Places {
     pub fn new(cwd: &str) -> Places {
         let cwd = normal(cwd, "/");
         Places {
-            root: cwd.clone(),
+            root: Some(cwd.clone()),
             state_homes: vec![cwd.clone()],
             cwd,
             user_home: None,
@@ -182,52 +194,56 @@ impl Places {
         normal(path, &self.cwd)
     }
 
-    /// What is at `path`.
-    pub fn place(&self, path: &str) -> Place {
+    /// What is at `path`, by its name and, for a link, by the name of its target.
+    pub fn class(&self, path: &str) -> PathClass {
         let absolute = self.absolute(path);
-        let place = self.place_of(&absolute);
+        let class = self.class_of(&absolute);
         match self.links.get(&absolute).or_else(|| self.links.get(path)) {
-            None => place,
+            None => class,
             // A link is judged as the worse of its name and its target.
-            Some(target) => {
-                let target = self.place_of(&normal(target, &self.cwd));
-                match place {
-                    Place::Repository => target,
-                    _ if matches!(target, Place::Repository) => place,
-                    _ if matches!(place, Place::Secret | Place::Git | Place::Control) => place,
+            Some(link) => {
+                let target = match link {
+                    Link::To(target) => self.class_of(&normal(target, &self.cwd)),
+                    Link::Dangling => PathClass::DanglingLink,
+                };
+                match class {
+                    PathClass::Repository => target,
+                    PathClass::Secret | PathClass::Git | PathClass::Control => class,
+                    _ if target == PathClass::Repository => class,
                     _ => target,
                 }
             }
         }
     }
 
-    fn place_of(&self, absolute: &str) -> Place {
+    fn class_of(&self, absolute: &str) -> PathClass {
         let lower = absolute.to_lowercase();
-        if let Some(place) = device(&lower) {
-            return place;
+        if let Some(class) = device(&lower) {
+            return class;
         }
-        if let Some(place) = self.state(absolute, &lower) {
-            return place;
+        if let Some(class) = self.state(absolute, &lower) {
+            return class;
         }
         if secret::is_secret(&lower) {
-            return Place::Secret;
+            return PathClass::Secret;
         }
         if has_entry(&lower, &[".git"]) {
-            return Place::Git;
+            return PathClass::Git;
         }
-        if let Some(inside) = below_any_case(&lower, &self.root) {
+        let root = self.root.as_deref();
+        if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
             return inside_repository(inside);
         }
         if TEMPORARY.iter().any(|folder| below(&lower, folder).is_some()) {
-            return Place::Temporary;
+            return PathClass::Temporary;
         }
         match self.below_home(&lower) {
-            Some(rest) if PACKAGES.iter().any(|p| below(rest, p).is_some()) => Place::Packages,
+            Some(rest) if PACKAGES.iter().any(|p| below(rest, p).is_some()) => PathClass::Packages,
             Some(rest) => match inside_repository(rest) {
-                Place::Control => Place::Control,
-                _ => Place::Home,
+                PathClass::Control => PathClass::Control,
+                _ => PathClass::Home,
             },
-            None => Place::Outside,
+            None => PathClass::Outside,
         }
     }
 
@@ -248,20 +264,20 @@ impl Places {
         Some(rest.split_once('/').map_or("", |(_, rest)| rest))
     }
 
-    fn state(&self, absolute: &str, lower: &str) -> Option<Place> {
+    fn state(&self, absolute: &str, lower: &str) -> Option<PathClass> {
         if !lower.contains("/.tmp/hooked-sessions") {
-            return has_entry(lower, &[".hotl"]).then_some(Place::State);
+            return has_entry(lower, &[".hotl"]).then_some(PathClass::State);
         }
         if let Some(session) = &self.session {
             for home in &self.state_homes {
                 let home = home.trim_end_matches('/');
                 let file = format!("{home}/.tmp/hooked-sessions/{session}.json");
                 if absolute.strip_prefix(&file).is_some_and(|rest| matches!(rest, "" | ".tmp")) {
-                    return Some(Place::OwnState);
+                    return Some(PathClass::OwnState);
                 }
             }
         }
-        Some(Place::State)
+        Some(PathClass::State)
     }
 
     /// What speaks against `access` to the path in `arg`; `None` when nothing does.
@@ -273,11 +289,12 @@ impl Places {
             Shape::Holes | Shape::Splits => {
                 let guessed = self.judge_text(&arg.guessed().replace(HOLE, ""), access);
                 match guessed {
-                    Some(finding) if finding.decision == super::verdict::Decision::Deny => {
-                        Some(finding)
-                    }
+                    Some(finding) if finding.decision == Decision::Deny => Some(finding),
                     _ if access == Access::List => None,
-                    _ => Some(Finding::ask("path:unknown", "it names a path that is not known")),
+                    _ => Some(Finding::ask(
+                        Rule::Path(PathRule::Unknown),
+                        "it names a path that is not known",
+                    )),
                 }
             }
         }
@@ -293,7 +310,7 @@ impl Places {
         let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
         if access == Access::Write || behind_parent {
             return Some(Finding::ask(
-                "path:pattern",
+                Rule::Path(PathRule::Pattern),
                 format!("`{pattern}` may match files that should not be touched"),
             ));
         }
@@ -308,45 +325,53 @@ impl Places {
         if let Some(finding) = odd(path, access) {
             return Some(finding);
         }
-        let place = self.place(path);
-        let asks = |rule: &str, what: &str| Some(Finding::ask(rule, format!("`{path}` {what}")));
-        let denies = |rule: &str, what: &str| Some(Finding::deny(rule, format!("`{path}` {what}")));
-        match (place, access) {
-            (Place::Stream | Place::Repository, _) => None,
-            (Place::Packages | Place::Outside | Place::Temporary, Access::List | Access::Read) => {
-                None
+        let class = self.class(path);
+        let asks =
+            |rule, what: &str| Some(Finding::ask(Rule::Path(rule), format!("`{path}` {what}")));
+        let denies =
+            |rule, what: &str| Some(Finding::deny(Rule::Path(rule), format!("`{path}` {what}")));
+        match (class, access) {
+            (PathClass::Stream | PathClass::Repository, _) => None,
+            (
+                PathClass::Packages | PathClass::Outside | PathClass::Temporary,
+                Access::List | Access::Read,
+            ) => None,
+            (PathClass::Secret, Access::List) => {
+                asks(PathRule::Secret, "is where secrets are kept")
             }
-            (Place::Secret, Access::List) => asks("path:secret", "is where secrets are kept"),
-            (Place::Secret, _) => Some(secret_finding(path, access)),
-            (Place::Git, Access::List) => None,
-            (Place::Git, Access::Read) if !path.to_lowercase().ends_with("config") => None,
-            (Place::Git, Access::Read) => asks("path:git", "may hold credentials"),
-            (Place::Git, Access::Write) => {
-                denies("path:git", "belongs to git, which runs hooks and configuration")
+            (PathClass::Secret, _) => Some(secret_finding(path, access)),
+            (PathClass::Git, Access::List) => None,
+            (PathClass::Git, Access::Read) if !path.to_lowercase().ends_with("config") => None,
+            (PathClass::Git, Access::Read) => asks(PathRule::Git, "may hold credentials"),
+            (PathClass::Git, Access::Write) => {
+                denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
             }
-            (Place::Control | Place::Automation, Access::List | Access::Read) => None,
-            (Place::Control, Access::Write) => {
-                denies("path:control", "decides what agents and hooks may do")
+            (PathClass::Control | PathClass::Automation, Access::List | Access::Read) => None,
+            (PathClass::Control, Access::Write) => {
+                denies(PathRule::Control, "decides what agents and hooks may do")
             }
-            (Place::Automation, Access::Write) => {
-                asks("path:automation", "is run by tools or servers on its own")
+            (PathClass::Automation, Access::Write) => {
+                asks(PathRule::Automation, "is run by tools or servers on its own")
             }
-            (Place::State | Place::OwnState, Access::List | Access::Read) => None,
-            (Place::State | Place::OwnState, Access::Write) => {
-                denies("path:state", "is state that an agent must not write")
+            (PathClass::State | PathClass::OwnState, Access::List | Access::Read) => None,
+            (PathClass::State | PathClass::OwnState, Access::Write) => {
+                denies(PathRule::State, "is state that an agent must not write")
             }
-            (Place::Device, _) => denies("path:device", "is a device"),
-            (Place::Temporary, Access::Write) => match self.temporary {
+            (PathClass::Device, _) => denies(PathRule::Device, "is a device"),
+            (PathClass::DanglingLink, _) => {
+                denies(PathRule::Device, "is a link that leads nowhere")
+            }
+            (PathClass::Temporary, Access::Write) => match self.temporary {
                 TemporaryPolicy::Allow => None,
                 TemporaryPolicy::Ask => {
-                    asks("path:temporary", "is in a temporary folder, outside the repository")
+                    asks(PathRule::Temporary, "is in a temporary folder, outside the repository")
                 }
             },
-            (Place::Home, Access::List | Access::Read) => {
-                asks("path:home", "is in a home folder, outside the repository")
+            (PathClass::Home, Access::List | Access::Read) => {
+                asks(PathRule::Home, "is in a home folder, outside the repository")
             }
-            (Place::Home | Place::Packages | Place::Outside, Access::Write) => {
-                denies("path:outside", "is outside the repository")
+            (PathClass::Home | PathClass::Packages | PathClass::Outside, Access::Write) => {
+                denies(PathRule::Outside, "is outside the repository")
             }
         }
     }
@@ -357,29 +382,38 @@ fn secret_finding(path: &str, access: Access) -> Finding {
         Access::List | Access::Read => "is read",
         Access::Write => "is written",
     };
-    Finding::deny("path:secret", format!("`{path}` {what}, and its name says that it is a secret"))
+    Finding::deny(
+        Rule::Path(PathRule::Secret),
+        format!("`{path}` {what}, and its name says that it is a secret"),
+    )
 }
 
 /// Names that no file has by accident.
 fn odd(path: &str, access: Access) -> Option<Finding> {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if path.is_empty() {
-        return Some(Finding::ask("path:empty", "it names an empty path"));
+        return Some(Finding::ask(Rule::Path(PathRule::Empty), "it names an empty path"));
     }
     let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
     let short =
         path.bytes().zip(path.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
     if windows || short || path.chars().any(char::is_control) {
-        return Some(Finding::ask("path:odd", "it names a path in an unusual spelling"));
+        return Some(Finding::ask(
+            Rule::Path(PathRule::Odd),
+            "it names a path in an unusual spelling",
+        ));
     }
     // A file whose name is an option becomes one when a pattern matches it.
     if access == Access::Write && name.starts_with('-') && name.len() > 1 {
-        return Some(Finding::ask("path:odd", "it names a file that looks like an option"));
+        return Some(Finding::ask(
+            Rule::Path(PathRule::Odd),
+            "it names a file that looks like an option",
+        ));
     }
     None
 }
 
-fn device(lower: &str) -> Option<Place> {
+fn device(lower: &str) -> Option<PathClass> {
     let rest = lower.strip_prefix("/dev/")?;
     if rest.starts_with("shm/") {
         return None;
@@ -390,19 +424,19 @@ fn device(lower: &str) -> Option<Place> {
     );
     let descriptor =
         rest.strip_prefix("fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    Some(if stream || descriptor { Place::Stream } else { Place::Device })
+    Some(if stream || descriptor { PathClass::Stream } else { PathClass::Device })
 }
 
-/// The place of a path relative to the root of a repository.
-fn inside_repository(inside: &str) -> Place {
+/// The class of a path relative to the root of a repository.
+fn inside_repository(inside: &str) -> PathClass {
     // At the root or in any folder: monorepos and worktrees have several.
     if has_entry(inside, &CONTROL) {
-        return Place::Control;
+        return PathClass::Control;
     }
     if has_entry(inside, &AUTOMATION) {
-        return Place::Automation;
+        return PathClass::Automation;
     }
-    Place::Repository
+    PathClass::Repository
 }
 
 /// Whether one of `entries`, each a name or several with slashes, occurs in `path` as whole
@@ -430,6 +464,25 @@ fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str> {
         };
     }
     below(lower, &folder.to_lowercase())
+}
+
+/// The part behind the last slash.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether `path` is directly in a folder whose programs are the ones that their names say.
+pub(super) fn in_system_folder(path: &str) -> bool {
+    const FOLDERS: [&str; 7] = [
+        "/bin",
+        "/usr/bin",
+        "/usr/local/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/opt/homebrew/bin",
+        "/run/current-system/sw/bin",
+    ];
+    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }
 
 /// The rest of `path` below `folder`; empty for the folder itself.

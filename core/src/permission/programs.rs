@@ -9,6 +9,7 @@
 //! harmless reading of the program and list every option that does more.
 
 mod build;
+mod check;
 mod files;
 mod git;
 mod network;
@@ -19,8 +20,9 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::judge::Judge;
-use super::options::Parsed;
+pub use check::Check;
+
+use super::paths::pattern_matches;
 use super::verdict::Decision;
 
 /// What running a program does, seen from the person who let an agent work.
@@ -166,7 +168,7 @@ pub enum Others {
 }
 
 /// What is known about a program or one of its sub-commands.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// The names it goes by.
     pub names: &'static [&'static str],
@@ -184,17 +186,8 @@ pub struct Program {
     pub open: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [Program],
-    /// What the table cannot say.
+    /// The judgement that its arguments need besides their roles.
     pub check: Option<Check>,
-}
-
-/// Looks at parsed arguments and adds findings.
-pub type Check = fn(&mut Judge<'_>, &Parsed<'_>);
-
-impl std::fmt::Debug for Program {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("names", &self.names).finish_non_exhaustive()
-    }
 }
 
 /// An entry whose unlisted options are harmless and whose arguments are data.
@@ -309,5 +302,5 @@ pub fn find(name: &str) -> Option<&'static Program> {
 /// that can be forbidden.
 pub fn matching(pattern: &str) -> impl Iterator<Item = &'static str> {
     const FORBIDDEN: [&str; 8] = ["rm", "sudo", "su", "doas", "git", "shred", "mkfs", "cd"];
-    FORBIDDEN.into_iter().filter(move |name| super::paths::pattern_matches(pattern, name))
+    FORBIDDEN.into_iter().filter(move |name| pattern_matches(pattern, name))
 }

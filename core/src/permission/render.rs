@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::expand::shown;
 use super::verdict::Decision;
 use super::{Examined, Ruling};
-use crate::documents::permission::shown;
 use crate::text;
 
 /// Lines of at most `columns` columns: the decision, the reason, then one block for each
@@ -12,7 +12,7 @@ use crate::text;
 pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
     let mut out = String::new();
     paragraph(&mut out, "", ruling.decision.as_str(), &ruling.reason, columns);
-    paragraph(&mut out, "  ", "rule", &ruling.rule, columns);
+    paragraph(&mut out, "  ", "rule", &ruling.rule.to_string(), columns);
     for command in &ruling.commands {
         command_block(&mut out, command, columns);
     }

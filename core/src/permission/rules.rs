@@ -5,53 +5,64 @@
 //! a call milder: a deny rule that cannot be used asks, an allow rule that cannot be used is
 //! left out, and a file that cannot be read allows nothing at all.
 
+use std::fmt;
+
 use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
-use super::judge::{file_name, in_system_folder};
-use super::paths::TemporaryPolicy;
-use super::verdict::{Decision, Finding};
+use super::paths::{TemporaryPolicy, file_name, in_system_folder};
+pub use super::verdict::Source;
+use super::verdict::{Decision, Finding, Rule};
 use crate::limits;
 use crate::syntax::strict_yaml;
 use crate::text;
 
-/// The file that a rule stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// `.agentize.yaml`, which everybody who can commit can change, and whether the
-    /// developer trusts its present content.
-    Project {
-        /// Whether its allow rules count.
-        trusted: bool,
-    },
-    /// `.agentize.local.yaml`, the developer's own.
-    Local,
-}
-
-impl Source {
-    fn name(self) -> &'static str {
-        match self {
-            Source::Project { .. } => "project",
-            Source::Local => "local",
-        }
-    }
-}
-
 /// All rules that hold for a call.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    rules: Vec<Rule>,
+    rules: Vec<Matcher>,
     faults: Vec<String>,
     notes: Vec<String>,
     temporary: TemporaryPolicy,
 }
 
 #[derive(Clone, Debug)]
-struct Rule {
-    name: String,
+struct Matcher {
+    rule: Rule,
+    /// What it decides where it matches.
     decision: Decision,
     tool: String,
     pattern: Pattern,
+}
+
+/// What is wrong with a configuration file; its text is the end of a sentence about the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Malformed {
+    Yaml(String),
+    Document,
+    Permissions,
+    List(Decision),
+    Entry(Decision, usize),
+    Temporary,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Yaml(error) => f.write_str(error),
+            Malformed::Document => f.write_str("is not a mapping"),
+            Malformed::Permissions => f.write_str("has `permissions` that is not a mapping"),
+            Malformed::List(list) => {
+                write!(f, "has `permissions.{}` that is not a list", list.as_str())
+            }
+            Malformed::Entry(list, index) => {
+                write!(f, "has an entry {}[{index}] that is not a rule", list.as_str())
+            }
+            Malformed::Temporary => {
+                f.write_str("has `permissions.temporary` that is neither `allow` nor `ask`")
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -65,29 +76,30 @@ impl Rules {
     /// Adds the rules of one file. Files are added in the order of their precedence.
     pub fn add_file(&mut self, source: Source, yaml: &str) {
         if let Err(fault) = self.read_file(source, yaml) {
-            self.faults.push(format!("the {} configuration {fault}", source.name()));
+            self.faults.push(format!("the {} configuration {fault}", source.as_str()));
         }
     }
 
-    fn read_file(&mut self, source: Source, yaml: &str) -> Result<(), String> {
-        let value = strict_yaml::parse(yaml, strict_yaml::CONFIGURATION)?;
+    fn read_file(&mut self, source: Source, yaml: &str) -> Result<(), Malformed> {
+        let value = strict_yaml::parse(yaml, strict_yaml::CONFIGURATION)
+            .map_err(|error| Malformed::Yaml(error.to_string()))?;
         let top = match &value {
             serde_yaml::Value::Null => return Ok(()),
             serde_yaml::Value::Mapping(top) => top,
-            _ => return Err("is not a mapping".to_owned()),
+            _ => return Err(Malformed::Document),
         };
         let permissions = match top.get("permissions") {
             None | Some(serde_yaml::Value::Null) => return Ok(()),
             Some(serde_yaml::Value::Mapping(permissions)) => permissions,
-            Some(_) => return Err("has `permissions` that is not a mapping".to_owned()),
+            Some(_) => return Err(Malformed::Permissions),
         };
         let mut result = Ok(());
         for (key, value) in permissions {
             let key = key.as_str().unwrap_or_default();
             let read = match key {
-                "deny" => self.read_list(source, Decision::Deny, key, value),
-                "ask" => self.read_list(source, Decision::Ask, key, value),
-                "allow" => self.read_list(source, Decision::Allow, key, value),
+                "deny" => self.read_list(source, Decision::Deny, value),
+                "ask" => self.read_list(source, Decision::Ask, value),
+                "allow" => self.read_list(source, Decision::Allow, value),
                 "temporary" => self.read_temporary(source, value),
                 _ => {
                     self.notes.push(format!("`permissions.{}` is not known", text::one_line(key)));
@@ -99,16 +111,16 @@ impl Rules {
         result
     }
 
-    fn read_temporary(&mut self, source: Source, value: &serde_yaml::Value) -> Result<(), String> {
+    fn read_temporary(
+        &mut self,
+        source: Source,
+        value: &serde_yaml::Value,
+    ) -> Result<(), Malformed> {
         let may = matches!(source, Source::Local | Source::Project { trusted: true });
         match value.as_str() {
             Some("allow") if may => self.temporary = TemporaryPolicy::Allow,
             Some("allow" | "ask") => {}
-            _ => {
-                return Err(
-                    "has `permissions.temporary` that is neither `allow` nor `ask`".to_owned()
-                );
-            }
+            _ => return Err(Malformed::Temporary),
         }
         Ok(())
     }
@@ -116,18 +128,17 @@ impl Rules {
     fn read_list(
         &mut self,
         source: Source,
-        decision: Decision,
-        key: &str,
+        list: Decision,
         value: &serde_yaml::Value,
-    ) -> Result<(), String> {
+    ) -> Result<(), Malformed> {
         let items = match value {
             serde_yaml::Value::Null => return Ok(()),
             serde_yaml::Value::Sequence(items) => items,
-            _ => return Err(format!("has `permissions.{key}` that is not a list")),
+            _ => return Err(Malformed::List(list)),
         };
         let mut result = Ok(());
         for (index, item) in items.iter().enumerate() {
-            let name = format!("rules:{}:{key}[{index}]", source.name());
+            let rule = Rule::Configured { source, list, index };
             let (pattern, tool) = match item {
                 serde_yaml::Value::String(pattern) => (Some(pattern.as_str()), "Bash"),
                 serde_yaml::Value::Mapping(map) => {
@@ -137,26 +148,24 @@ impl Rules {
                 _ => (None, ""),
             };
             match pattern {
-                Some(pattern) if !tool.is_empty() => {
-                    self.add(source, name, decision, tool, pattern)
-                }
-                _ if decision == Decision::Allow => {
+                Some(pattern) if !tool.is_empty() => self.add(source, rule, list, tool, pattern),
+                _ if list == Decision::Allow => {
                     self.notes
-                        .push(format!("`{name}` is neither a pattern nor a pattern with a tool"));
+                        .push(format!("`{rule}` is neither a pattern nor a pattern with a tool"));
                 }
-                _ => result = Err(format!("has an entry {key}[{index}] that is not a rule")),
+                _ => result = Err(Malformed::Entry(list, index)),
             }
         }
         result
     }
 
-    fn add(&mut self, source: Source, name: String, decision: Decision, tool: &str, pattern: &str) {
+    fn add(&mut self, source: Source, rule: Rule, decision: Decision, tool: &str, pattern: &str) {
         if decision == Decision::Allow && source == (Source::Project { trusted: false }) {
-            self.notes.push(format!("`{name}` waits for `onloop permit trust`"));
+            self.notes.push(format!("`{rule}` waits for `onloop permit trust`"));
             return;
         }
         if self.rules.len() >= limits::CONFIG_RULES {
-            self.faults.push(format!("the {} configuration has too many rules", source.name()));
+            self.faults.push(format!("the {} configuration has too many rules", source.as_str()));
             return;
         }
         let compiled = RegexBuilder::new(pattern)
@@ -166,14 +175,14 @@ impl Rules {
         let pattern = match compiled {
             Ok(regex) => Pattern::Search(Box::new(regex)),
             Err(error) => {
-                self.notes.push(format!("`{name}` cannot be used: {error}"));
+                self.notes.push(format!("`{rule}` cannot be used: {error}"));
                 if decision == Decision::Allow {
                     return;
                 }
                 Pattern::Unusable(error.to_string())
             }
         };
-        self.rules.push(Rule { name, decision, tool: tool.to_owned(), pattern });
+        self.rules.push(Matcher { rule, decision, tool: tool.to_owned(), pattern });
     }
 
     /// Notes that a file is there and cannot be read: nothing is allowed any more.
@@ -248,12 +257,12 @@ impl Rules {
         }
         let allowed = allowed?;
         let mut allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
-        let rule = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
-        Some(Finding::allow(rule.name.as_str(), format!("`{}` allows it", rule.name)))
+        let Matcher { rule, .. } = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
+        Some(Finding::allow(rule.clone(), format!("`{rule}` allows it")))
     }
 }
 
-impl Rule {
+impl Matcher {
     fn is_for(&self, tool: &str) -> bool {
         match self.tool.strip_suffix('*') {
             Some(start) => tool.starts_with(start),
@@ -262,13 +271,13 @@ impl Rule {
     }
 
     fn forbids(&self, target: &str) -> Option<Finding> {
-        let found = |decision, reason| Finding { decision, rule: self.name.clone(), reason };
+        let found = |decision, reason| Finding { decision, rule: self.rule.clone(), reason };
         match &self.pattern {
             Pattern::Unusable(error) => Some(found(
                 Decision::Ask,
                 format!(
                     "`{}` cannot be used ({}), so a person has to look",
-                    self.name,
+                    self.rule,
                     text::one_line(error)
                 ),
             )),
@@ -277,11 +286,11 @@ impl Rule {
                 Ok(true) => {
                     let verb =
                         if self.decision == Decision::Deny { "denies" } else { "asks about" };
-                    Some(found(self.decision, format!("`{}` {verb} it", self.name)))
+                    Some(found(self.decision, format!("`{}` {verb} it", self.rule)))
                 }
                 Err(_) => Some(found(
                     Decision::Ask,
-                    format!("`{}` takes too long to match, so a person has to look", self.name),
+                    format!("`{}` takes too long to match, so a person has to look", self.rule),
                 )),
             },
         }

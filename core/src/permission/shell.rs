@@ -2,7 +2,7 @@
 //!
 //! This is not a syntax tree: a decision is the worst over all commands, so commands are
 //! collected flat, each with the [`Scope`] it stands in. The reader never guesses in favour
-//! of the line: what it does not know becomes a [`Refusal`] (the rest of the line is unread)
+//! of the line: what it does not know becomes [`Unparsed`] (the rest of the line is unread)
 //! or a [`Concern`] (read, but something runs that cannot be seen).
 //!
 //! It takes one pass over the text, recursion is bounded by [`limits::SHELL_DEPTH`], and
@@ -29,7 +29,7 @@ pub struct Script {
     /// Constructs that were read but whose effect is not visible in `commands`.
     pub concerns: Vec<Concern>,
     /// Why reading stopped before the end.
-    pub refusal: Option<Refusal>,
+    pub unparsed: Option<Unparsed>,
     /// Names of functions, each with the number of commands that precede its definition.
     pub functions: Vec<Function>,
     /// Variables that an expansion such as `${name:=value}` writes.
@@ -147,17 +147,13 @@ pub struct Function {
 pub struct Concern {
     /// What it is, for people.
     pub reason: &'static str,
-    /// Text that the construct may run as shell, where it is visible.
-    pub code: Option<String>,
 }
 
 /// Why a text was not read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Unparsed {
     /// What was found and what was expected.
     pub reason: &'static str,
-    /// Byte in the text that was being read.
-    pub offset: usize,
 }
 
 /// Reads `text` as a shell script.
@@ -165,7 +161,7 @@ pub fn read(text: &str) -> Script {
     let mut script = Script::default();
     script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
     if text.len() > limits::SHELL_BYTES {
-        script.refusal = Some(Refusal { reason: "the command is too long to be read", offset: 0 });
+        script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
         return script;
     }
     reader::Reader::new(text, script, 0).read_all()

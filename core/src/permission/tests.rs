@@ -24,7 +24,26 @@ fn rules_are_about_whole_commands() {
         ("git push origin x", Decision::Ask, "rules:local:ask[0]"),
     ] {
         let ruling = with(yaml, line);
-        assert_eq!((ruling.decision, ruling.rule.as_str()), (decision, rule), "{line}");
+        assert_eq!((ruling.decision, ruling.rule.to_string().as_str()), (decision, rule), "{line}");
+    }
+}
+
+#[test]
+fn a_rule_about_a_command_does_not_name_its_files_and_one_about_a_tool_does() {
+    let everything = "permissions:\n  allow: ['.*', {tool: '*', pattern: '.*'}]\n";
+    let context = Context::new("/srv/repo").with_rules(Source::Local, everything);
+    for (path, command, tool) in [
+        ("src/x", "rules:local:allow[0]", "built-in"),
+        ("/tmp/x", "rules:local:allow[0]", "rules:local:allow[1]"),
+        (".github/workflows/ci.yml", "path:automation", "rules:local:allow[1]"),
+        (".claude/x", "path:control", "path:control"),
+        ("", "path:empty", "path:empty"),
+        ("/etc/x", "path:outside", "path:outside"),
+    ] {
+        let ruling = decide(&Call::shell(&format!("frob; tee '{path}'")), &context);
+        assert_eq!(ruling.rule.to_string(), command, "{path}");
+        let call = Call { tool: "Write".to_owned(), input: json!({ "file_path": path }) };
+        assert_eq!(decide(&call, &context).rule.to_string(), tool, "{path}");
     }
 }
 
@@ -68,7 +87,9 @@ fn a_person_may_consent_to_runs_in_advance() {
     let yaml = "permissions:\n  allow: ['^onloop (init|prepare) ']\n";
     assert_eq!(with(yaml, "onloop init wf.md").decision, Decision::Allow);
     assert_eq!(with(yaml, "onloop gate 2 approved").decision, Decision::Ask);
-    assert_eq!(with("", "onloop init wf.md").rule, "person:onloop init");
+    let ruling = with("", "onloop init wf.md");
+    assert_eq!(ruling.rule.to_string(), "person:onloop init");
+    assert!(ruling.needs_a_person() && !with("", "rm x").needs_a_person());
     assert_eq!(
         with("permissions:\n  allow: ['^onloop']\n", "onloop approve x").decision,
         Decision::Deny

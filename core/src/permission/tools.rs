@@ -7,7 +7,7 @@ use super::expand::{Arg, Shape};
 use super::judge::Judge;
 use super::lookalike;
 use super::paths::Access;
-use super::verdict::{Decision, Finding, Worst};
+use super::verdict::{Decision, Finding, Rule, Subject, Worst};
 use super::web;
 use crate::install::offer;
 
@@ -221,7 +221,7 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         Tool::Person => {
             let mut worst = Worst::default();
             let reason = format!("`{tool}` is for a person to allow");
-            worst.add(Finding::ask(format!("tool:{tool}"), reason));
+            worst.add(Finding::ask(Rule::Tool(tool.to_owned()), reason));
             rules(tool, &[&dump(input)], worst, judge);
         }
     }
@@ -238,10 +238,11 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         worst.consider(judge.context.places.judge_text(path, access));
     }
     if kind == Tool::Notebook {
-        worst.add(Finding::ask(format!("tool:{tool}"), "a notebook is run where it is opened"));
+        worst
+            .add(Finding::ask(Rule::Tool(tool.to_owned()), "a notebook is run where it is opened"));
     }
     if kind == Tool::Delete {
-        worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
+        worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "it deletes a file"));
     }
     rules(tool, &paths, worst, judge);
 }
@@ -286,7 +287,7 @@ fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
     if !SKILLS.contains(&bare) && !is_offered(name) {
-        worst.add(Finding::ask(format!("tool:{tool}"), "there is no rule for this skill"));
+        worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "there is no rule for this skill"));
     }
     rules(tool, &[name], worst, judge);
 }
@@ -301,13 +302,13 @@ fn is_offered(name: &str) -> bool {
 }
 
 fn malformed(tool: &str) -> Finding {
-    Finding::ask("tool:malformed", format!("the input of `{tool}` is not as expected"))
+    Finding::ask(Rule::MalformedInput, format!("the input of `{tool}` is not as expected"))
 }
 
 fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = crate::text::one_line(tool);
-    worst.add(Finding::ask("tool:unknown", format!("there is no rule for the tool `{shown}`")));
+    worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
     rules(tool, &[&dump(input)], worst, judge);
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
@@ -318,16 +319,13 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 /// The user's rules over what was found, for a tool other than a shell.
 fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
-    let overruled = found.finding().is_none_or(|finding| {
-        ["tool:", "web", "path:home", "path:temporary", "path:automation"]
-            .iter()
-            .any(|start| finding.rule.starts_with(start))
-    });
+    let overridable =
+        found.finding().is_some_and(|finding| finding.rule.overridable(Subject::Tool));
     match (matched, found.decision()) {
         (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
             judge.add(finding);
         }
-        (Some(finding), Decision::Ask) if overruled => judge.add(finding),
+        (Some(finding), Decision::Ask) if overridable => judge.add(finding),
         _ => judge.consider(found.into_finding()),
     }
 }
@@ -364,7 +362,7 @@ fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
         {
             judge.add(Finding::ask(
-                format!("tool:{tool}"),
+                Rule::Tool(tool.to_owned()),
                 format!("`{tool}` is asked to run with `{}`", crate::text::one_line(&key)),
             ));
         }
@@ -372,7 +370,7 @@ fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             && let Some(folder) = value.as_str()
             && judge.context.places.absolute(folder) != judge.context.places.cwd
         {
-            judge.add(Finding::ask(format!("tool:{tool}"), "it runs in another folder"));
+            judge.add(Finding::ask(Rule::Tool(tool.to_owned()), "it runs in another folder"));
         }
     }
 }
@@ -380,7 +378,7 @@ fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 fn shell_line(line: &str, judge: &mut Judge<'_>) {
     if let Some(character) = lookalike::hidden(line) {
         judge.add(Finding::ask(
-            "text:hidden",
+            Rule::HiddenText,
             format!(
                 "the line contains a character that does not show (U+{:04X})",
                 u32::from(character)
@@ -464,7 +462,7 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             targets.push(path);
             worst.consider(judge.context.places.judge_text(path, Access::Write));
             if head.contains("Delete") {
-                worst.add(Finding::ask(format!("tool:{tool}"), "it deletes a file"));
+                worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "it deletes a file"));
             }
         }
     }
@@ -477,5 +475,8 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 /// Whether anything can be allowed in `context` at all.
 pub(super) fn floor(context: &Context) -> Option<Finding> {
     let fault = context.rules.fault()?;
-    Some(Finding::ask("rules:fault", format!("{fault}; nothing is allowed until it is mended")))
+    Some(Finding::ask(
+        Rule::ConfigurationFault,
+        format!("{fault}; nothing is allowed until it is mended"),
+    ))
 }

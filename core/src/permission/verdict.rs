@@ -1,5 +1,9 @@
 //! What can be said about a call or a part of it, and how parts add up.
 
+mod rule;
+
+pub use rule::{GitRule, PathRule, Rule, ShellRule, Source, Subject};
+
 /// What the host should do with a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
@@ -22,31 +26,31 @@ impl Decision {
     }
 }
 
-/// A decision about a part, with the rule that made it.
+/// A decision about a part of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What the part deserves.
     pub decision: Decision,
-    /// Stable name of the rule: `program:git push`, `path:secret`, `rules:local:deny[0]`.
-    pub rule: String,
+    /// The rule that made it.
+    pub rule: Rule,
     /// Why, as a sentence without a full stop; lower case, names in backticks.
     pub reason: String,
 }
 
 impl Finding {
     /// A part that may run.
-    pub fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Allow, rule: rule.into(), reason: reason.into() }
+    pub fn allow(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Allow, rule, reason: reason.into() }
     }
 
     /// A part that a person should look at.
-    pub fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Ask, rule: rule.into(), reason: reason.into() }
+    pub fn ask(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Ask, rule, reason: reason.into() }
     }
 
     /// A part that must not run.
-    pub fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Deny, rule: rule.into(), reason: reason.into() }
+    pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Deny, rule, reason: reason.into() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which addresses an agent may fetch: public ones, over the web's own schemes.
 
-use super::verdict::Finding;
+use super::verdict::{Finding, Rule};
 
 /// Hosts that are this machine, its network, or a cloud's metadata, by name or ending.
 const PRIVATE: [&str; 18] = [
@@ -26,7 +26,7 @@ const PRIVATE: [&str; 18] = [
 
 /// What speaks against fetching `url`.
 pub(super) fn judge(url: &str) -> Option<Finding> {
-    objection(url).map(|what| Finding::ask("web", format!("the address {what}")))
+    objection(url).map(|what| Finding::ask(Rule::Web, format!("the address {what}")))
 }
 
 fn objection(url: &str) -> Option<&'static str> {

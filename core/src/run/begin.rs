@@ -6,6 +6,7 @@ use serde_json::Map;
 
 use super::event::Usage;
 use super::record::*;
+use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::Plan;
 
@@ -26,13 +27,57 @@ pub struct Beginning {
     pub review_agent: Option<String>,
 }
 
+/// Why a stored record is not that of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RestoreError {
+    /// Its id cannot name a file: see [`is_run_id`].
+    BadId(String),
+    /// It has no steps; a plan has at least one.
+    NoSteps,
+    /// The steps are not numbered 1, 2, 3, …
+    WrongNumber {
+        /// The number of the step.
+        found: u32,
+        /// Its place in the list, from 1.
+        expected: u32,
+    },
+    /// More attempts are forgiven than were made.
+    TooManyForgiven {
+        /// Number of the step.
+        step: u32,
+    },
+    /// The results are not those of the step's checks, in their order.
+    StrayResult {
+        /// Number of the step.
+        step: u32,
+    },
+}
+
+impl std::fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RestoreError::BadId(id) => write!(f, "`run_id` is {:?}", text::ellipsis(id, 80)),
+            RestoreError::NoSteps => f.write_str("`steps` is empty, expected at least one step"),
+            RestoreError::WrongNumber { found, expected } => {
+                write!(f, "the step at place {expected} has the number {found}")
+            }
+            RestoreError::TooManyForgiven { step } => {
+                write!(f, "step {step} has more forgiven attempts than attempts")
+            }
+            RestoreError::StrayResult { step } => {
+                write!(f, "step {step} has results that do not belong to its checks")
+            }
+        }
+    }
+}
+
 /// The id of a run of `slug` that begins at `at`: the first of `<slug>-<stamp>`,
 /// `<slug>-<stamp>-2`, … that `taken` does not know. Characters that other tools refuse in
 /// an id become `-`.
 pub fn unique_id(slug: &str, at: Timestamp, taken: impl Fn(&str) -> bool) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name: String = slug.chars().map(|c| if plain(c) { c } else { '-' }).collect();
-    let name = crate::text::prefix(name.trim_start_matches(['-', '.', '_']), 100);
+    let name = text::prefix(name.trim_start_matches(['-', '.', '_']), 100);
     let name = if name.is_empty() { "run" } else { name };
     let first = format!("{name}-{}", at.to_run_id_stamp());
     if !taken(&first) {
@@ -55,7 +100,7 @@ impl Run {
     /// The record of a run that is about to start its first step.
     pub fn begin(plan: &Plan, beginning: Beginning) -> Run {
         let reviews = Reviews { base: beginning.place.source_head.clone(), ..Reviews::default() };
-        Run {
+        Run(Record {
             id: beginning.id,
             place: beginning.place,
             terms: Terms {
@@ -86,7 +131,48 @@ impl Run {
             finish_intent: None,
             unknown: Map::new(),
             unknown_inside: BTreeMap::new(),
+        })
+    }
+
+    /// Takes back a record that was stored.
+    ///
+    /// # Errors
+    ///
+    /// What [`Run::begin`] and [`Run::apply`] never make.
+    pub fn restore(record: Record) -> Result<Run, RestoreError> {
+        if !is_run_id(&record.id) {
+            return Err(RestoreError::BadId(record.id));
         }
+        if record.steps.is_empty() {
+            return Err(RestoreError::NoSteps);
+        }
+        for (expected, step) in (1..).zip(&record.steps) {
+            let found = step.step.number;
+            if found != expected {
+                return Err(RestoreError::WrongNumber { found, expected });
+            }
+            if step.forgiven > step.attempts {
+                return Err(RestoreError::TooManyForgiven { step: found });
+            }
+            let in_order = step.results.is_sorted_by(|a, b| a.check < b.check);
+            let last = step.results.last().map(|result| result.check as usize);
+            if !in_order || last.is_some_and(|last| last >= step.step.checks.len()) {
+                return Err(RestoreError::StrayResult { step: found });
+            }
+        }
+        Ok(Run(record))
+    }
+
+    /// The record works where it lies, also when its folder was moved: `root` is the absolute
+    /// path of the folder that holds its `.hotl`.
+    pub fn found_at(&mut self, root: &str) {
+        root.clone_into(&mut self.0.place.execution_root);
+    }
+
+    /// The record goes on in the folder `root`, an absolute path, with its report below it.
+    pub fn move_to(&mut self, root: &str) {
+        self.found_at(root);
+        self.0.place.report_path = format!(".hotl/reports/{}.md", self.id);
     }
 }
 

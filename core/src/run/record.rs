@@ -10,12 +10,27 @@ use super::review::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, Loop, Plan, Risk, Step};
 
+/// One execution of one plan, as [`Record`] shows it to whoever reads.
+///
+/// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
+/// what was stored. Nobody outside this room can write to its record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run(pub(super) Record);
+
+impl std::ops::Deref for Run {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.0
+    }
+}
+
 /// Everything that is known about one execution of one plan.
 ///
 /// The steps and their checks are copied from the plan when the run begins: an agent that
 /// edits the workflow file in the middle of a run does not change what is verified.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct Record {
     /// `<slug>-<YYYYMMDDTHHMMSSZ>`, with `-2`, `-3`, … on collision.
     pub id: String,
     /// Where the plan came from and where the work happens.
@@ -319,7 +334,7 @@ impl Run {
 
     pub(super) fn step_mut(&mut self, number: u32) -> Option<&mut StepRecord> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.steps.get_mut(index)
+        self.0.steps.get_mut(index)
     }
 
     /// Number of the first step that is in progress, else of the first that is not settled,

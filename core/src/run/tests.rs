@@ -11,21 +11,7 @@ use crate::workflow::*;
 
 /// A run of `steps` at low risk without automatic approval.
 fn begin(steps: Vec<Step>) -> Run {
-    let plan = Plan {
-        slug: "demo".to_owned(),
-        intent: "show".to_owned(),
-        success_criteria: "shown".to_owned(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps,
-        digest: "d".to_owned(),
-    };
+    let plan = Plan::example("demo", steps);
     let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a time");
     let place = Place {
         workflow_path: "/w/hotl-workflow-demo.md".to_owned(),
@@ -108,7 +94,7 @@ fn a_plain_run_goes_from_start_to_completed() {
 #[test]
 fn a_used_up_budget_is_asked_about_before_another_attempt() {
     let mut run = begin(vec![step(1), step(2)]);
-    run.terms.budgets.total_attempts = Some(1);
+    run.0.terms.budgets.total_attempts = Some(1);
     assert_eq!(run.next(), Next::Start { step: 1, attempt: 1 });
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)]);
     assert_eq!(run.next(), Next::Ask(Question::Budget { step: 2 }));
@@ -125,7 +111,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
         [Event::ReviewFinished { step, verdict, findings: "see line 3".to_owned(), base: None }]
     };
     let mut run = begin(vec![gated(1), gated(2)]);
-    run.terms.review_agent = Some("claude".to_owned());
+    run.0.terms.review_agent = Some("claude".to_owned());
     apply(&mut run, &done(1));
     assert_eq!(run.next(), Next::Review { step: Some(1) });
     apply(&mut run, &reviewed(Some(1), Verdict::Ready));
@@ -139,7 +125,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
     // A verdict about another step says nothing about this gate.
     let standing =
         StandingVerdict { step: Some(1), verdict: Verdict::Block, findings: String::new() };
-    run.reviews.standing = Some(standing);
+    run.0.reviews.standing = Some(standing);
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
 }
 
@@ -246,7 +232,7 @@ fn a_step_is_never_done_by_fewer_checks_than_it_has() {
 fn a_human_review_pauses_and_needs_a_person() {
     let check = Check::HumanReview { prompt: "look".to_owned() };
     let mut run = begin(vec![Step { checks: vec![check], ..step(1) }, step(2)]);
-    run.terms.auto_approve = true;
+    run.0.terms.auto_approve = true;
     let needs = CheckVerdict::NeedsHuman { prompt: "look".to_owned() };
     let verified = Event::StepVerified { step: 1, results: vec![result(0, needs)] };
     apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
@@ -280,8 +266,8 @@ fn who_decides_a_gate() {
     ];
     for (gate, risk, auto_approve, sensitive, expected) in table {
         let mut run = begin(vec![Step { gate, sensitive, ..step(1) }]);
-        run.terms.risk = risk;
-        run.terms.auto_approve = auto_approve;
+        run.0.terms.risk = risk;
+        run.0.terms.auto_approve = auto_approve;
         let rule = gate_rule(&run, &run.steps[0]);
         assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
         // Whether the rules may be claimed is the same question.
@@ -345,7 +331,7 @@ fn the_next_step_waits_for_the_gate_before_it() {
 #[test]
 fn completion_needs_the_checks_to_hold_at_the_end() {
     let mut run = begin(vec![step(1), step(2)]);
-    run.terms.reverify = true;
+    run.0.terms.reverify = true;
     let start = |step| Event::StepStarted { step };
     apply(&mut run, &[start(1), passed(1), start(2), passed(2)]);
     assert_eq!(run.next(), Next::Repeat);
@@ -365,7 +351,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
 #[test]
 fn a_verdict_that_does_not_pass_holds_the_run_up() {
     let mut run = begin(vec![step(1)]);
-    run.terms.review_agent = Some("claude".to_owned());
+    run.0.terms.review_agent = Some("claude".to_owned());
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
     assert_eq!(run.next(), Next::Review { step: None });
     let review = |verdict| Event::ReviewFinished {
@@ -554,9 +540,9 @@ fn outcomes_of_older_generations_are_read_and_kept() {
 fn older_generations_wait_for_their_disposition_with_what_they_proved() {
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1), Event::RunFinalized]);
-    run.status = RunStatus::ReadyToFinish;
-    run.completed_at = None;
-    run.terms.reverify = true;
+    run.0.status = RunStatus::ReadyToFinish;
+    run.0.completed_at = None;
+    run.0.terms.reverify = true;
     let kept = FinishOutcome::new(Disposition::Kept);
     let record = Event::FinishRecorded { outcome: kept, replace: false };
     assert_eq!(
@@ -564,7 +550,7 @@ fn older_generations_wait_for_their_disposition_with_what_they_proved() {
         "Finish disposition 'kept' requires sufficient completion evidence.\n  - \
          verification_missing_or_failed"
     );
-    run.terms.plan_digest = String::new();
+    run.0.terms.plan_digest = String::new();
     apply(&mut run, &[record]);
     assert_eq!((run.status.word(), run.completed_at), ("completed", Some(run.last_update)));
 }
@@ -596,5 +582,33 @@ fn a_blocked_run_that_was_kept_can_go_on_and_one_that_was_discarded_cannot() {
             refused(&mut run, &event),
             "Finish outcome already recorded: discarded. Nothing of the work is left."
         );
+    }
+}
+
+#[test]
+fn a_record_that_no_run_can_have_is_not_restored() {
+    let sound = begin(vec![step(1), step(2)]).0;
+    assert_eq!(Run::restore(sound.clone()).map(|run| run.0), Ok(sound.clone()));
+    let stray = CheckResult {
+        check: 1,
+        verdict: CheckVerdict::Passed,
+        stdout: String::new(),
+        stderr: String::new(),
+    };
+    type Change = Box<dyn Fn(&mut Record)>;
+    let table: [(Change, &str); 5] = [
+        (Box::new(|r| "../x".clone_into(&mut r.id)), "`run_id` is \"../x\""),
+        (Box::new(|r| r.steps.clear()), "`steps` is empty, expected at least one step"),
+        (Box::new(|r| r.steps.swap(0, 1)), "the step at place 1 has the number 2"),
+        (Box::new(|r| r.steps[1].forgiven = 1), "step 2 has more forgiven attempts than attempts"),
+        (
+            Box::new(move |r| r.steps[0].results = vec![stray.clone()]),
+            "step 1 has results that do not belong to its checks",
+        ),
+    ];
+    for (change, expected) in table {
+        let mut record = sound.clone();
+        change(&mut record);
+        assert_eq!(Run::restore(record).unwrap_err().to_string(), expected);
     }
 }

@@ -233,18 +233,18 @@ impl Run {
         }
         // The time between a crash and the resumption was not spent on the run.
         if was_running && *event != Event::RunResumed {
-            self.active_ms += at.millis_since(self.last_update);
+            self.0.active_ms += at.millis_since(self.last_update);
         }
         self.forget_outdated_finish();
-        self.revision += 1;
-        self.last_update = at;
+        self.0.revision += 1;
+        self.0.last_update = at;
         Ok(())
     }
 
     fn log(&mut self, at: Timestamp, event: &str, step: Option<u32>, text: String, detail: &str) {
         let text = text::one_line(&text);
         let detail = detail.to_owned();
-        self.events.push(LogEntry { at, event: event.to_owned(), step, text, detail });
+        self.0.events.push(LogEntry { at, event: event.to_owned(), step, text, detail });
     }
 
     fn demand_running(&self, event: &'static str) -> Result<(), Refusal> {

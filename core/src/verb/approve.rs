@@ -3,7 +3,7 @@
 mod by_telegram;
 
 use crate::documents::approval::{PendingCall, pending_list};
-use crate::effect::{Command, Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
+use crate::effect::{Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
 use crate::engine::approval::pending;
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::handsoff::approval::Choice;
@@ -154,21 +154,10 @@ fn resume_line(call: &PendingCall) -> String {
 
 /// Lets the session go on; its hook is asked about the call again and finds the answer.
 async fn resume(io: &Io, call: &PendingCall) -> Exit {
-    let argv = ["claude", "-p", "--resume", &call.session_id];
-    let spec = ProcessSpec {
-        command: Command::Argv(argv.map(str::to_owned).to_vec()),
-        cwd: call.cwd.clone(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin: None,
-        timeout_ms: Some(limits::AGENT_TIMEOUT_MS),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: Some("claude".to_owned()),
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+    let spec = ProcessSpec::argv(["claude", "-p", "--resume", &call.session_id])
+        .in_folder(&call.cwd)
+        .timeout_ms(limits::AGENT_TIMEOUT_MS)
+        .label("claude");
     match io.process(spec).await {
         Ok(end) => {
             io.result(end.stdout.text()).await;

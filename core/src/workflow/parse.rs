@@ -11,7 +11,7 @@ use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Form, Header};
 use super::step::Draft;
-use super::{Checkbox, Outline, Parsed, Plan, Risk, Step, StepPlace, name, value};
+use super::{Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name, value};
 
 /// Reads a workflow file. Never fails: what is wrong is in [`Parsed::diagnostics`], and
 /// [`Parsed::plan`] is there exactly when none of them is an error. The time is linear in
@@ -269,22 +269,25 @@ impl<'a> Body<'a> {
         if has_errors {
             offer_renumbering(&mut diagnostics, &self.headers);
         }
-        let plan = match (has_errors, front.intent, front.success_criteria, front.risk) {
-            (false, Some(intent), Some(success_criteria), Some(risk)) => Some(Plan {
-                slug: name::slug(path),
-                intent,
-                success_criteria,
-                risk,
-                auto_approve: front.auto_approve,
-                branch: front.branch,
-                isolation: front.isolation,
-                progress_verbose: front.progress_verbose,
-                report_full: front.report_full,
-                dirty_allowed: front.dirty_allowed,
-                budgets: front.budgets,
-                steps: self.steps,
-                digest: digest(bytes, &self.checkboxes),
-            }),
+        let plan = match (front.intent, front.success_criteria, front.risk) {
+            (Some(intent), Some(success_criteria), Some(risk)) => {
+                let parts = PlanParts {
+                    slug: name::slug(path),
+                    intent,
+                    success_criteria,
+                    risk,
+                    auto_approve: front.auto_approve,
+                    branch: front.branch,
+                    isolation: front.isolation,
+                    progress_verbose: front.progress_verbose,
+                    report_full: front.report_full,
+                    dirty_allowed: front.dirty_allowed,
+                    budgets: front.budgets,
+                    steps: self.steps,
+                    digest: digest(bytes, &self.checkboxes),
+                };
+                Plan::without_errors(parts, &diagnostics)
+            }
             _ => None,
         };
         debug_assert_eq!(plan.is_some(), !has_errors, "no plan without a reason");

@@ -64,7 +64,7 @@ fn plain_or_quoted(text: &str) -> String {
     let file = format!(
         "---\nintent: {text}\nsuccess_criteria: x\nrisk_level: low\n---\n### 1. a\naction: b\nloop: false\n"
     );
-    let read = parse("", file.as_bytes()).plan.map(|plan| plan.intent);
+    let read = parse("", file.as_bytes()).plan.map(|plan| plan.into_parts().intent);
     if read.as_deref() == Some(text) && !text.starts_with(['"', '\'']) {
         return text.to_owned();
     }

@@ -39,7 +39,11 @@ fn step_file(lines: &str) -> String {
 
 /// The checks of a step whose `verify` is `text`.
 fn checks(text: &str) -> Vec<Check> {
-    plan(&step_file(&format!("action: do\nloop: false\nverify:{text}\n"))).steps.remove(0).checks
+    plan(&step_file(&format!("action: do\nloop: false\nverify:{text}\n")))
+        .into_parts()
+        .steps
+        .remove(0)
+        .checks
 }
 
 #[test]
@@ -386,7 +390,7 @@ fn actions_of_many_lines() {
 
 #[test]
 fn scripts() {
-    let script = |lines: &str| plan(&step_file(lines)).steps.remove(0).script;
+    let script = |lines: &str| plan(&step_file(lines)).into_parts().steps.remove(0).script;
     let table = [
         ("action: do\nloop: false\n```sh\necho 1\n\n  x\n```\n", Shell::Sh, "echo 1\n\n  x\n"),
         (
@@ -433,7 +437,7 @@ fn ticking_does_not_change_the_digest_and_editing_does() {
     let file = format!(
         "{FRONT}- [ ] **Step 1: One**\naction: do\nloop: false\n- [x] **Step 2: Two**\naction: do\nloop: false\n"
     );
-    let digest = |file: &str| plan(file).digest;
+    let digest = |file: &str| plan(file).into_parts().digest;
     let ticked = file.replace("- [ ] ", "- [x] ");
     assert_eq!(digest(&file), digest(&ticked));
     assert_eq!(digest(&file), digest(&file.replace("- [x] ", "- [X] ")));

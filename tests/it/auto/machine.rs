@@ -272,7 +272,7 @@ pub(super) fn shell(machine: &mut Machine, spec: &ProcessSpec) -> Result<Process
     let mut child = std::process::Command::new("sh")
         .args(["-c", line])
         .current_dir(Path::new(&spec.cwd))
-        .envs(spec.env_set.iter().cloned())
+        .envs(&spec.env_set)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -291,8 +291,7 @@ pub(super) fn shell(machine: &mut Machine, spec: &ProcessSpec) -> Result<Process
 
 /// A variable that a process is given.
 pub(super) fn variable<'a>(spec: &'a ProcessSpec, name: &str) -> &'a str {
-    let found = spec.env_set.iter().find(|(key, _)| key == name);
-    found.map(|(_, value)| value.as_str()).expect(name)
+    spec.env_set.get(name).expect(name)
 }
 
 fn version(bytes: &[u8]) -> Version {

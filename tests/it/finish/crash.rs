@@ -11,7 +11,7 @@ use onloop_core::run::{
     Beginning, CheckResult, CheckVerdict, Disposition, Event, Place, Run, RunStatus,
 };
 use onloop_core::time::Timestamp;
-use onloop_core::workflow::{Budgets, Check, Loop, Plan, Risk, ShellCheck, Step};
+use onloop_core::workflow;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
 
 const ID: &str = "x-20260320T094640Z";
@@ -130,30 +130,9 @@ impl Repo {
 
 /// A completed run of one step, in its worktree.
 fn completed() -> Run {
-    let plan = Plan {
-        slug: "x".to_owned(),
-        intent: "do x".to_owned(),
-        success_criteria: "x is done".to_owned(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps: vec![Step {
-            number: 1,
-            name: "Do".to_owned(),
-            action: "do".to_owned(),
-            script: None,
-            repeat: Loop::Never,
-            checks: vec![Check::Shell(ShellCheck::new("true"))],
-            gate: None,
-            sensitive: false,
-        }],
-        digest: "d".to_owned(),
-    };
+    let file = "---\nintent: do x\nsuccess_criteria: x is done\nrisk_level: low\n---\n\
+        - [ ] **Step 1: Do**\naction: do\nloop: false\nverify: true\n";
+    let plan = workflow::parse("hotl-workflow-x.md", file.as_bytes()).plan.expect("a valid file");
     let at = Timestamp::from_millis(1_774_000_000_000);
     let some = |text: &str| Some(text.to_owned());
     let place = Place {
@@ -332,7 +311,7 @@ fn a_conflict_is_recorded_as_given_up() {
     repo.borrow_mut().conflict = true;
     assert_eq!(host.run(&["onloop", "finish", ID, "merge"]), Ended::Exit(Exit::Failed));
     let run = records(&host).remove(0);
-    assert_eq!((run.finish, run.finish_intent), (None, None));
+    assert_eq!((&run.finish, &run.finish_intent), (&None, &None));
     let last = run.events.last().expect("events");
     assert_eq!(
         (last.event.as_str(), last.text.as_str()),

@@ -62,7 +62,7 @@ fn what_cannot_be_started_says_why() {
     let mut gone = argv(&["true"]);
     gone.cwd = "no/such/folder".to_owned();
     let mut nameless = argv(&["true"]);
-    nameless.env_set.push(("A=B".to_owned(), String::new()));
+    nameless.env_set.insert("A=B".to_owned(), String::new());
     let table = [
         (argv(&["no-such-program-here"]), FailureKind::NotFound, "no such program on `PATH`"),
         (argv(&["./missing"]), FailureKind::NotFound, "no such program at that path"),
@@ -89,7 +89,7 @@ fn what_cannot_be_started_says_why() {
 fn a_missing_shell_is_named() {
     let mut spec = line("true");
     spec.command = Command::Shell { shell: Shell::Bash, line: "true".to_owned() };
-    spec.env_set.push(("PATH".to_owned(), "/nonexistent".to_owned()));
+    spec.env_set.insert("PATH".to_owned(), "/nonexistent".to_owned());
     let failure = World::new().run(spec).unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotFound);
     assert_eq!(failure.message, "cannot run `bash`: there is no such program on `PATH`");
@@ -98,7 +98,7 @@ fn a_missing_shell_is_named() {
 #[test]
 fn the_environment_is_ours_plus_and_minus_what_was_asked() {
     let mut spec = line("echo \"$A-${HOME-none}-${PATH:+path}\"");
-    spec.env_set.push(("A".to_owned(), "x=1 y".to_owned()));
+    spec.env_set.insert("A".to_owned(), "x=1 y".to_owned());
     spec.env_remove.push("HOME".to_owned());
     assert_eq!(run(spec).stdout.text(), "x=1 y-none-path\n");
 }

@@ -16,26 +16,21 @@ use onloop_core::effect::{
 };
 use onloop_core::preflight::{PreflightFlags, Prepared};
 use onloop_core::time::Timestamp;
-use onloop_core::workflow::{Budgets, Plan, Risk};
+use onloop_core::workflow::{self, Plan};
 use tempfile::TempDir;
 
 /// A plan with the slug `x` that pins nothing.
 pub(super) fn plan() -> Plan {
-    Plan {
-        slug: "x".to_owned(),
-        intent: "do x".to_owned(),
-        success_criteria: "x is done".to_owned(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps: Vec::new(),
-        digest: String::new(),
-    }
+    plan_with("x", "").expect("a valid file")
+}
+
+/// The plan of a file with these lines in its frontmatter; `None` when it is not valid.
+pub(super) fn plan_with(slug: &str, frontmatter: &str) -> Option<Plan> {
+    let file = format!(
+        "---\nintent: do x\nsuccess_criteria: x is done\nrisk_level: low\n{frontmatter}---\n\
+         - [ ] **Step 1: Do**\naction: do\nloop: false\n"
+    );
+    workflow::parse(&format!("hotl-workflow-{slug}.md"), file.as_bytes()).plan
 }
 
 pub(super) struct Machine {

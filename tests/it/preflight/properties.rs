@@ -5,11 +5,11 @@ use onloop_core::preflight::{
     Act, BranchName, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, PreflightFlags, Wish,
     decide, worktree_path,
 };
-use onloop_core::workflow::{Isolation, Plan};
+use onloop_core::workflow::Plan;
 use proptest::option::of;
 use proptest::prelude::*;
 
-use super::machine::plan;
+use super::machine::plan_with;
 
 fn branch() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -59,14 +59,16 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn file() -> impl Strategy<Value = Plan> {
     let isolation =
-        of(prop::sample::select(vec![Isolation::Worktree, Isolation::Branch, Isolation::Host]));
-    (any::<String>(), of(branch()), isolation, any::<bool>()).prop_map(
-        |(slug, branch, isolation, dirty_allowed)| Plan {
-            slug,
-            branch,
-            isolation,
-            dirty_allowed,
-            ..plan()
+        prop::sample::select(vec!["", "worktree: true\n", "worktree: false\n", "worktree: host\n"]);
+    let dirty = prop::sample::select(vec!["", "dirty_worktree: allow\n"]);
+    (any::<String>(), of(branch()), isolation, dirty).prop_map(
+        |(slug, branch, isolation, dirty)| {
+            let pin = branch.map(|branch| format!("branch: {branch}\n")).unwrap_or_default();
+            let rest = format!("{isolation}{dirty}");
+            // A file that names a branch which git does not accept has no plan.
+            plan_with(&slug, &format!("{pin}{rest}"))
+                .or_else(|| plan_with(&slug, &rest))
+                .expect("a valid file")
         },
     )
 }

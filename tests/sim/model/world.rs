@@ -44,10 +44,8 @@ impl World {
     }
 
     fn act(&mut self, disk: &Disk, spec: &ProcessSpec) -> SimProcess {
-        let variable = |wanted: &str| {
-            let found = spec.env_set.iter().find(|(name, _)| name == wanted);
-            found.map(|(_, value)| value.clone()).expect("an agent is told its place")
-        };
+        let variable =
+            |wanted: &str| spec.env_set.get(wanted).cloned().expect("an agent is told its place");
         let number = |wanted: &str| variable(wanted).parse::<u32>().expect("a number");
         let (id, step, attempt) =
             (variable("ONLOOP_RUN_ID"), number("ONLOOP_STEP"), number("ONLOOP_ATTEMPT"));

@@ -5,6 +5,7 @@
 mod browser;
 mod cargo;
 mod command;
+mod deny;
 mod hosts;
 mod links;
 mod npm;

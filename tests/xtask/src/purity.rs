@@ -4,6 +4,9 @@
 //! source finds whole modules, imports under other names and code behind any feature.
 
 mod dependencies;
+mod direction;
+mod drawing;
+mod modules;
 mod source;
 
 use crate::sources::{SourceFile, Sources};
@@ -12,12 +15,49 @@ pub(crate) use dependencies::faults as dependency_faults;
 
 /// Everything in core's source that reaches outside.
 pub(crate) fn source_faults(sources: &Sources) -> Result<Vec<String>, String> {
+    faults_of(&core(sources)?)
+}
+
+/// Every import in core against the order of its rooms.
+pub(crate) fn direction_faults(sources: &Sources) -> Result<Vec<String>, String> {
+    Ok(direction::faults(&modules::Modules::read(&core(sources)?)?))
+}
+
+/// Compares the picture of the rooms in the documents with the code.
+pub(crate) fn check_drawing(sources: &Sources) -> Result<(), String> {
+    let (found, drawn) = drawn(sources)?;
+    if found == drawn {
+        return Ok(());
+    }
+    Err(format!("{}: the rooms are out of date; run `cargo xtask generate`", drawing::DOCUMENT))
+}
+
+/// Writes the picture of the rooms into the documents.
+pub(crate) fn write_drawing(sources: &Sources) -> Result<(), String> {
+    let (found, drawn) = drawn(sources)?;
+    if found == drawn {
+        return Ok(());
+    }
+    std::fs::write(sources.root().join(drawing::DOCUMENT), drawn).map_err(|error| error.to_string())
+}
+
+/// The document as it is and as it should be.
+fn drawn(sources: &Sources) -> Result<(String, String), String> {
+    let path = sources.root().join(drawing::DOCUMENT);
+    let found = std::fs::read_to_string(&path)
+        .map_err(|error| format!("{}: {error}", drawing::DOCUMENT))?
+        .replace("\r\n", "\n");
+    let drawn = drawing::with_drawing(&found, &modules::Modules::read(&core(sources)?)?)?;
+    Ok((found, drawn))
+}
+
+fn core(sources: &Sources) -> Result<Vec<SourceFile>, String> {
     let files: Vec<SourceFile> =
         sources.read("rs")?.into_iter().filter(|file| file.path.starts_with("core/src/")).collect();
     if !files.iter().any(|file| file.path == "core/src/lib.rs") {
         return Err("core/src/lib.rs is not where it was".to_owned());
     }
-    faults_of(&files)
+    Ok(files)
 }
 
 fn faults_of(files: &[SourceFile]) -> Result<Vec<String>, String> {

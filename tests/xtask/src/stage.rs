@@ -3,9 +3,10 @@
 //! Those that finish in a second come first, so that a slip costs a second.
 
 use crate::cargo::Cargo;
+use crate::command::target_folder;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{browser, hosts, links, npm, purity, sizes, vscode};
+use crate::{browser, deny, hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -46,6 +47,11 @@ pub(crate) const CI: &[Stage] = &[
     Stage { name: "sizes", about: "no source file is too long to read", run: file_sizes },
     Stage { name: "links", about: "links between documents lead somewhere", run: document_links },
     Stage { name: "purity", about: "core asks for effects and performs none", run: pure_core },
+    Stage {
+        name: "deny",
+        about: "nothing is built from what has other terms, sources or known vulnerabilities",
+        run: deny::check,
+    },
     Stage { name: "core-alone", about: "core passes its tests without its hosts", run: core_alone },
     Stage { name: "wasm", about: "core builds for WebAssembly", run: wasm },
     Stage {
@@ -77,6 +83,11 @@ pub(crate) const CI: &[Stage] = &[
         run: vscode::test,
     },
     Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
+    Stage {
+        name: "public-api",
+        about: "what core offers to other crates is what is written down",
+        run: public_api,
+    },
     Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
 ];
 
@@ -109,7 +120,9 @@ fn document_links() -> Result<Tally, Stop> {
 }
 
 fn pure_core() -> Result<Tally, Stop> {
-    let mut faults = purity::source_faults(&Sources::of_workspace())?;
+    let sources = Sources::of_workspace();
+    let mut faults = purity::source_faults(&sources)?;
+    faults.extend(purity::direction_faults(&sources)?);
     faults.extend(purity::dependency_faults()?);
     refuse("core is not pure", faults)
 }
@@ -139,11 +152,14 @@ fn clippy() -> Result<Tally, Stop> {
 }
 
 fn generated() -> Result<Tally, Stop> {
+    purity::check_drawing(&Sources::of_workspace())?;
     Cargo::new("run --locked --quiet -p onloop-documents -- check").run()
 }
 
 fn generate() -> Result<Tally, Stop> {
-    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()
+    purity::write_drawing(&Sources::of_workspace())?;
+    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()?;
+    public_api_tool("write")
 }
 
 fn test() -> Result<Tally, Stop> {
@@ -163,6 +179,28 @@ fn test() -> Result<Tally, Stop> {
 fn bench() -> Result<Tally, Stop> {
     Cargo::new("test --locked -p onloop-tests --benches").test()?;
     Ok(Tally::default())
+}
+
+/// Rustdoc's JSON is for tools of one release of Rust, so it has to be asked for like this.
+fn rustdoc_json() -> Result<String, Stop> {
+    Cargo::new("rustdoc --locked -p onloop-core --lib --all-features -- -Z unstable-options")
+        .args("--output-format json")
+        .env("RUSTC_BOOTSTRAP", "1")
+        .run()?;
+    Ok(target_folder().join("doc/onloop_core.json").display().to_string())
+}
+
+fn public_api_tool(verb: &str) -> Result<Tally, Stop> {
+    let json = rustdoc_json()?;
+    Cargo::new("run --locked --quiet -p onloop-public-api --")
+        .arg(&json)
+        .arg(verb)
+        .arg("core/public-api.txt")
+        .run()
+}
+
+fn public_api() -> Result<Tally, Stop> {
+    public_api_tool("check")
 }
 
 fn docs() -> Result<Tally, Stop> {

@@ -22,13 +22,10 @@ pub(in crate::documents) fn verdict_from_parts(
     })
 }
 
-pub(super) fn from_document(document: RunDocument) -> Result<Run, ReadError> {
-    if !is_run_id(&document.run_id) {
-        return Err(damaged(format!("`run_id` is {:?}", text::ellipsis(&document.run_id, 80))));
-    }
+pub(super) fn from_document(document: RunDocument) -> Result<Record, ReadError> {
     let started_at = read_time(document.started_at.as_deref()).unwrap_or(Timestamp::EPOCH);
     let steps = document.steps.into_iter().enumerate().map(read_step).collect::<Result<_, _>>()?;
-    Ok(Run {
+    Ok(Record {
         status: read_run_status(&document.status)?,
         place: Place {
             workflow_path: document.workflow_path,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Attachment, attach};
-use crate::documents::run::shell_word;
 use crate::effect::{
     Command, Durability, Expect, GitRequest, HttpSpec, ProcessSpec, Request, Say, Version,
 };
@@ -159,12 +158,12 @@ fn process(spec: ProcessSpec, attachments: &mut Vec<Vec<u8>>) -> ProcessDocument
         command: match spec.command {
             Command::Argv(argv) => CommandDocument::Argv { argv },
             Command::Shell { shell, line } => {
-                CommandDocument::Shell { shell: shell_word(shell), line }
+                CommandDocument::Shell { shell: shell.as_str(), line }
             }
         },
         cwd: spec.cwd,
         env_remove: spec.env_remove,
-        env_set: spec.env_set.into_iter().collect(),
+        env_set: spec.env_set,
         stdin: spec.stdin.map(|bytes| attach(attachments, bytes)),
         timeout_ms: spec.timeout_ms,
         capture_bytes: spec.capture_bytes,
@@ -217,15 +216,14 @@ fn git(request: GitRequest) -> GitDocument {
 mod tests {
     use super::*;
     use crate::effect::wire::{Message, write_turn};
-    use crate::effect::{HttpMethod, Turn};
-    use crate::workflow::Shell;
+    use crate::effect::{HttpMethod, Shell, Turn};
 
     fn spec(command: Command) -> ProcessSpec {
         ProcessSpec {
             command,
             cwd: ".".to_owned(),
             env_remove: vec!["A".to_owned()],
-            env_set: vec![("B".to_owned(), "1".to_owned()), ("B".to_owned(), "2".to_owned())],
+            env_set: BTreeMap::from([("B".to_owned(), "2".to_owned())]),
             stdin: Some(b"in".to_vec()),
             timeout_ms: None,
             capture_bytes: 10,

@@ -5,7 +5,7 @@
 //! the repository, and only an answer of exactly one word counts.
 
 use super::Escalation;
-use crate::effect::{Command, Io, ProcessSpec, ProcessStatus};
+use crate::effect::{Io, ProcessSpec, ProcessStatus};
 use crate::engine::supervisor::session_names;
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::limits;
@@ -38,21 +38,13 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         return ask("no time was left");
     }
     let fence = crate::handsoff::approval::nonce(io.start().random, 1);
-    let spec = ProcessSpec {
-        command: Command::Argv(ARGV.map(str::to_owned).to_vec()),
+    let spec = ProcessSpec::argv(ARGV)
         // Instructions and settings of the repository are not for its judge.
-        cwd: io.env("HOME").unwrap_or(&io.start().cwd).to_owned(),
-        env_remove: session_names(io),
-        env_set: vec![(DEPTH_VARIABLE.to_owned(), "1".to_owned())],
-        stdin: Some(prompt(escalation, &fence).into_bytes()),
-        timeout_ms: Some(timeout_ms),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
-    };
+        .in_folder(io.env("HOME").unwrap_or(&io.start().cwd))
+        .without_env(session_names(io))
+        .with_env([(DEPTH_VARIABLE, "1")])
+        .with_stdin(prompt(escalation, &fence))
+        .timeout_ms(timeout_ms);
     match io.process(spec).await {
         Err(failure) => ask(&text::one_line(&failure.message)),
         Ok(end) => match end.status {

@@ -49,12 +49,16 @@ fn every_place_has_its_policy() {
 #[test]
 fn a_link_is_as_bad_as_what_it_points_to() {
     let mut places = Places::new("/srv/repo");
-    places.links.insert("/srv/repo/docs".to_owned(), "/etc".to_owned());
-    places.links.insert("/srv/repo/.git".to_owned(), "/srv/repo/x".to_owned());
-    places.links.insert("/srv/repo/up".to_owned(), "../.ssh/id_rsa".to_owned());
-    assert_eq!(places.place("docs"), Place::Outside);
-    assert_eq!(places.place(".git"), Place::Git);
-    assert_eq!(places.place("up"), Place::Secret);
+    places.links.insert("/srv/repo/docs".to_owned(), Link::To("/etc".to_owned()));
+    places.links.insert("/srv/repo/.git".to_owned(), Link::To("/srv/repo/x".to_owned()));
+    places.links.insert("/srv/repo/up".to_owned(), Link::To("../.ssh/id_rsa".to_owned()));
+    places.links.insert("/srv/repo/new".to_owned(), Link::Dangling);
+    assert_eq!(places.class("docs"), PathClass::Outside);
+    assert_eq!(places.class(".git"), PathClass::Git);
+    assert_eq!(places.class("up"), PathClass::Secret);
+    let finding = places.judge_text("new", Access::Write).expect("a dangling link is denied");
+    assert_eq!(finding.decision, Decision::Deny);
+    assert_eq!(finding.reason, "`new` is a link that leads nowhere");
 }
 
 #[test]

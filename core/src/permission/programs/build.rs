@@ -2,8 +2,7 @@
 
 use super::Class::{Builds, Connects, Publishes, Runs};
 use super::Role::{Data, Write};
-use super::{Program, makes_with, plain, program, takes};
-use crate::permission::scripts;
+use super::{Check, Program, makes_with, plain, program, takes};
 
 pub(super) const TABLE: &[Program] = &[
     program(&["make", "gmake"], Builds, "builds with the project's makefile")
@@ -50,7 +49,7 @@ pub(super) const TABLE: &[Program] = &[
             super::makes(&["-e", "--environment-overrides"], Runs),
         ])
         .only_these_options()
-        .check(scripts::make),
+        .check(Check::Make),
     program(&["ninja", "samu"], Builds, "builds what was configured")
         .options(&[
             takes(&["-C"], Write),
@@ -59,7 +58,7 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-f", "-t"], Data, Runs),
         ])
         .only_these_options()
-        .check(scripts::ninja),
+        .check(Check::Ninja),
     program(&["cmake"], Builds, "configures and builds")
         .options(&[
             takes(&["-S", "-B", "--build", "--open"], Write),
@@ -117,7 +116,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Write])
-        .check(scripts::cmake),
+        .check(Check::Cmake),
     program(
         &[
             "ctest",
@@ -153,13 +152,13 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "builds and tests Rust, running build scripts",
     )
-    .check(scripts::package_manager),
+    .check(Check::PackageManager),
     program(
         &["npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx", "corepack", "node-gyp"],
         Runs,
         "runs the scripts of packages",
     )
-    .check(scripts::package_manager),
+    .check(Check::PackageManager),
     program(
         &[
             "pip",
@@ -179,7 +178,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "installs and runs packages",
     )
-    .check(scripts::package_manager),
+    .check(Check::PackageManager),
     program(
         &[
             "gem", "bundle", "bundler", "composer", "mix", "rebar3", "cabal", "stack", "opam",
@@ -188,7 +187,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "builds and runs packages",
     )
-    .check(scripts::package_manager),
+    .check(Check::PackageManager),
     program(
         &[
             "pytest",

@@ -2,8 +2,7 @@
 
 use super::Class::{Changes, Connects, Deletes, Destroys, Prints, Reads, Reveals, Runs, Writes};
 use super::Role::{Command, Data, List, Read, Write};
-use super::{Program, attached, makes_with, plain, program, takes};
-use crate::permission::scripts;
+use super::{Check, Program, attached, makes_with, plain, program, takes};
 
 pub(super) const TABLE: &[Program] = &[
     program(&["ls", "dir", "vdir", "exa", "eza", "lsd"], Reads, "lists folders")
@@ -81,7 +80,7 @@ pub(super) const TABLE: &[Program] = &[
     program(&["basename", "dirname"], Prints, "takes paths apart").open(),
     program(&["pwd"], Prints, "names the working folder").open(),
     program(&["which", "whereis"], Reads, "finds programs"),
-    program(&["find", "gfind"], Reads, "finds files").check(scripts::find),
+    program(&["find", "gfind"], Reads, "finds files").check(Check::Find),
     program(&["fd", "fdfind"], Reads, "finds files")
         .options(&[
             takes(
@@ -119,7 +118,7 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[takes(&["-m", "--mode"], Data), attached(&["-Z", "--context"])])
         .operands(&[Write]),
     program(&["tee"], Writes, "copies its input to files").operands(&[Write]),
-    program(&["chmod"], Changes, "changes who may use a file").check(scripts::chmod),
+    program(&["chmod"], Changes, "changes who may use a file").check(Check::Chmod),
     program(&["chown", "chgrp", "chattr", "setfacl", "chcon"], Changes, "changes who owns a file")
         .operands(&[Data, Write]),
     program(&["touch", "truncate", "mktemp"], Changes, "makes or changes files")
@@ -134,8 +133,8 @@ pub(super) const TABLE: &[Program] = &[
             takes(&["-t", "--target-directory"], Write),
             takes(&["-S", "--suffix", "-m", "--mode", "-o", "-g"], Data),
         ])
-        .check(scripts::copy),
-    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(scripts::rm),
+        .check(Check::Copy),
+    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(Check::Rm),
     program(&["rmdir"], Deletes, "removes empty folders").operands(&[Write]),
     program(
         &["shred", "wipefs", "mkfs", "mke2fs", "fdisk", "sfdisk", "parted", "blkdiscard"],
@@ -147,7 +146,7 @@ pub(super) const TABLE: &[Program] = &[
         Destroys,
         "erases disks",
     ),
-    program(&["dd"], Changes, "copies blocks").check(scripts::dd),
+    program(&["dd"], Changes, "copies blocks").check(Check::Dd),
     program(&["rsync", "scp", "sftp"], Connects, "copies files between machines"),
     program(&["tar", "bsdtar"], Changes, "packs and unpacks archives").options(&[
         makes_with(

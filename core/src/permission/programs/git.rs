@@ -5,8 +5,7 @@ use super::Class::{
     Runs, Wraps,
 };
 use super::Role::{Data, Object, Read, Refused, Write};
-use super::{Flag, Program, attached, makes, makes_with, plain, program, takes};
-use crate::permission::git;
+use super::{Check, Flag, Program, attached, makes, makes_with, plain, program, takes};
 
 /// What `diff`, `log`, `show` and their kin have in common.
 const HISTORY: &[Flag] = &[
@@ -143,7 +142,7 @@ const PR_OPTIONS: &[Flag] = &[
 ];
 
 const fn forge(names: &'static [&'static str], about: &'static str) -> Program {
-    program(names, Reports, about).options(PR_OPTIONS).only_these_options().check(git::forge_query)
+    program(names, Reports, about).options(PR_OPTIONS).only_these_options().check(Check::ForgeQuery)
 }
 
 const SUBCOMMANDS: &[Program] = &[
@@ -189,9 +188,9 @@ const SUBCOMMANDS: &[Program] = &[
         .operands(&[Object])
         .options(&[makes(&["--textconv", "--filters"], Runs), plain(&["-p", "-t", "-s", "-e"])])
         .only_these_options(),
-    program(&["reflog"], Reads, "shows where branches were").options(HISTORY).check(git::reflog),
-    program(&["branch"], Changes, "makes, renames and deletes branches").check(git::listing),
-    program(&["tag"], Changes, "makes and deletes tags").check(git::listing),
+    program(&["reflog"], Reads, "shows where branches were").options(HISTORY).check(Check::Reflog),
+    program(&["branch"], Changes, "makes, renames and deletes branches").check(Check::Listing),
+    program(&["tag"], Changes, "makes and deletes tags").check(Check::Listing),
     program(
         &[
             "worktree",
@@ -209,7 +208,7 @@ const SUBCOMMANDS: &[Program] = &[
         Changes,
         "changes the repository",
     )
-    .check(git::nested_listing),
+    .check(Check::NestedListing),
     program(&["add", "stage"], Records, "stages changes")
         .operands(&[Read])
         .options(&[
@@ -315,7 +314,7 @@ const SUBCOMMANDS: &[Program] = &[
             takes(&["--depth", "--deepen", "-j", "--jobs"], Data),
         ])
         .only_these_options()
-        .check(git::fetch),
+        .check(Check::Fetch),
     program(&["rebase"], Records, "puts the branch on top of the main one")
         .options(&[
             plain(&[
@@ -334,7 +333,7 @@ const SUBCOMMANDS: &[Program] = &[
             makes_with(&["-x", "--exec"], Data, Runs),
         ])
         .only_these_options()
-        .check(git::rebase),
+        .check(Check::Rebase),
     program(&["push"], Records, "sends commits to a remote")
         .options(&[
             plain(&[
@@ -385,10 +384,11 @@ const SUBCOMMANDS: &[Program] = &[
             ),
         ])
         .only_these_options()
-        .check(git::push),
+        .check(Check::Push),
     program(&["reset", "restore"], Discards, "throws changes away"),
     program(&["clean"], Deletes, "deletes untracked files"),
-    program(&["checkout", "switch"], Changes, "changes the checked out files").check(git::checkout),
+    program(&["checkout", "switch"], Changes, "changes the checked out files")
+        .check(Check::Checkout),
     program(
         &["filter-branch", "filter-repo", "update-ref", "replace"],
         Deletes,
@@ -456,7 +456,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .subcommands(SUBCOMMANDS)
-        .check(git::outer),
+        .check(Check::GitOptions),
     program(&["gh"], Reports, "GitHub")
         .only_these_options()
         .options(&[plain(&["--version"]), takes(&["-R", "--repo"], Data)])
@@ -501,12 +501,12 @@ pub(super) const TABLE: &[Program] = &[
                     "changes issues",
                 )
                 .options(PR_OPTIONS)
-                .check(git::issue_edit),
+                .check(Check::IssueEdit),
             ]),
             program(&["label"], Reports, "labels").subcommands(&[
                 forge(&["list"], "shows labels"),
                 program(&["create", "edit", "delete", "clone"], Publishes, "changes labels")
-                    .check(git::label),
+                    .check(Check::Label),
             ]),
             program(&["project"], Reports, "projects").subcommands(&[
                 forge(&["list", "field-list", "view", "item-list"], "shows projects"),
@@ -528,7 +528,8 @@ pub(super) const TABLE: &[Program] = &[
                 ),
             ]),
             program(&["repo"], Connects, "repositories").subcommands(&[
-                program(&["view", "list"], Connects, "shows repositories").check(git::repo_view),
+                program(&["view", "list"], Connects, "shows repositories")
+                    .check(Check::RepositoryView),
                 program(
                     &[
                         "delete",
@@ -546,8 +547,8 @@ pub(super) const TABLE: &[Program] = &[
                     "changes repositories",
                 ),
             ]),
-            program(&["auth"], Reveals, "credentials").check(git::auth),
-            program(&["api"], Connects, "sends any request to GitHub").check(git::api),
+            program(&["auth"], Reveals, "credentials").check(Check::ForgeAuth),
+            program(&["api"], Connects, "sends any request to GitHub").check(Check::ForgeApi),
             program(
                 &[
                     "release",

@@ -2,8 +2,7 @@
 
 use super::Class::{Administers, Builds, Connects, Publishes, Reads, Reveals, Runs};
 use super::Role::{AtFile, Data, Read, Shell, Write};
-use super::{Program, makes, makes_with, plain, program, takes};
-use crate::permission::{workflow, wrappers};
+use super::{Check, Program, makes, makes_with, plain, program, takes};
 
 pub(super) const TABLE: &[Program] = &[
     program(&["curl"], Connects, "fetches or sends over the network").options(&[
@@ -135,7 +134,7 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-o"], Data, Runs),
         ])
         .operands(&[Data, Shell])
-        .check(wrappers::remote),
+        .check(Check::Remote),
     program(
         &[
             "ssh-add",
@@ -176,7 +175,7 @@ pub(super) const TABLE: &[Program] = &[
         Connects,
         "controls containers",
     )
-    .check(wrappers::container),
+    .check(Check::Container),
     program(
         &[
             "psql",
@@ -214,15 +213,15 @@ pub(super) const TABLE: &[Program] = &[
             )
             .options(&[plain(&["--json", "--all"]), takes(&["--run-id", "--platform"], Data)])
             .only_these_options(),
-            program(&["session"], Administers, "controls sessions").check(workflow::own_session),
+            program(&["session"], Administers, "controls sessions").check(Check::OwnSession),
             program(&["step"], Builds, "records and verifies a step")
                 .options(&[takes(&["--run-id", "--reason"], Data)])
                 .only_these_options()
-                .check(workflow::drives_run),
+                .check(Check::DrivesRun),
             program(&["gate"], Builds, "records what the rules of a run decide")
                 .options(&[takes(&["--run-id", "--mode"], Data)])
                 .only_these_options()
-                .check(workflow::decides_by_rule),
+                .check(Check::DecidesByRule),
             program(&["finalize"], Builds, "repeats the checks of a run")
                 .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
                 .only_these_options(),
@@ -231,12 +230,12 @@ pub(super) const TABLE: &[Program] = &[
                 Builds,
                 "begins, changes or ends a run",
             )
-            .check(workflow::decides_about_a_run),
+            .check(Check::DecidesAboutRun),
             program(&["permit", "approve"], Reads, "says what an agent may do")
-                .check(workflow::answers_for_a_person),
+                .check(Check::AnswersForPerson),
             program(&["hook"], Administers, "answers an agent host"),
             program(&["install", "uninstall"], Administers, "changes who judges the agent")
-                .check(workflow::changes_guard),
+                .check(Check::ChangesGuard),
         ]),
     program(
         &[

@@ -2,12 +2,11 @@
 
 use super::Class::{Administers, Escalates, Leaves, Prints, Reads, Reveals, Runs, Wraps};
 use super::Role::{Command, Data, List, Read, Shell};
-use super::{Program, attached, makes, makes_with, plain, program, takes};
-use crate::permission::{scripts, wrappers};
+use super::{Check, Program, attached, makes, makes_with, plain, program, takes};
 
 pub(super) const TABLE: &[Program] = &[
     program(&["echo"], Prints, "prints its arguments").open(),
-    program(&["printf"], Prints, "prints its arguments").check(scripts::printf),
+    program(&["printf"], Prints, "prints its arguments").check(Check::Printf),
     program(
         &[
             "true", "false", ":", "exit", "return", "break", "continue", "shift", "wait", "jobs",
@@ -16,15 +15,13 @@ pub(super) const TABLE: &[Program] = &[
         Prints,
         "steers the script",
     ),
-    program(&["test", "["], Reads, "checks files and values")
-        .operands(&[Data])
-        .check(scripts::test),
+    program(&["test", "["], Reads, "checks files and values").operands(&[Data]).check(Check::Test),
     program(&["type"], Prints, "names programs; on another system, prints files").operands(&[Read]),
-    program(&["set"], Prints, "changes how the shell runs").check(scripts::set),
-    program(&["shopt"], Prints, "changes how the shell runs").check(scripts::shopt),
+    program(&["set"], Prints, "changes how the shell runs").check(Check::Set),
+    program(&["shopt"], Prints, "changes how the shell runs").check(Check::Shopt),
     program(&["export", "readonly", "declare", "typeset", "local"], Prints, "sets variables")
-        .check(scripts::declare),
-    program(&["unset", "getopts"], Prints, "changes variables").check(scripts::plain_names),
+        .check(Check::Declare),
+    program(&["unset", "getopts"], Prints, "changes variables").check(Check::VariableNames),
     program(&["read", "mapfile", "readarray"], Prints, "reads lines into variables")
         .options(&[
             takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
@@ -33,10 +30,10 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-C", "-c"], Data, Runs),
         ])
         .only_these_options()
-        .check(scripts::plain_names),
+        .check(Check::VariableNames),
     program(&["let"], Runs, "evaluates arithmetic"),
     program(&["cd", "pushd", "popd", "chdir"], Leaves, "changes the working folder"),
-    program(&["eval"], Wraps, "runs its arguments as a command").check(wrappers::eval),
+    program(&["eval"], Wraps, "runs its arguments as a command").check(Check::Eval),
     program(&["exec"], Wraps, "replaces the shell by a command")
         .options(&[takes(&["-a"], Data), plain(&["-c", "-l"])])
         .only_these_options()
@@ -45,10 +42,10 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
         .only_these_options()
         .operands(&[Command])
-        .check(wrappers::command),
-    program(&["trap"], Wraps, "runs a command later").check(wrappers::trap),
+        .check(Check::Builtin),
+    program(&["trap"], Wraps, "runs a command later").check(Check::Trap),
     program(&["source", "."], Runs, "runs a file in this shell").operands(&[Read]),
-    program(&["alias"], Runs, "renames commands").check(wrappers::alias),
+    program(&["alias"], Runs, "renames commands").check(Check::Alias),
     program(
         &[
             "unalias", "enable", "hash", "complete", "compgen", "bind", "ulimit", "umask",
@@ -57,7 +54,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "changes the shell",
     ),
-    program(&["env"], Reveals, "runs a command with other variables").check(wrappers::env),
+    program(&["env"], Reveals, "runs a command with other variables").check(Check::Env),
     program(&["printenv"], Reveals, "prints variables"),
     program(&["nohup", "setsid", "unbuffer", "catchsegv"], Wraps, "runs a command detached")
         .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
@@ -66,7 +63,7 @@ pub(super) const TABLE: &[Program] = &[
     program(&["nice", "ionice", "chrt", "taskset"], Wraps, "runs a command with a priority")
         .options(&[takes(&["-n", "--adjustment", "-c", "--class", "--classdata", "-p"], Data)])
         .operands(&[Command])
-        .check(wrappers::old_style_number),
+        .check(Check::LeadingNumber),
     program(&["time", "gtime"], Wraps, "measures a command")
         .options(&[
             plain(&["-p", "-v", "--verbose"]),
@@ -95,11 +92,11 @@ pub(super) const TABLE: &[Program] = &[
         .only_these_options()
         .operands(&[super::Role::Write, Command]),
     program(&["xargs", "gxargs"], Wraps, "runs a command with arguments from its input")
-        .check(wrappers::xargs),
+        .check(Check::Xargs),
     program(&["watch"], Wraps, "runs a command again and again")
         .options(&[takes(&["-n", "--interval", "-q", "--equexit"], Data)])
-        .check(wrappers::watch),
-    program(&["parallel"], Runs, "runs many commands").check(wrappers::parallel),
+        .check(Check::Watch),
+    program(&["parallel"], Runs, "runs many commands").check(Check::Parallel),
     program(
         &[
             "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "busybox",
@@ -108,7 +105,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs shell code",
     )
-    .check(wrappers::shell),
+    .check(Check::Shell),
     program(
         &[
             "sudo",
@@ -133,7 +130,7 @@ pub(super) const TABLE: &[Program] = &[
         ],
         Data,
     )])
-    .check(wrappers::privileged),
+    .check(Check::Privileged),
     program(
         &[
             "chroot",
@@ -150,7 +147,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs a command in another environment",
     )
-    .check(wrappers::rest_is_command),
+    .check(Check::UnknownWrapper),
     program(
         &[
             "strace",
@@ -191,7 +188,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs a command",
     )
-    .check(wrappers::rest_is_command),
+    .check(Check::UnknownWrapper),
     program(
         &[
             "python", "python2", "python3", "pypy", "pypy3", "ipython", "node", "nodejs", "ruby",
@@ -222,7 +219,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs Windows code",
     ),
-    program(&["module", "ml"], Prints, "loads a tool chain").check(scripts::module),
+    program(&["module", "ml"], Prints, "loads a tool chain").check(Check::Module),
     program(&["date"], Prints, "shows the time")
         .options(&[
             takes(&["-d", "--date"], Data),
@@ -233,7 +230,7 @@ pub(super) const TABLE: &[Program] = &[
             plain(&["-u", "--utc", "--universal", "-R", "--rfc-email", "-j"]),
         ])
         .only_these_options()
-        .check(scripts::date),
+        .check(Check::Date),
     program(
         &["sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale"],
         Prints,

@@ -2,8 +2,7 @@
 
 use super::Class::{Changes, Reads, Reveals, Runs};
 use super::Role::{Data, List, Read, Write};
-use super::{Program, attached, makes, makes_with, plain, program, takes};
-use crate::permission::scripts;
+use super::{Check, Program, attached, makes, makes_with, plain, program, takes};
 
 pub(super) const TABLE: &[Program] = &[
     program(&["cat", "tac", "rev"], Reads, "prints files").operands(&[Read]),
@@ -53,7 +52,7 @@ pub(super) const TABLE: &[Program] = &[
             attached(&["--color", "--colour"]),
         ])
         .operands(&[Data, Read])
-        .check(scripts::pattern_option),
+        .check(Check::PatternOption),
     program(&["rg"], Reads, "searches a folder for a pattern")
         .options(&[
             takes(&["-e", "--regexp"], Data),
@@ -110,7 +109,7 @@ pub(super) const TABLE: &[Program] = &[
             makes(&["-z", "--search-zip"], Runs),
         ])
         .operands(&[Data, Read])
-        .check(scripts::pattern_option),
+        .check(Check::PatternOption),
     program(&["sort"], Reads, "sorts lines")
         .options(&[
             takes(&["-o", "--output"], Write),
@@ -257,7 +256,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(scripts::jq),
+        .check(Check::Jq),
     program(&["yq"], Reads, "queries YAML")
         .options(&[
             makes(&["-i", "--inplace", "--in-place"], Changes),
@@ -284,7 +283,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(scripts::yq),
+        .check(Check::Yq),
     program(&["awk", "gawk", "mawk", "nawk"], Reads, "runs a small program over lines")
         .options(&[
             takes(&["-F", "--field-separator", "-v", "--assign"], Data),
@@ -298,7 +297,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(scripts::awk),
+        .check(Check::Awk),
     program(&["sed", "gsed"], Reads, "edits a stream")
         .options(&[
             makes(&["-i", "--in-place", "-I"], Changes),
@@ -324,5 +323,5 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(scripts::sed),
+        .check(Check::Sed),
 ];

@@ -1,11 +1,11 @@
 //! What stands behind a `$` or between backquotes.
 
 use super::ScopeKind;
-use super::reader::{Reader, Step};
+use super::reader::{Parse, Reader};
 use super::word::{Builder, Piece};
 
 impl Reader<'_> {
-    pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Step<()> {
+    pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         match self.peek() {
             Some(b'\'') if !quoted => self.ansi_quoted(word),
@@ -23,7 +23,7 @@ impl Reader<'_> {
                 Ok(())
             }
             Some(b'{') => self.braced(quoted, word),
-            Some(b'[') => Err(self.refusal("`$[` is not understood")),
+            Some(b'[') => Err(self.unparsed("`$[` is not understood")),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {
                 let name = self.name().to_owned();
                 word.pieces.push(Piece::Variable { name, quoted });
@@ -51,38 +51,38 @@ impl Reader<'_> {
     }
 
     /// The commands up to the closing parenthesis, whose opening one is already taken.
-    pub(super) fn substitution_body(&mut self) -> Step<()> {
+    pub(super) fn substitution_body(&mut self) -> Parse<()> {
         self.enter()?;
         // Shells disagree on whose body comes first.
         if !self.pending.is_empty() {
-            return Err(self.refusal("a substitution stands between a here-document and its body"));
+            return Err(self.unparsed("a substitution stands between a here-document and its body"));
         }
         let outer = self.scope;
         self.open_scope(ScopeKind::Subshell);
         self.read_list(&[")"])?;
         if !self.eat(")") {
-            return Err(self.refusal("a parenthesis is not closed"));
+            return Err(self.unparsed("a parenthesis is not closed"));
         }
         if !self.pending.is_empty() {
-            return Err(self.refusal("a here-document has no body"));
+            return Err(self.unparsed("a here-document has no body"));
         }
         self.scope = outer;
         self.leave();
         Ok(())
     }
 
-    pub(super) fn backquoted(&mut self, quoted: bool, word: &mut Builder) -> Step<()> {
+    pub(super) fn backquoted(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         let mut inner = String::new();
         loop {
             match self.take_char() {
-                None => return Err(self.refusal("a backquote is not closed")),
+                None => return Err(self.unparsed("a backquote is not closed")),
                 Some('`') => break,
                 Some('\\') => match self.take_char() {
                     Some(c @ ('$' | '`' | '\\')) => inner.push(c),
                     Some('"') if quoted => inner.push('"'),
                     Some(c) => inner.extend(['\\', c]),
-                    None => return Err(self.refusal("a backquote is not closed")),
+                    None => return Err(self.unparsed("a backquote is not closed")),
                 },
                 Some(c) => inner.push(c),
             }
@@ -93,10 +93,10 @@ impl Reader<'_> {
     }
 
     /// `${…}`; the position is on the brace.
-    fn braced(&mut self, quoted: bool, word: &mut Builder) -> Step<()> {
+    fn braced(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(') | None) {
-            return Err(self.refusal("a substitution in `${ }` is not understood"));
+            return Err(self.unparsed("a substitution in `${ }` is not understood"));
         }
         let mut bare = true;
         if self.eat("!") {
@@ -125,7 +125,7 @@ impl Reader<'_> {
     }
 
     /// What follows the name in `${name…}`, up to and with the brace.
-    fn braced_rest(&mut self, name: &str, quoted: bool) -> Step<()> {
+    fn braced_rest(&mut self, name: &str, quoted: bool) -> Parse<()> {
         self.enter()?;
         if self.starts_with("@P") {
             self.concern("`${name@P}` runs the substitutions in the variable's value");
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let mut ignored = Builder::default();
         loop {
             match self.peek() {
-                None => return Err(self.refusal("`${` is not closed")),
+                None => return Err(self.unparsed("`${` is not closed")),
                 Some(b'}') => break,
                 Some(b'\'') if !quoted => self.single_quoted(&mut ignored)?,
                 Some(b'"') => self.double_quoted(&mut ignored)?,
@@ -191,12 +191,12 @@ impl Reader<'_> {
     }
 
     /// Arithmetic up to its `))`; the position is behind the opening ones.
-    pub(super) fn arithmetic(&mut self) -> Step<()> {
+    pub(super) fn arithmetic(&mut self) -> Parse<()> {
         self.position -= 2;
         let end = self.arithmetic_end();
         self.position += 2;
         let Some(end) = end else {
-            return Err(self.refusal("arithmetic is not closed"));
+            return Err(self.unparsed("arithmetic is not closed"));
         };
         self.spend(end - self.position)?;
         let text = self.text[self.position..end].to_owned();
@@ -206,7 +206,7 @@ impl Reader<'_> {
 
     /// Text that the shell evaluates as arithmetic: names in it are evaluated in turn, and
     /// a value such as `a[$(id)]` runs a command.
-    pub(super) fn evaluated(&mut self, text: &str) -> Step<()> {
+    pub(super) fn evaluated(&mut self, text: &str) -> Parse<()> {
         self.expand_text(text)?;
         let expands = text.bytes().any(|b| matches!(b, b'$' | b'`'));
         if expands || text.bytes().any(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'[') {
@@ -215,12 +215,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn ansi_quoted(&mut self, word: &mut Builder) -> Step<()> {
+    fn ansi_quoted(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         word.text("");
         loop {
             match self.take_char() {
-                None => return Err(self.refusal("a quote is not closed")),
+                None => return Err(self.unparsed("a quote is not closed")),
                 Some('\'') => return Ok(()),
                 Some('\\') => self.ansi_escape(word)?,
                 Some(c) => word.char(c),
@@ -228,9 +228,9 @@ impl Reader<'_> {
         }
     }
 
-    fn ansi_escape(&mut self, word: &mut Builder) -> Step<()> {
+    fn ansi_escape(&mut self, word: &mut Builder) -> Parse<()> {
         let Some(c) = self.take_char() else {
-            return Err(self.refusal("a quote is not closed"));
+            return Err(self.unparsed("a quote is not closed"));
         };
         let plain = match c {
             'a' => '\u{7}',
@@ -246,7 +246,7 @@ impl Reader<'_> {
             'u' => self.ansi_number("", 4, 16)?,
             'U' => self.ansi_number("", 8, 16)?,
             '0'..='7' => self.ansi_number(c.encode_utf8(&mut [0; 4]), 2, 8)?,
-            'c' => return Err(self.refusal("a control escape in `$'…'` is not understood")),
+            'c' => return Err(self.unparsed("a control escape in `$'…'` is not understood")),
             other => {
                 word.text("\\");
                 other
@@ -258,7 +258,7 @@ impl Reader<'_> {
 
     /// The character named by at most `digits` more digits. Bytes above ASCII and NUL, which
     /// cuts the word short in some shells, are not modelled.
-    fn ansi_number(&mut self, first: &str, digits: usize, radix: u32) -> Step<char> {
+    fn ansi_number(&mut self, first: &str, digits: usize, radix: u32) -> Parse<char> {
         let start = self.position;
         while self.position - start < digits
             && self.peek().is_some_and(|b| char::from(b).is_digit(radix))
@@ -268,7 +268,7 @@ impl Reader<'_> {
         let text = format!("{first}{}", &self.text[start..self.position]);
         match u32::from_str_radix(&text, radix).ok().and_then(char::from_u32) {
             Some(c) if c != '\0' && (c.is_ascii() || digits >= 4) => Ok(c),
-            _ => Err(self.refusal("an escape in `$'…'` is not understood")),
+            _ => Err(self.unparsed("an escape in `$'…'` is not understood")),
         }
     }
 }

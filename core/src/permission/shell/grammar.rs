@@ -1,6 +1,6 @@
 //! Lists, pipelines, compound commands and simple commands.
 
-use super::reader::{Reader, Step};
+use super::reader::{Parse, Reader};
 use super::word::ends_word;
 use super::{Function, ScopeKind, Simple, Word};
 
@@ -12,7 +12,7 @@ const EVALUATING_TESTS: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "
 
 impl Reader<'_> {
     /// Commands up to, and not with, one of `until`.
-    pub(super) fn read_list(&mut self, until: &[&str]) -> Step<()> {
+    pub(super) fn read_list(&mut self, until: &[&str]) -> Parse<()> {
         self.enter()?;
         loop {
             self.skip_lines()?;
@@ -31,13 +31,13 @@ impl Reader<'_> {
                     if self.at_any(until) {
                         break;
                     }
-                    return Err(self.refusal("`;;` stands outside `case`"));
+                    return Err(self.unparsed("`;;` stands outside `case`"));
                 }
                 Some(b';') => self.position += 1,
                 Some(b'\n') => {}
                 None => break,
                 Some(_) if self.at_any(until) => break,
-                Some(_) => return Err(self.refusal("a command ends in something unexpected")),
+                Some(_) => return Err(self.unparsed("a command ends in something unexpected")),
             }
         }
         self.leave();
@@ -67,9 +67,9 @@ impl Reader<'_> {
         found
     }
 
-    fn expect_word(&mut self, word: &str, missing: &'static str) -> Step<()> {
+    fn expect_word(&mut self, word: &str, missing: &'static str) -> Parse<()> {
         self.skip_lines()?;
-        if self.eat_word(word) { Ok(()) } else { Err(self.refusal(missing)) }
+        if self.eat_word(word) { Ok(()) } else { Err(self.unparsed(missing)) }
     }
 
     fn mark(&self) -> (usize, usize) {
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    fn and_or(&mut self) -> Step<()> {
+    fn and_or(&mut self) -> Parse<()> {
         self.pipeline()?;
         loop {
             self.skip_blanks();
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    fn pipeline(&mut self) -> Step<()> {
+    fn pipeline(&mut self) -> Parse<()> {
         let mark = self.mark();
         let mut stages = 1;
         loop {
@@ -138,18 +138,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn command(&mut self) -> Step<()> {
+    fn command(&mut self) -> Parse<()> {
         self.enter()?;
         self.skip_blanks();
         let outer = self.scope;
         let compound = match self.peek() {
-            None => return Err(self.refusal("a command is missing at the end")),
+            None => return Err(self.unparsed("a command is missing at the end")),
             Some(b'(') => {
                 self.parenthesised()?;
                 true
             }
             Some(byte) if ends_word(byte) && !matches!(byte, b'<' | b'>' | b'&') => {
-                return Err(self.refusal("a command is missing here"));
+                return Err(self.unparsed("a command is missing here"));
             }
             Some(_) => self.reserved()?,
         };
@@ -165,10 +165,10 @@ impl Reader<'_> {
 
     /// A compound command that starts with a reserved word or a function definition;
     /// `false` when a simple command stands here.
-    fn reserved(&mut self) -> Step<bool> {
+    fn reserved(&mut self) -> Parse<bool> {
         let word = self.raw_word();
         if CLOSING_WORDS.contains(&word) {
-            return Err(self.refusal("a word that closes a compound command stands alone"));
+            return Err(self.unparsed("a word that closes a compound command stands alone"));
         }
         match word {
             "{" => self.group()?,
@@ -191,7 +191,7 @@ impl Reader<'_> {
                 if self.eat("(") {
                     self.skip_blanks();
                     if !self.eat(")") {
-                        return Err(self.refusal("a function has no `()`"));
+                        return Err(self.unparsed("a function has no `()`"));
                     }
                 }
                 self.function(name)?;
@@ -225,9 +225,9 @@ impl Reader<'_> {
         (bytes.get(close) == Some(&b')')).then(|| (name.to_owned(), close + 1))
     }
 
-    fn function(&mut self, name: String) -> Step<()> {
+    fn function(&mut self, name: String) -> Parse<()> {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b)) {
-            return Err(self.refusal("a function has an unusual name"));
+            return Err(self.unparsed("a function has an unusual name"));
         }
         let defined_at = self.script.commands.len();
         let certain = self.scope == 0;
@@ -237,7 +237,7 @@ impl Reader<'_> {
         self.command()
     }
 
-    fn parenthesised(&mut self) -> Step<()> {
+    fn parenthesised(&mut self) -> Parse<()> {
         if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() {
             self.position += 2;
             return self.arithmetic();
@@ -246,14 +246,14 @@ impl Reader<'_> {
         self.substitution_body()
     }
 
-    fn group(&mut self) -> Step<()> {
+    fn group(&mut self) -> Parse<()> {
         self.position += 1;
         self.open_scope(ScopeKind::Branch);
         self.read_list(&["}"])?;
         self.expect_word("}", "a `{` is not closed")
     }
 
-    fn conditional_command(&mut self) -> Step<()> {
+    fn conditional_command(&mut self) -> Parse<()> {
         self.position += "if".len();
         self.open_scope(ScopeKind::Branch);
         self.read_list(&["then"])?;
@@ -267,25 +267,25 @@ impl Reader<'_> {
                 self.read_list(&["then"])?;
                 self.expect_word("then", "an `elif` has no `then`")?;
             } else if !self.eat_word("else") {
-                return Err(self.refusal("an `if` is not closed"));
+                return Err(self.unparsed("an `if` is not closed"));
             }
         }
     }
 
-    fn while_loop(&mut self) -> Step<()> {
+    fn while_loop(&mut self) -> Parse<()> {
         self.position += self.raw_word().len();
         self.open_scope(ScopeKind::Branch);
         self.read_list(&["do"])?;
         self.loop_body()
     }
 
-    fn loop_body(&mut self) -> Step<()> {
+    fn loop_body(&mut self) -> Parse<()> {
         self.expect_word("do", "a loop has no `do`")?;
         self.read_list(&["done"])?;
         self.expect_word("done", "a loop is not closed")
     }
 
-    fn for_loop(&mut self) -> Step<()> {
+    fn for_loop(&mut self) -> Parse<()> {
         self.position += self.raw_word().len();
         self.skip_blanks();
         if self.starts_with("((") {
@@ -298,7 +298,7 @@ impl Reader<'_> {
         }
         let variable = self.name().to_owned();
         if variable.is_empty() {
-            return Err(self.refusal("a loop has no variable"));
+            return Err(self.unparsed("a loop has no variable"));
         }
         self.skip_lines()?;
         let mut values = None;
@@ -307,10 +307,10 @@ impl Reader<'_> {
             loop {
                 self.skip_blanks();
                 match self.peek() {
-                    None => return Err(self.refusal("a loop has no `do`")),
+                    None => return Err(self.unparsed("a loop has no `do`")),
                     Some(b';' | b'\n') => break,
                     Some(b) if ends_word(b) && b != b'<' && b != b'>' => {
-                        return Err(self.refusal("a loop's values end in something unexpected"));
+                        return Err(self.unparsed("a loop's values end in something unexpected"));
                     }
                     Some(_) => words.push(self.read_word()?),
                 }
@@ -323,7 +323,7 @@ impl Reader<'_> {
         self.loop_body()
     }
 
-    fn case(&mut self) -> Step<()> {
+    fn case(&mut self) -> Parse<()> {
         self.position += "case".len();
         self.skip_blanks();
         self.read_word()?;
@@ -338,7 +338,7 @@ impl Reader<'_> {
             loop {
                 self.skip_blanks();
                 if self.peek().is_none_or(ends_word) {
-                    return Err(self.refusal("a pattern of a `case` is missing"));
+                    return Err(self.unparsed("a pattern of a `case` is missing"));
                 }
                 self.word_parts("")?;
                 self.skip_blanks();
@@ -347,7 +347,7 @@ impl Reader<'_> {
                 }
             }
             if !self.eat(")") {
-                return Err(self.refusal("a pattern of a `case` is not closed"));
+                return Err(self.unparsed("a pattern of a `case` is not closed"));
             }
             self.read_list(&[";;", ";&", "esac"])?;
             if self.eat(";;") || self.eat(";") {
@@ -357,7 +357,7 @@ impl Reader<'_> {
     }
 
     /// `[[ … ]]`. Operators are stepped over: what matters is what its words run.
-    fn test(&mut self) -> Step<()> {
+    fn test(&mut self) -> Parse<()> {
         self.position += 2;
         let mut words = Vec::new();
         loop {
@@ -366,10 +366,10 @@ impl Reader<'_> {
                 break;
             }
             match self.peek() {
-                None => return Err(self.refusal("a `[[` is not closed")),
+                None => return Err(self.unparsed("a `[[` is not closed")),
                 Some(b'(' | b')' | b'|' | b'&') => self.position += 1,
                 Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => self.position += 1,
-                Some(b';') => return Err(self.refusal("a `[[` is not closed")),
+                Some(b';') => return Err(self.unparsed("a `[[` is not closed")),
                 Some(_) => words.push(self.word_parts("")?),
             }
         }
@@ -385,7 +385,7 @@ impl Reader<'_> {
     }
 
     /// Redirections behind a compound command, which hold for everything in it.
-    fn compound_redirections(&mut self) -> Step<()> {
+    fn compound_redirections(&mut self) -> Parse<()> {
         let mut simple = Simple { scope: self.scope, ..Simple::default() };
         loop {
             self.skip_blanks();
@@ -399,7 +399,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn simple(&mut self) -> Step<()> {
+    fn simple(&mut self) -> Parse<()> {
         let mut simple =
             Simple { scope: self.scope, certain: self.scope == 0, ..Simple::default() };
         loop {
@@ -424,7 +424,7 @@ impl Reader<'_> {
             && simple.assignments.is_empty()
             && simple.redirections.is_empty()
         {
-            return Err(self.refusal("a command is missing here"));
+            return Err(self.unparsed("a command is missing here"));
         }
         self.script.commands.push(simple);
         Ok(())

@@ -1,9 +1,9 @@
 //! The position in the text, and what every part of the reader needs.
 
-use super::{Concern, Refusal, Scope, ScopeKind, Script, Word};
+use super::{Concern, Scope, ScopeKind, Script, Unparsed, Word};
 use crate::limits;
 
-pub(super) type Step<T> = Result<T, Refusal>;
+pub(super) type Parse<T> = Result<T, Unparsed>;
 
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
@@ -30,25 +30,25 @@ impl<'a> Reader<'a> {
 
     /// Reads to the end and hands back what was found, also when it stops early.
     pub(super) fn read_all(mut self) -> Script {
-        if let Err(refusal) = self.read_script() {
-            self.script.refusal.get_or_insert(refusal);
+        if let Err(unparsed) = self.read_script() {
+            self.script.unparsed.get_or_insert(unparsed);
         }
         self.script
     }
 
-    fn read_script(&mut self) -> Step<()> {
+    fn read_script(&mut self) -> Parse<()> {
         self.read_list(&[])?;
         if self.peek().is_some() {
-            return Err(self.refusal("this cannot stand here"));
+            return Err(self.unparsed("this cannot stand here"));
         }
         if !self.pending.is_empty() {
-            return Err(self.refusal("a here-document has no body"));
+            return Err(self.unparsed("a here-document has no body"));
         }
         Ok(())
     }
 
     /// Reads `text`, which is not part of this reader's text, in a new subshell scope.
-    pub(super) fn read_nested(&mut self, text: &str) -> Step<()> {
+    pub(super) fn read_nested(&mut self, text: &str) -> Parse<()> {
         self.spend(text.len())?;
         self.enter()?;
         let outer = self.scope;
@@ -60,12 +60,12 @@ impl<'a> Reader<'a> {
         let end = inner.read_script();
         self.script = inner.script;
         self.leave();
-        end.map_err(|refusal| Refusal { offset: self.position, ..refusal })
+        end
     }
 
-    pub(super) fn enter(&mut self) -> Step<()> {
+    pub(super) fn enter(&mut self) -> Parse<()> {
         if self.depth >= limits::SHELL_DEPTH {
-            return Err(self.refusal("commands are nested too deeply"));
+            return Err(self.unparsed("commands are nested too deeply"));
         }
         self.depth += 1;
         Ok(())
@@ -76,20 +76,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Pays for text that is looked at a second time.
-    pub(super) fn spend(&mut self, bytes: usize) -> Step<()> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Parse<()> {
         self.script.work_bytes += bytes;
         if self.script.work_bytes > limits::SHELL_REREAD_BYTES {
-            return Err(self.refusal("the command is too intricate to be read"));
+            return Err(self.unparsed("the command is too intricate to be read"));
         }
         Ok(())
     }
 
-    pub(super) fn refusal(&self, reason: &'static str) -> Refusal {
-        Refusal { reason, offset: self.position }
+    pub(super) fn unparsed(&self, reason: &'static str) -> Unparsed {
+        Unparsed { reason }
     }
 
     pub(super) fn concern(&mut self, reason: &'static str) {
-        self.script.concerns.push(Concern { reason, code: None });
+        self.script.concerns.push(Concern { reason });
     }
 
     pub(super) fn open_scope(&mut self, kind: ScopeKind) -> usize {
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips blanks, comments and line breaks.
-    pub(super) fn skip_lines(&mut self) -> Step<()> {
+    pub(super) fn skip_lines(&mut self) -> Parse<()> {
         loop {
             self.skip_blanks();
             if self.peek() != Some(b'\n') {
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a line break and the bodies of the here-documents that start after it.
-    pub(super) fn line_break(&mut self) -> Step<()> {
+    pub(super) fn line_break(&mut self) -> Parse<()> {
         self.position += 1;
         for document in std::mem::take(&mut self.pending) {
             self.document_body(document)?;
@@ -160,11 +160,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn document_body(&mut self, document: PendingDocument) -> Step<()> {
+    fn document_body(&mut self, document: PendingDocument) -> Parse<()> {
         let mut body = String::new();
         loop {
             if self.position >= self.text.len() {
-                return Err(self.refusal("a here-document is not terminated"));
+                return Err(self.unparsed("a here-document is not terminated"));
             }
             let mut line = self.take_line().to_owned();
             // In a body that is expanded, a backslash joins lines before the delimiter is
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
 
     /// A text in which `$` and backquotes work and quotes do not: the body of an unquoted
     /// here-document.
-    pub(super) fn expand_text(&mut self, text: &str) -> Step<Word> {
+    pub(super) fn expand_text(&mut self, text: &str) -> Parse<Word> {
         if !text.bytes().any(|b| matches!(b, b'$' | b'`' | b'\\')) {
             return Ok(Word::literal(text.to_owned()));
         }
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         let word = inner.read_expanded_to_end();
         self.script = inner.script;
         self.leave();
-        word.map_err(|refusal| Refusal { offset: self.position, ..refusal })
+        word
     }
 }
 

@@ -1,12 +1,12 @@
 //! Assignments, redirections and the heads of here-documents.
 
-use super::reader::{PendingDocument, Reader, Step};
+use super::reader::{Parse, PendingDocument, Reader};
 use super::word::ends_word;
 use super::{Assignment, AssignmentForm, Redirection, RedirectionKind, Simple, Word};
 
 impl Reader<'_> {
     /// `NAME=value`, if one stands here.
-    pub(super) fn assignment(&mut self, simple: &mut Simple) -> Step<bool> {
+    pub(super) fn assignment(&mut self, simple: &mut Simple) -> Parse<bool> {
         let start = self.position;
         let name = self.name().to_owned();
         if name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
@@ -50,7 +50,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn array(&mut self) -> Step<Word> {
+    fn array(&mut self) -> Parse<Word> {
         let mut last = Word::default();
         loop {
             self.skip_lines()?;
@@ -58,14 +58,14 @@ impl Reader<'_> {
                 return Ok(last);
             }
             if self.peek().is_none_or(ends_word) {
-                return Err(self.refusal("an array is not closed"));
+                return Err(self.unparsed("an array is not closed"));
             }
             last = self.read_word()?;
         }
     }
 
     /// A redirection, if one stands here.
-    pub(super) fn redirection(&mut self, simple: &mut Simple) -> Step<bool> {
+    pub(super) fn redirection(&mut self, simple: &mut Simple) -> Parse<bool> {
         let start = self.position;
         if self.eat("{") {
             let named = !self.name().is_empty() && self.eat("}");
@@ -99,7 +99,7 @@ impl Reader<'_> {
                 let process =
                     matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
                 if self.peek().is_none_or(ends_word) && !process {
-                    return Err(self.refusal("a redirection has no target"));
+                    return Err(self.unparsed("a redirection has no target"));
                 }
                 self.read_word()?
             }
@@ -108,7 +108,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn input_operator(&mut self) -> Step<RedirectionKind> {
+    fn input_operator(&mut self) -> Parse<RedirectionKind> {
         if self.eat("<<<") {
             return Ok(RedirectionKind::Text);
         }
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// The delimiter of a here-document: quotes are removed, nothing is expanded.
-    fn document_head(&mut self, strip_tabs: bool) -> Step<RedirectionKind> {
+    fn document_head(&mut self, strip_tabs: bool) -> Parse<RedirectionKind> {
         self.skip_blanks();
         let mut delimiter = String::new();
         let mut literal = false;
@@ -151,10 +151,10 @@ impl Reader<'_> {
                     self.position += 1;
                     let rest = &self.text[self.position..];
                     let Some(end) = rest.find(char::from(byte)) else {
-                        return Err(self.refusal("a quote is not closed"));
+                        return Err(self.unparsed("a quote is not closed"));
                     };
                     if rest[..end].contains(['\\', '\n']) {
-                        return Err(self.refusal("a here-document has an unusual delimiter"));
+                        return Err(self.unparsed("a here-document has an unusual delimiter"));
                     }
                     delimiter.push_str(&rest[..end]);
                     self.position += end + 1;
@@ -165,13 +165,13 @@ impl Reader<'_> {
                     delimiter.extend(self.take_char());
                 }
                 b'\\' | b'$' | b'`' => {
-                    return Err(self.refusal("a here-document has an unusual delimiter"));
+                    return Err(self.unparsed("a here-document has an unusual delimiter"));
                 }
                 _ => delimiter.extend(self.take_char()),
             }
         }
         if delimiter.is_empty() && !literal {
-            return Err(self.refusal("a here-document has no delimiter"));
+            return Err(self.unparsed("a here-document has no delimiter"));
         }
         let slot = self.script.documents.len();
         self.script.documents.push(Word::default());

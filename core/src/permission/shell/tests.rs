@@ -3,7 +3,7 @@ use super::*;
 /// The words of every command, one command a line, `…` for what is not literal.
 fn commands(text: &str) -> String {
     let script = read(text);
-    assert_eq!(script.refusal, None, "{text}");
+    assert_eq!(script.unparsed, None, "{text}");
     let word = |word: &Word| word.as_literal().unwrap_or("…").to_owned();
     let line = |simple: &Simple| simple.words.iter().map(word).collect::<Vec<_>>().join(" ");
     let lines = script.commands.iter().filter(|s| !s.words.is_empty()).map(line);
@@ -83,7 +83,7 @@ fn what_is_not_understood_is_refused() {
         "a ()",
         "f\"\"() { a; }",
     ] {
-        assert!(read(text).refusal.is_some(), "{text:?}");
+        assert!(read(text).unparsed.is_some(), "{text:?}");
     }
 }
 

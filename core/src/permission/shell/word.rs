@@ -1,6 +1,6 @@
 //! Words: quotes and escapes removed, expansions marked.
 
-use super::reader::{Reader, Step};
+use super::reader::{Parse, Reader};
 
 /// A word as far as the text tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub(super) fn ends_word(byte: u8) -> bool {
 
 impl Reader<'_> {
     /// The word that starts here, which must not be a blank or an operator.
-    pub(super) fn read_word(&mut self) -> Step<Word> {
+    pub(super) fn read_word(&mut self) -> Parse<Word> {
         let start = self.position;
         while self.peek().is_some_and(is_plain) {
             self.position += 1;
@@ -115,13 +115,13 @@ impl Reader<'_> {
         }
         let word = self.word_parts(plain)?;
         if self.peek() == Some(b'(') {
-            return Err(self.refusal("an extended pattern or array is not understood here"));
+            return Err(self.unparsed("an extended pattern or array is not understood here"));
         }
         Ok(word)
     }
 
     /// The parts of a word up to a blank or an operator; `start` is already taken.
-    pub(super) fn word_parts(&mut self, start: &str) -> Step<Word> {
+    pub(super) fn word_parts(&mut self, start: &str) -> Parse<Word> {
         let mut word = Builder::default();
         let begin = self.position;
         if !start.is_empty() {
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
         // Every caller that reads words in a loop relies on this for its end.
         if start.is_empty() && self.position == begin {
-            return Err(self.refusal("a word is missing here"));
+            return Err(self.unparsed("a word is missing here"));
         }
         Ok(word.finish())
     }
@@ -144,7 +144,7 @@ impl Reader<'_> {
         matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(')
     }
 
-    fn word_part(&mut self, byte: u8, word: &mut Builder) -> Step<()> {
+    fn word_part(&mut self, byte: u8, word: &mut Builder) -> Parse<()> {
         match byte {
             b'\\' => self.escape(word)?,
             b'\'' => self.single_quoted(word)?,
@@ -176,7 +176,7 @@ impl Reader<'_> {
             }
             _ => match self.take_char() {
                 Some(c) => word.char(c),
-                None => return Err(self.refusal("a word ends within a character")),
+                None => return Err(self.unparsed("a word ends within a character")),
             },
         }
         Ok(())
@@ -203,7 +203,7 @@ impl Reader<'_> {
         word.pieces.push(Piece::Tilde(self.text[start..self.position].to_owned()));
     }
 
-    fn escape(&mut self, word: &mut Builder) -> Step<()> {
+    fn escape(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         match self.take_char() {
             Some('\n') => Ok(()),
@@ -211,27 +211,27 @@ impl Reader<'_> {
                 word.char(c);
                 Ok(())
             }
-            None => Err(self.refusal("the command ends in a backslash")),
+            None => Err(self.unparsed("the command ends in a backslash")),
         }
     }
 
-    pub(super) fn single_quoted(&mut self, word: &mut Builder) -> Step<()> {
+    pub(super) fn single_quoted(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         let rest = &self.text[self.position..];
         let Some(end) = memchr::memchr(b'\'', rest.as_bytes()) else {
-            return Err(self.refusal("a single quote is not closed"));
+            return Err(self.unparsed("a single quote is not closed"));
         };
         word.text(&rest[..end]);
         self.position += end + 1;
         Ok(())
     }
 
-    pub(super) fn double_quoted(&mut self, word: &mut Builder) -> Step<()> {
+    pub(super) fn double_quoted(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         word.text("");
         loop {
             match self.peek() {
-                None => return Err(self.refusal("a double quote is not closed")),
+                None => return Err(self.unparsed("a double quote is not closed")),
                 Some(b'"') => {
                     self.position += 1;
                     return Ok(());
@@ -242,7 +242,7 @@ impl Reader<'_> {
     }
 
     /// The rest of the text, in which only `$`, backquotes and backslashes mean anything.
-    pub(super) fn read_expanded_to_end(&mut self) -> Step<Word> {
+    pub(super) fn read_expanded_to_end(&mut self) -> Parse<Word> {
         let mut word = Builder::default();
         while self.peek().is_some() {
             self.expanding_part("$`\\\n", &mut word)?;
@@ -250,7 +250,7 @@ impl Reader<'_> {
         Ok(word.finish())
     }
 
-    pub(super) fn expanding_part(&mut self, escapable: &str, word: &mut Builder) -> Step<()> {
+    pub(super) fn expanding_part(&mut self, escapable: &str, word: &mut Builder) -> Parse<()> {
         match self.peek() {
             Some(b'\\') => {
                 self.position += 1;

@@ -4,7 +4,7 @@
 use super::*;
 use crate::effect::GitSurvey;
 use crate::preflight::PreflightFlags;
-use crate::workflow::{Budgets, Plan, Risk};
+use crate::workflow::Plan;
 
 const ROOT: &str = "/home/repo";
 const LINKED: &str = "/home/linked";
@@ -246,24 +246,6 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-pub(super) fn plan() -> Plan {
-    Plan {
-        slug: "x".to_owned(),
-        intent: String::new(),
-        success_criteria: String::new(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps: Vec::new(),
-        digest: String::new(),
-    }
-}
-
 fn found(words: &str) -> (Facts, String) {
     let mut workflow = format!("{ROOT}/hotl-workflow-x.md");
     let mut repository = Repository {
@@ -352,15 +334,19 @@ fn found(words: &str) -> (Facts, String) {
 }
 
 fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
-    let mut plan = plan();
+    let mut plan = Plan::example("x", Vec::new());
     let mut flags = PreflightFlags::default();
     for word in words.split("; ") {
         match word.trim_matches('`') {
             "nothing pinned" => {}
-            "worktree: true" => plan.isolation = Some(Isolation::Worktree),
-            "worktree: false" => plan.isolation = Some(Isolation::Branch),
-            "worktree: host" => plan.isolation = Some(Isolation::Host),
-            "dirty_worktree: allow" => plan.dirty_allowed = true,
+            "worktree: true" => {
+                plan = plan.with(|parts| parts.isolation = Some(Isolation::Worktree))
+            }
+            "worktree: false" => {
+                plan = plan.with(|parts| parts.isolation = Some(Isolation::Branch))
+            }
+            "worktree: host" => plan = plan.with(|parts| parts.isolation = Some(Isolation::Host)),
+            "dirty_worktree: allow" => plan = plan.with(|parts| parts.dirty_allowed = true),
             "--mode worktree" => flags.mode = Some(Mode::Worktree),
             "--mode branch" => flags.mode = Some(Mode::Branch),
             "--mode host" => flags.mode = Some(Mode::Host),
@@ -370,7 +356,9 @@ fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
             "--on-existing reuse" => flags.on_existing = Some(OnExisting::Reuse),
             "--on-existing recreate" => flags.on_existing = Some(OnExisting::Recreate),
             pin => match (pin.strip_prefix("branch: "), pin.strip_prefix("--branch ")) {
-                (Some(branch), _) => plan.branch = Some(branch.to_owned()),
+                (Some(branch), _) => {
+                    plan = plan.with(|parts| parts.branch = Some(branch.to_owned()))
+                }
                 (_, Some(branch)) => flags.branch = Some(branch.to_owned()),
                 (None, None) => panic!("no such wish: {pin}"),
             },

@@ -150,7 +150,7 @@ fn explore_with(first: Run, work: &[Event]) -> usize {
                 Err(_) => assert_eq!(after, run, "a refused event changes nothing: {event:?}"),
                 Ok(()) => {
                     keeps_its_promises(&run, &event, &after);
-                    after.events.clear();
+                    after.0.events.clear();
                     queue.push_back(after);
                 }
             }
@@ -253,15 +253,15 @@ fn gates_and_human_reviews() {
         Step { checks: vec![review], ..step(2) },
     ]);
     assert!(explore(run.clone()) > 100);
-    run.terms.risk = Risk::High;
+    run.0.terms.risk = Risk::High;
     assert!(explore(run) > 100);
 }
 
 #[test]
 fn reviews_and_repeated_checks() {
     let mut run = begin(vec![Step { gate: Some(Gate::Auto), ..step(1) }]);
-    run.terms.reverify = true;
-    run.terms.review_agent = Some("claude".to_owned());
+    run.0.terms.reverify = true;
+    run.0.terms.review_agent = Some("claude".to_owned());
     assert!(explore(run) > 50);
 }
 

@@ -19,20 +19,20 @@ impl Run {
     pub(super) fn adopt(&mut self, at: Timestamp, adoption: &Adoption) -> Result<(), Refusal> {
         self.demand_unfinished("plan_adopted")?;
         let mut old: Vec<Option<StepRecord>> =
-            std::mem::take(&mut self.steps).into_iter().map(Some).collect();
+            std::mem::take(&mut self.0.steps).into_iter().map(Some).collect();
         for (index, step) in adoption.steps.iter().enumerate() {
             let before = old.get_mut(index).and_then(Option::take);
-            self.steps.push(carry_over(before, step));
+            self.0.steps.push(carry_over(before, step));
         }
-        self.terms.intent.clone_from(&adoption.intent);
-        self.terms.success_criteria.clone_from(&adoption.success_criteria);
-        self.terms.risk = adoption.risk;
+        self.0.terms.intent.clone_from(&adoption.intent);
+        self.0.terms.success_criteria.clone_from(&adoption.success_criteria);
+        self.0.terms.risk = adoption.risk;
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
-        self.unknown_inside.retain(|place, _| !place.starts_with("steps."));
-        self.terms.plan_digest.clone_from(&adoption.digest);
-        self.reverified = false;
-        self.reviews.standing = None;
+        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps."));
+        self.0.terms.plan_digest.clone_from(&adoption.digest);
+        self.0.reverified = false;
+        self.0.reviews.standing = None;
         let done = self.steps.iter().filter(|s| s.status == StepStatus::Done).count();
         let text = format!("Adopted the edited workflow: {done} finished steps kept");
         self.log(at, "plan_adopted", None, text, "");
@@ -42,14 +42,14 @@ impl Run {
     /// What the file says counts where it was edited; where it was not, what a person said for
     /// this run stays.
     fn adopt_written(&mut self, new: &Written) {
-        let old = self.terms.written.as_ref();
-        if old.is_none_or(|old| old.auto_approve != new.auto_approve) {
-            self.terms.auto_approve = new.auto_approve;
+        let Terms { written: old, auto_approve, budgets, .. } = &mut self.0.terms;
+        if old.as_ref().is_none_or(|old| old.auto_approve != new.auto_approve) {
+            *auto_approve = new.auto_approve;
         }
-        if old.is_some_and(|old| old.budgets != new.budgets) {
-            self.terms.budgets.clone_from(&new.budgets);
+        if old.as_ref().is_some_and(|old| old.budgets != new.budgets) {
+            budgets.clone_from(&new.budgets);
         }
-        self.terms.written = Some(new.clone());
+        *old = Some(new.clone());
     }
 
     pub(super) fn rebuild(&mut self, at: Timestamp, ticked: &[u32]) -> Result<(), Refusal> {
@@ -70,15 +70,15 @@ impl Run {
 
     pub(super) fn report_usage(&mut self, usage: Usage) -> Result<(), Refusal> {
         self.demand_unfinished("usage_reported")?;
-        self.usage.agents = self.usage.agents.saturating_add(usage.agents);
-        self.usage.cost_usd_micros = self.usage.cost_usd_micros.plus(usage.cost_usd_micros);
-        self.usage.tokens = self.usage.tokens.plus(usage.tokens);
+        self.0.usage.agents = self.usage.agents.saturating_add(usage.agents);
+        self.0.usage.cost_usd_micros = self.usage.cost_usd_micros.plus(usage.cost_usd_micros);
+        self.0.usage.tokens = self.usage.tokens.plus(usage.tokens);
         Ok(())
     }
 
     pub(super) fn change_budgets(&mut self, at: Timestamp, to: &Budgets) -> Result<(), Refusal> {
         self.demand_unfinished("budgets_changed")?;
-        self.terms.budgets.clone_from(to);
+        self.0.terms.budgets.clone_from(to);
         self.log(at, "budgets_changed", None, "Budgets changed by a person".to_owned(), "");
         Ok(())
     }

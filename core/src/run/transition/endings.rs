@@ -27,7 +27,7 @@ impl Run {
         for (step, _) in failures {
             self.demand_step(*step)?;
         }
-        self.reverified = failures.is_empty();
+        self.0.reverified = failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
             self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
@@ -47,13 +47,13 @@ impl Run {
                 &outputs(std::slice::from_ref(result)),
             );
         }
-        self.status = RunStatus::Blocked;
+        self.0.status = RunStatus::Blocked;
         Ok(())
     }
 
     pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
         self.demand_running("run_paused")?;
-        self.status = RunStatus::Paused;
+        self.0.status = RunStatus::Paused;
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
         Ok(())
     }
@@ -61,7 +61,7 @@ impl Run {
     pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
         self.demand_unfinished("run_resumed")?;
         let was_blocked = self.status == RunStatus::Blocked;
-        for record in &mut self.steps {
+        for record in &mut self.0.steps {
             match &record.status {
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
@@ -84,7 +84,7 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
-        self.reviews.standing = None;
+        self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
         self.go_on();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
@@ -97,14 +97,14 @@ impl Run {
         let broken = self.status == RunStatus::Blocked
             || self.steps.iter().any(|record| blocker(record).is_some());
         if broken {
-            self.status = RunStatus::Blocked;
+            self.0.status = RunStatus::Blocked;
         } else if remaining > 0 {
             return Err(Refusal::Unfinished(Missing::Steps { remaining }));
         } else {
             self.demand_evidence()?;
-            self.status = RunStatus::Completed;
+            self.0.status = RunStatus::Completed;
         }
-        self.completed_at = Some(at);
+        self.0.completed_at = Some(at);
         let text = format!("Run finalized: {}", self.status.word());
         self.log(at, "run_finalized", None, text, "");
         Ok(())

@@ -55,7 +55,7 @@ impl Run {
         let disposition = act.disposition();
         self.demand_finishable(disposition, replace)?;
         self.log(at, "finish_intended", None, describe(act, self.place.branch.as_deref()), "");
-        self.finish_intent = Some(FinishIntent { act: act.clone(), since: at, notes });
+        self.0.finish_intent = Some(FinishIntent { act: act.clone(), since: at, notes });
         Ok(())
     }
 
@@ -74,12 +74,12 @@ impl Run {
                 return Err(FinishRefusal::NotIntended { disposition }.into());
             }
         }
-        let unknown = self.finish.take().map(|finish| finish.unknown).unwrap_or_default();
-        self.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
-        self.finish_intent = None;
+        let unknown = self.0.finish.take().map(|finish| finish.unknown).unwrap_or_default();
+        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
+        self.0.finish_intent = None;
         if self.status == RunStatus::ReadyToFinish {
-            self.status = RunStatus::Completed;
-            self.completed_at = self.completed_at.or(Some(at));
+            self.0.status = RunStatus::Completed;
+            self.0.completed_at = self.completed_at.or(Some(at));
         }
         let text = format!("Finish recorded: {}", disposition.word());
         self.log(at, "finish_recorded", None, text, "");
@@ -87,7 +87,7 @@ impl Run {
     }
 
     pub(super) fn abandon_finish(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
-        if self.finish_intent.take().is_none() {
+        if self.0.finish_intent.take().is_none() {
             return Err(Refusal::NotDue { what: "nothing is being done with the work".to_owned() });
         }
         self.log(at, "finish_abandoned", None, format!("Finish abandoned: {reason}"), "");
@@ -131,7 +131,7 @@ impl Run {
     /// A blocked run whose work was kept can be resumed; then its outcome is open again.
     pub(super) fn forget_outdated_finish(&mut self) {
         match self.status {
-            RunStatus::Running | RunStatus::Paused => self.finish = None,
+            RunStatus::Running | RunStatus::Paused => self.0.finish = None,
             RunStatus::Blocked
             | RunStatus::ReadyToFinish
             | RunStatus::Completed

@@ -53,7 +53,7 @@ impl Run {
                 if reviewing {
                     record.status = StepStatus::Blocked(BlockReason::ReviewRejected);
                 }
-                self.status = RunStatus::Blocked;
+                self.0.status = RunStatus::Blocked;
             }
         }
         let subject = if reviewing { "Human review for Step" } else { "Gate Step" };
@@ -67,7 +67,7 @@ impl Run {
     pub(super) fn go_on(&mut self) {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
-        self.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+        self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
     }
 
     /// Whether the rules let the gate of `record` decide itself.
@@ -99,11 +99,11 @@ impl Run {
         }
         if verdict.passes() {
             self.pass_review(step);
-            self.reviews.base = base;
+            self.0.reviews.base = base;
         } else {
             let findings = findings.to_owned();
-            self.reviews.standing = Some(StandingVerdict { step, verdict, findings });
-            self.status = RunStatus::Paused;
+            self.0.reviews.standing = Some(StandingVerdict { step, verdict, findings });
+            self.0.status = RunStatus::Paused;
         }
         let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
         let symbol = if verdict.passes() { "✓" } else { "✗" };
@@ -113,10 +113,10 @@ impl Run {
     }
 
     fn pass_review(&mut self, step: Option<u32>) {
-        self.reviews.standing = None;
+        self.0.reviews.standing = None;
         match step {
-            Some(step) => self.reviews.reviewed_step = step,
-            None => self.reviews.finally_reviewed = true,
+            Some(step) => self.0.reviews.reviewed_step = step,
+            None => self.0.reviews.finally_reviewed = true,
         }
     }
 

@@ -54,7 +54,7 @@ impl Run {
         record.gate = None;
         let (attempts, limit) = (record.attempts, record.attempts_allowed());
         let name = record.step.name.clone();
-        self.reverified = false;
+        self.0.reverified = false;
         let text = if retry {
             format!("↻ Step {step}: Retrying ({attempts}/{limit})")
         } else {
@@ -130,7 +130,7 @@ impl Run {
                 // It was blocked after a person had said no, and that still stands.
                 let rejected = record.gate.is_some_and(|gate| gate.decision == Decision::Rejected);
                 if rejected {
-                    self.status = RunStatus::Blocked;
+                    self.0.status = RunStatus::Blocked;
                 }
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
@@ -141,7 +141,7 @@ impl Run {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
                 let text = format!("✗ Step {step}: Blocked ({})", reason.text());
                 record.status = StepStatus::Blocked(reason);
-                self.status = RunStatus::Paused;
+                self.0.status = RunStatus::Paused;
                 let detail = if report_full { outputs(results) } else { String::new() };
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
@@ -149,7 +149,7 @@ impl Run {
                 let reason = text::one_line(&reason);
                 let text = format!("✗ Step {step}: Blocked ({reason})");
                 record.status = StepStatus::Blocked(BlockReason::Other(reason));
-                self.status = RunStatus::Blocked;
+                self.0.status = RunStatus::Blocked;
                 self.log(at, "step_verified", Some(step), text, "");
             }
         }
@@ -168,7 +168,7 @@ impl Run {
         let text = format!("✗ Step {step}: Blocked — {reason}");
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::Blocked(BlockReason::Other(reason));
-        self.status = RunStatus::Blocked;
+        self.0.status = RunStatus::Blocked;
         self.log(at, "step_blocked", Some(step), text, "");
         Ok(())
     }

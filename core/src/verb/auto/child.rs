@@ -45,26 +45,20 @@ impl ChildCommand {
             Agent::CommandLine(line) => agent::command_line(line),
             Agent::Script | Agent::You => return ChildOutcome::Unavailable,
         };
-        let spec = ProcessSpec {
-            command,
-            cwd: io.start().cwd.clone(),
-            env_remove: Vec::new(),
-            env_set: vec![
-                (TARGET_VARIABLE.to_owned(), target.to_owned()),
-                (ARGUMENT_VARIABLE.to_owned(), variable(&dispatch.argument)),
-                ("ONLOOP_AUTO_CYCLE".to_owned(), dispatch.cycle.to_string()),
-                ("ONLOOP_AUTO_RUN".to_owned(), run.to_owned()),
-                ("ONLOOP_PROMPT_FILE".to_owned(), absolute(&io.start().cwd, &prompt_path)),
-            ],
-            stdin: Some(prompt.into_bytes()),
-            timeout_ms: Some(self.timeout_ms),
-            capture_bytes: limits::AUTO_ANSWER_BYTES,
-            stream_to: Some(log_path.clone()),
-            label: Some(format!("cycle {}: {target}", dispatch.cycle)),
-            interactive: false,
-            wake_after_ms: None,
-            wake_on_input: false,
-        };
+        let spec = ProcessSpec::new(command)
+            .in_folder(&io.start().cwd)
+            .with_env([
+                (TARGET_VARIABLE, target.to_owned()),
+                (ARGUMENT_VARIABLE, variable(&dispatch.argument)),
+                ("ONLOOP_AUTO_CYCLE", dispatch.cycle.to_string()),
+                ("ONLOOP_AUTO_RUN", run.to_owned()),
+                ("ONLOOP_PROMPT_FILE", absolute(&io.start().cwd, &prompt_path)),
+            ])
+            .with_stdin(prompt)
+            .timeout_ms(self.timeout_ms)
+            .capture_bytes(limits::AUTO_ANSWER_BYTES)
+            .stream_to(&log_path)
+            .label(format!("cycle {}: {target}", dispatch.cycle));
         match io.process(spec).await {
             Ok(end) => outcome(&end, &log_path),
             Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,

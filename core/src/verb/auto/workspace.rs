@@ -237,20 +237,9 @@ impl Workspace {
     }
 
     async fn run_health(&mut self, line: &str) -> Health {
-        let spec = ProcessSpec {
-            command: agent::command_line(line),
-            cwd: self.io.start().cwd.clone(),
-            env_remove: Vec::new(),
-            env_set: Vec::new(),
-            stdin: None,
-            timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
-            capture_bytes: limits::CAPTURE_BYTES,
-            stream_to: None,
-            label: Some("health check".to_owned()),
-            interactive: false,
-            wake_after_ms: None,
-            wake_on_input: false,
-        };
+        let spec = ProcessSpec::new(agent::command_line(line))
+            .in_folder(&self.io.start().cwd)
+            .label("health check");
         let ended = self.io.process(spec).await;
         let end = match self.notice(ended) {
             Ok(end) => end,

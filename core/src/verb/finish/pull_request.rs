@@ -3,9 +3,8 @@
 use super::plan::is_web_address;
 use super::scene::Scene;
 use super::{Stop, refuse};
-use crate::effect::{Command, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use crate::effect::{FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use crate::engine::verify::private_names;
-use crate::limits;
 use crate::run::Run;
 use crate::text;
 
@@ -45,21 +44,11 @@ pub(super) async fn open(
 }
 
 async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, Stop> {
-    let argv = std::iter::once("gh").chain(args.iter().copied()).map(str::to_owned).collect();
-    let spec = ProcessSpec {
-        command: Command::Argv(argv),
-        cwd: scene.home.clone(),
-        env_remove: private_names(io),
-        env_set: vec![("GH_PROMPT_DISABLED".to_owned(), "1".to_owned())],
-        stdin: None,
-        timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        wake_after_ms: None,
-        wake_on_input: false,
-        label: Some("gh".to_owned()),
-        interactive: false,
-    };
+    let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
+        .in_folder(&scene.home)
+        .without_env(private_names(io))
+        .with_env([("GH_PROMPT_DISABLED", "1")])
+        .label("gh");
     match io.process(spec).await {
         Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(Stop::Interrupted),
         Ok(end) => Ok(end),

@@ -5,12 +5,12 @@ use super::{Scene, log};
 use crate::documents::session::Answered;
 use crate::engine::approval::pending::{self, Deferred};
 use crate::engine::approval::{self, Escalation, Verdict};
+use crate::engine::{links, surroundings};
 use crate::handsoff::approval::Choice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{State, digest, transcript};
 use crate::hooks::{Answer, Host};
-use crate::permission::{Call, Context, Decision, Ruling, Session, decide};
-use crate::verb::permit::{links, surroundings};
+use crate::permission::{Call, Context, Decision, Rule, Ruling, Session, decide};
 
 /// Before a tool is used.
 pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {
@@ -45,7 +45,7 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> Answer {
     };
     let ruling = match recalled {
         Some(Answered { decision, reason, .. }) => {
-            Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
+            Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() }
         }
         None => escalated(scene, call, ruling).await,
     };
@@ -90,7 +90,7 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
             Verdict::Deny(reason) => (Decision::Deny, reason),
             Verdict::NoAnswer(reason) => return Ruling { reason, ..ruling },
         };
-    Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
+    Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() }
 }
 
 /// The answer of a person to a call that was put off; it counts once.
@@ -103,7 +103,7 @@ async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
         Ok(Some(Choice::Deny)) => (Decision::Deny, "a person denied it".to_owned()),
         Err(failure) => (Decision::Ask, failure.message),
     };
-    Some(Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() })
+    Some(Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() })
 }
 
 /// The id under which the call waits for a person, where the host can wait without us.

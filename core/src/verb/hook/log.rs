@@ -30,7 +30,7 @@ pub(super) async fn decision(scene: &Scene, call: &Call, ruling: &Ruling) {
         "{} [{}] [{}] [{}] {} | {}",
         prefix(scene),
         label(scene).await,
-        text::one_line(&ruling.rule),
+        text::one_line(&ruling.rule.to_string()),
         ruling.decision.as_str(),
         escaped(&call.tool),
         escaped(&target(call)),

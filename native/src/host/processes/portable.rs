@@ -177,7 +177,6 @@ fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(
 /// Nothing here is about Windows, so it is tested where the tests run.
 #[cfg(all(test, unix))]
 mod tests {
-    use onloop_core::effect::Command;
     use onloop_core::workflow::Shell;
 
     use super::*;
@@ -201,20 +200,10 @@ mod tests {
     }
 
     fn spec(line: &str, timeout_ms: u64) -> ProcessSpec {
-        ProcessSpec {
-            command: Command::Shell { shell: Shell::Sh, line: line.to_owned() },
-            cwd: ".".to_owned(),
-            env_remove: Vec::new(),
-            env_set: Vec::new(),
-            stdin: Some(b"input".to_vec()),
-            timeout_ms: Some(timeout_ms),
-            capture_bytes: 10,
-            stream_to: None,
-            label: None,
-            interactive: false,
-            wake_after_ms: None,
-            wake_on_input: false,
-        }
+        ProcessSpec::shell(Shell::Sh, line)
+            .with_stdin(*b"input")
+            .timeout_ms(timeout_ms)
+            .capture_bytes(10)
     }
 
     fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {

@@ -1,14 +1,12 @@
 //! The transition table, made by applying every event to a run in every state: what stands
 //! in the document is what the record does, not what somebody meant it to do.
 
-use std::num::NonZeroU32;
-
 use onloop_core::run::{
     Beginning, CheckResult, CheckVerdict, Decision, Disposition, Event, FinishOutcome, Mode, Next,
     Place, Question, Run, Verdict,
 };
 use onloop_core::time::Timestamp;
-use onloop_core::workflow::{Budgets, Check, Gate, Loop, Plan, Risk, ShellCheck, Step};
+use onloop_core::workflow::{self, Budgets};
 
 /// `docs/transitions.md`.
 pub(crate) fn document() -> String {
@@ -68,13 +66,13 @@ fn states() -> Vec<State> {
     let acted = StepActed { step: 1 };
     let rejected = GateDecided { step: 1, decision: Decision::Rejected, mode: Mode::Human };
     let paused = RunPaused { reason: "interrupted".to_owned() };
-    let after = |steps: &[Event]| reach(begin(None, None), steps);
-    let gated = |steps: &[Event]| reach(begin(Some(Gate::Human), None), steps);
-    let reviewed = |steps: &[Event]| reach(begin(None, Some("reviewer")), steps);
+    let after = |steps: &[Event]| reach(begin("", None), steps);
+    let gated = |steps: &[Event]| reach(begin("gate: human\n", None), steps);
+    let reviewed = |steps: &[Event]| reach(begin("", Some("reviewer")), steps);
     let bounded = |steps: &[Event]| {
         let budgets = Budgets { total_attempts: Some(1), ..Budgets::default() };
         let first = [Event::BudgetsChanged(budgets)];
-        reach(begin(None, None), &[&first, steps].concat())
+        reach(begin("", None), &[&first, steps].concat())
     };
     let to_the_end = [started.clone(), passed(1), StepStarted { step: 2 }, passed(2)];
     let blocked = Event::ReviewFinished {
@@ -181,33 +179,20 @@ fn events() -> Vec<(&'static str, Event)> {
     ]
 }
 
-fn begin(gate: Option<Gate>, review_agent: Option<&str>) -> Run {
-    let limit = NonZeroU32::new(2).expect("not zero");
-    let step = |number, gate| Step {
-        number,
-        name: format!("Name {number}"),
-        action: "act".to_owned(),
-        script: None,
-        repeat: Loop::Until { condition: "it works".to_owned(), limit },
-        checks: vec![Check::Shell(ShellCheck::new("true"))],
-        gate,
-        sensitive: false,
+fn begin(gate: &str, review_agent: Option<&str>) -> Run {
+    let step = |number: u32, gate: &str| {
+        format!(
+            "- [ ] **Step {number}: Name {number}**\naction: act\nloop: until it works\n\
+             max_iterations: 2\nverify: true\n{gate}"
+        )
     };
-    let plan = Plan {
-        slug: "example".to_owned(),
-        intent: "show".to_owned(),
-        success_criteria: "shown".to_owned(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps: vec![step(1, gate), step(2, None)],
-        digest: String::new(),
-    };
+    let file = format!(
+        "---\nintent: show\nsuccess_criteria: shown\nrisk_level: low\n---\n{}{}",
+        step(1, gate),
+        step(2, ""),
+    );
+    let plan = workflow::parse("hotl-workflow-example.md", file.as_bytes()).plan;
+    let plan = plan.expect("the example is valid");
     Run::begin(
         &plan,
         Beginning {

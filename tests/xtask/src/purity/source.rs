@@ -89,6 +89,17 @@ pub(crate) struct Reading {
     pub(crate) breaches: Vec<Breach>,
     /// Modules in files of their own that only tests see.
     pub(crate) test_modules: Vec<String>,
+    /// Paths into this crate, as they are written; those in test code are left out.
+    pub(crate) names: Vec<Name>,
+}
+
+/// A path that begins with `crate`, `super` or `self`, or an import of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) line: usize,
+    pub(crate) path: Vec<String>,
+    /// The name under which others find it here, where this is a `pub use`; `*` for everything.
+    pub(crate) exported_as: Option<String>,
 }
 
 /// Reads one file; an error when it is not Rust.
@@ -223,19 +234,27 @@ impl Reader {
         if is_punct(tokens.get(at + 1), '<') {
             return at + 1;
         }
-        self.import_tree(&tokens[at + 1..end], &[]);
+        let exported = is_exported(&tokens[..at]);
+        self.import_tree(&tokens[at + 1..end], &[], exported);
         end
     }
 
-    fn import_tree(&mut self, tokens: &[TokenTree], prefix: &[String]) {
+    fn import_tree(&mut self, tokens: &[TokenTree], prefix: &[String], exported: bool) {
         for branch in tokens.split(|token| is_punct(Some(token), ',')) {
             let mut path = prefix.to_vec();
-            for token in branch {
+            let mut name = None;
+            for (index, token) in branch.iter().enumerate() {
                 match token {
-                    TokenTree::Ident(ident) if ident == "as" => break,
+                    TokenTree::Ident(ident) if ident == "as" => {
+                        name = branch.get(index + 1).map(ToString::to_string);
+                        break;
+                    }
                     TokenTree::Ident(ident) if ident == "self" && !path.is_empty() => {}
                     TokenTree::Ident(ident) => path.push(ident.to_string()),
-                    TokenTree::Group(group) => self.import_tree(&contents(group), &path),
+                    TokenTree::Group(group) => self.import_tree(&contents(group), &path, exported),
+                    TokenTree::Punct(punct) if punct.as_char() == '*' => {
+                        name = Some("*".to_owned())
+                    }
                     TokenTree::Punct(_) | TokenTree::Literal(_) => {}
                 }
             }
@@ -244,6 +263,8 @@ impl Reader {
                 && !ends_in_group
             {
                 self.judge_import(first, &path);
+                let name = name.or_else(|| path.last().cloned());
+                self.name(first, path, name.filter(|_| exported));
             }
         }
     }
@@ -288,8 +309,16 @@ impl Reader {
             }
         } else {
             self.judge_path(&tokens[at], &segments.join("::"));
+            if segments.len() > 1 && ["crate", "super", "self"].contains(&segments[0].as_str()) {
+                self.name(&tokens[at], segments, None);
+            }
         }
         next
+    }
+
+    fn name(&mut self, token: &TokenTree, path: Vec<String>, exported_as: Option<String>) {
+        let line = token.span().start().line;
+        self.reading.names.push(Name { line, path, exported_as });
     }
 
     fn judge_path(&mut self, token: &TokenTree, path: &str) -> bool {
@@ -307,6 +336,15 @@ impl Reader {
     fn breach(&mut self, token: &TokenTree, message: String) {
         let line = token.span().start().line;
         self.reading.breaches.push(Breach { line, message });
+    }
+}
+
+/// Whether what is in front of a `use` makes it visible elsewhere.
+fn is_exported(before: &[TokenTree]) -> bool {
+    match before {
+        [.., word] if is_ident(word, &["pub"]) => true,
+        [.., word, TokenTree::Group(_)] => is_ident(word, &["pub"]),
+        _ => false,
     }
 }
 

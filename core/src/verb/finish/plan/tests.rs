@@ -4,24 +4,10 @@ use super::*;
 use crate::run::{Beginning, Place};
 use crate::time::Timestamp;
 use crate::verb::finish::scene::Worktree;
-use crate::workflow::{Budgets, Plan, Risk};
+use crate::workflow::Plan;
 
 fn run() -> Run {
-    let plan = Plan {
-        slug: "x".to_owned(),
-        intent: String::new(),
-        success_criteria: String::new(),
-        risk: Risk::Low,
-        auto_approve: false,
-        branch: None,
-        isolation: None,
-        progress_verbose: false,
-        report_full: false,
-        dirty_allowed: false,
-        budgets: Budgets::default(),
-        steps: Vec::new(),
-        digest: "d".to_owned(),
-    };
+    let plan = Plan::example("x", Vec::new());
     let beginning = Beginning {
         id: "x-1".to_owned(),
         place: Place::default(),

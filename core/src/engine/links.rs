@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::effect::{FailureKind, Io};
 use crate::limits;
-use crate::permission::paths::Places;
+use crate::permission::paths::{Link, Places};
 use crate::permission::{Call, shell};
 
 /// Members of a tool's input that hold a path.
@@ -23,25 +23,33 @@ const PATH_KEYS: [&str; 8] = [
 /// Whether there was anything to add.
 pub(crate) async fn resolve(io: &Io, call: &Call, places: &mut Places) -> bool {
     // Where the project itself lies behind a link, everything in it does.
-    let real_root = match io.canonical(&places.root).await {
-        Ok(root) => root,
-        Err(_) => places.root.clone(),
+    let root = match places.root.clone() {
+        Some(root) => Some((io.canonical(&root).await.unwrap_or_else(|_| root.clone()), root)),
+        None => None,
     };
     let mut found = false;
     for path in paths(call, places) {
-        let Some(real) = real_path(io, &path).await else { continue };
-        let real = match real.strip_prefix(&real_root) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                format!("{}{rest}", places.root)
-            }
-            Some(_) | None => real,
+        let link = match real_path(io, &path).await {
+            Some(Link::To(real)) => Link::To(below_root(real, root.as_ref())),
+            Some(Link::Dangling) => Link::Dangling,
+            None => continue,
         };
-        if real != path {
-            places.links.insert(path, real);
+        if link != Link::To(path.clone()) {
+            places.links.insert(path, link);
             found = true;
         }
     }
     found
+}
+
+/// `real` as a path below the project's root under the name that the call uses for the root.
+/// `root` is its real path, then that name.
+fn below_root(real: String, root: Option<&(String, String)>) -> String {
+    let inside = root.and_then(|(real_root, root)| Some((real.strip_prefix(real_root)?, root)));
+    match inside {
+        Some((rest, root)) if rest.is_empty() || rest.starts_with('/') => format!("{root}{rest}"),
+        Some(_) | None => real,
+    }
 }
 
 /// Absolute paths in a call: members that hold one, words of commands and targets of
@@ -78,17 +86,18 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
 
 /// What `path` leads to; of something that is not there yet, where it would appear. `None`:
 /// nothing can be known.
-async fn real_path(io: &Io, path: &str) -> Option<String> {
+async fn real_path(io: &Io, path: &str) -> Option<Link> {
     let mut missing = String::new();
     let mut there = path;
     loop {
         match io.canonical(if there.is_empty() { "/" } else { there }).await {
-            Ok(real) => return Some(format!("{}{missing}", real.trim_end_matches('/'))),
+            Ok(real) => {
+                return Some(Link::To(format!("{}{missing}", real.trim_end_matches('/'))));
+            }
             Err(failure) if failure.kind == FailureKind::NotFound => {
                 let (folder, name) = there.rsplit_once('/')?;
-                // A link that leads nowhere leads somewhere once it is written to.
                 if io.stat(there).await.is_ok() {
-                    return Some("/dev/null/a link that leads nowhere".to_owned());
+                    return Some(Link::Dangling);
                 }
                 missing = format!("/{name}{missing}");
                 there = folder;

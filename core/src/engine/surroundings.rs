@@ -5,14 +5,10 @@ use crate::engine::checkout::Checkout;
 use crate::permission::Call;
 use crate::permission::paths::Places;
 
-/// A folder that cannot be: nothing is below it.
-const NO_PROJECT: &str = "/dev/null/no project";
-
 /// Says that the agent works in `cwd` on the project whose top folder is `project`.
 pub(crate) fn place(places: &mut Places, project: &str, cwd: &str) {
-    let root = Places::new(project).root;
-    let is_project = is_project(&root, places.user_home.as_deref());
-    places.root = if is_project { root } else { NO_PROJECT.to_owned() };
+    let root = Places::new(project).cwd;
+    places.root = is_project(&root, places.user_home.as_deref()).then_some(root);
     places.cwd = Places::new(cwd).cwd;
 }
 

@@ -61,8 +61,10 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         return Err(Exit::Refused);
     }
     io.note(format!("Adopted the edited workflow:\n{list}")).await;
+    let written = Written::of(&plan);
+    let plan = plan.into_parts();
     let adoption = Adoption {
-        written: Written::of(&plan),
+        written,
         intent: plan.intent,
         success_criteria: plan.success_criteria,
         risk: plan.risk,

@@ -1,12 +1,11 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
-use super::expand::{Arg, HOLE};
-use super::judge::Judge;
-use super::options::Parsed;
-use super::paths::Access;
-use super::programs::Class;
-use super::verdict::Finding;
-use super::workflow;
+use super::{Judge, workflow};
+use crate::permission::expand::{Arg, shown};
+use crate::permission::options::Parsed;
+use crate::permission::paths::Access;
+use crate::permission::programs::Class;
+use crate::permission::verdict::{Finding, GitRule, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
@@ -16,24 +15,18 @@ const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 const PROTECTED: [&str; 8] =
     ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
-fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge
-        .add(Finding::ask(format!("program:{}", parsed.name), format!("`{}` {what}", parsed.name)));
+fn deny(judge: &mut Judge<'_>, rule: GitRule, what: String) {
+    judge.add(Finding::deny(Rule::Git(rule), what));
 }
 
-fn deny(judge: &mut Judge<'_>, rule: &str, what: String) {
-    judge.add(Finding::deny(format!("git:{rule}"), what));
-}
-
-/// Options before the sub-command.
 pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for value in parsed.values(&["-C"]) {
         let places = &judge.context.places;
         let folder = value.known().map(|path| places.absolute(path));
         // Any folder below the root may have been made to look like a repository, and the
         // configuration of a repository is executed.
-        if folder.is_none_or(|folder| folder != places.root) {
-            ask(judge, parsed, "works in another folder, whose configuration is not known");
+        if folder.is_none() || folder != places.root {
+            judge.ask(parsed, "works in another folder, whose configuration is not known");
         }
     }
     // An alias given on the command line is code.
@@ -44,7 +37,6 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// branch and tag: with an option that lists, they only list.
 pub(super) fn listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     const LISTING: [&str; 17] = [
         "--list",
@@ -81,7 +73,6 @@ pub(super) fn listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// Commands with sub-commands of their own, of which some only show.
 pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
@@ -104,7 +95,6 @@ pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// reflog: showing it, not expiring it.
 pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if let Some(first) = parsed.operands.first()
         && matches!(first.text.as_str(), "expire" | "delete" | "drop")
@@ -113,33 +103,30 @@ pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// checkout and switch: throwing changes away on the way is worse than changing branch.
 pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Changes, parsed);
     let forced =
         |arg: &Arg| matches!(arg.text.as_str(), "-f" | "--force" | "--discard-changes" | "--hard");
     if parsed.args.iter().any(forced) {
-        ask(judge, parsed, "throws changes away");
+        judge.ask(parsed, "throws changes away");
     }
 }
 
-/// fetch: from the project's remotes, into its remote-tracking branches.
 pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let Some(operands) = parsed.known_operands() else {
-        return ask(judge, parsed, "fetches from somewhere that is not known");
+        return judge.ask(parsed, "fetches from somewhere that is not known");
     };
     let [remote, refs @ ..] = operands.as_slice() else {
         return;
     };
     if !REMOTES.contains(remote) {
-        ask(judge, parsed, "fetches from something else than the project's remotes");
+        judge.ask(parsed, "fetches from something else than the project's remotes");
     }
     if refs.iter().any(|name| !is_branch(name)) {
-        ask(judge, parsed, "writes local branches");
+        judge.ask(parsed, "writes local branches");
     }
 }
 
-/// rebase: on top of the main branch of a remote.
 pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
@@ -152,7 +139,7 @@ pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         _ => false,
     };
     if !onto_main {
-        ask(judge, parsed, "rebases onto something else than the main branch");
+        judge.ask(parsed, "rebases onto something else than the main branch");
     }
     for code in parsed.values(&["-x", "--exec"]) {
         judge.shell_argument(code);
@@ -166,7 +153,6 @@ fn is_branch(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
 }
 
-/// push: where to, what over what, and whether it is forced.
 pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let lease = parsed.has(&["--force-with-lease"]);
     let forced = parsed.has(&["-f", "--force"]) || lease;
@@ -174,18 +160,18 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if let Some(remote) = parsed.operands.first()
         && !remote.known().is_some_and(|name| REMOTES.contains(&name))
     {
-        ask(judge, parsed, "pushes to something else than the project's remotes");
+        judge.ask(parsed, "pushes to something else than the project's remotes");
     }
     let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
     if forced && parsed.has(&every) {
-        deny(judge, "force-push", "`git push` forces more than one branch".to_owned());
+        deny(judge, GitRule::ForcePush, "`git push` forces more than one branch".to_owned());
     }
     if forced && refs.is_empty() {
         let why = "`git push` forces branches that it does not name".to_owned();
-        deny(judge, "force-push", why);
+        deny(judge, GitRule::ForcePush, why);
     }
     if forced && refs.len() > 1 {
-        deny(judge, "force-push", "`git push` forces more than one branch".to_owned());
+        deny(judge, GitRule::ForcePush, "`git push` forces more than one branch".to_owned());
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced);
@@ -193,7 +179,7 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 }
 
 fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, forced: bool) {
-    let text = refspec.text.replace(HOLE, "…");
+    let text = shown(&refspec.text);
     let (plus, rest) = match refspec.text.strip_prefix('+') {
         Some(rest) => (true, rest),
         None => (false, refspec.text.as_str()),
@@ -203,22 +189,26 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, force
         None => (rest, None),
     };
     if target.is_some() && source.is_empty() {
-        return deny(judge, "delete", format!("`git push {text}` deletes a branch of the remote"));
+        return deny(
+            judge,
+            GitRule::Delete,
+            format!("`git push {text}` deletes a branch of the remote"),
+        );
     }
     if refspec.known().is_none() {
-        return ask(judge, parsed, "pushes a branch whose name is not known");
+        return judge.ask(parsed, "pushes a branch whose name is not known");
     }
     if forced || plus {
         return forced_refspec(judge, &text, source, target, plus);
     }
     if !source.split(['~', '^']).all(is_branch) || target.is_some_and(|name| !is_branch(name)) {
-        ask(judge, parsed, "pushes something else than a branch");
+        judge.ask(parsed, "pushes something else than a branch");
     }
     if let Some(target) = target
         && is_protected(target)
         && short(source) != short(target)
     {
-        ask(judge, parsed, &format!("pushes `{source}` over the protected branch `{target}`"));
+        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{target}`"));
     }
 }
 
@@ -243,7 +233,7 @@ fn forced_refspec(
         (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
         (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
     };
-    deny(judge, "force-push", format!("`git push` forces `{text}`, and {why}"));
+    deny(judge, GitRule::ForcePush, format!("`git push` forces `{text}`, and {why}"));
 }
 
 fn short(name: &str) -> &str {
@@ -265,17 +255,15 @@ fn issue_number(branch: &str) -> Option<&str> {
     (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
 }
 
-/// Filters that gh runs over its answers can show the environment.
 pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
         let words = value.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
         if words.into_iter().any(|word| matches!(word, "env" | "ENV" | "$ENV")) {
-            ask(judge, parsed, "gets a filter that reads the environment");
+            judge.ask(parsed, "gets a filter that reads the environment");
         }
     }
 }
 
-/// `gh issue edit`: what a planning workflow may do.
 pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
     let numbered = parsed.operands.len() == 1
@@ -290,7 +278,6 @@ pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-/// `gh label create --force`: for setting up a board.
 pub(super) fn label(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let create = parsed.name.ends_with(" create");
     let known = ["--force", "-f", "--color", "-c", "--description", "-d"];
@@ -304,7 +291,6 @@ pub(super) fn label(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-/// `gh repo view --json owner`: for setting up a board.
 pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let owner = match words.as_deref() {
@@ -319,7 +305,6 @@ pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `gh auth status`: for setting up a board, and without the token.
 pub(super) fn auth(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let status = matches!(words.as_deref(), Some(["status"]));
@@ -328,7 +313,6 @@ pub(super) fn auth(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `gh api graphql`: for setting up a board.
 pub(super) fn api(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let graphql = parsed.args.first().and_then(Arg::known) == Some("graphql");
     let mut files = false;

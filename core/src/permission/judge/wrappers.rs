@@ -1,16 +1,9 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
-use super::expand::{Arg, HOLE, Shape};
-use super::judge::Judge;
-use super::options::Parsed;
-use super::programs::Class;
-use super::scripts;
-use super::verdict::Finding;
-
-fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    let rule = format!("program:{}", parsed.name);
-    judge.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
-}
+use super::{Judge, scripts};
+use crate::permission::expand::{Arg, HOLE, Shape};
+use crate::permission::options::Parsed;
+use crate::permission::programs::{Class, Role};
 
 fn unknown_words() -> Arg {
     Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None }
@@ -32,7 +25,6 @@ fn joined(args: &[Arg]) -> Arg {
     Arg { text, shape, guess: None }
 }
 
-/// eval: its arguments are a line of shell.
 pub(super) fn eval(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let args = match parsed.args {
         [first, rest @ ..] if first.text == "--" => rest,
@@ -41,7 +33,6 @@ pub(super) fn eval(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.shell_argument(&joined(args));
 }
 
-/// command and builtin: `command -v` only looks.
 pub(super) fn command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if parsed.has(&["-v", "-V"]) {
         return;
@@ -56,7 +47,6 @@ fn rest(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// nice and its kin: `nice -5 command` is an old spelling.
 pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let Some(at) = parsed.rest else { return };
     let number = |arg: &Arg| {
@@ -69,7 +59,6 @@ pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// trap: its first argument is run later.
 pub(super) fn trap(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     match parsed.args {
         [] => {}
@@ -83,7 +72,6 @@ pub(super) fn trap(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// alias: a definition is code for later lines.
 pub(super) fn alias(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Runs, parsed);
     for arg in parsed.args {
@@ -93,7 +81,6 @@ pub(super) fn alias(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// env: assignments, then a command; alone it shows everything.
 pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let mut args = parsed.args;
     while let [first, rest @ ..] = args {
@@ -108,14 +95,14 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
                 args = rest;
             }
             "-S" | "--split-string" | "-C" | "--chdir" | "-P" | "-a" => {
-                ask(judge, parsed, "splits words or changes the folder");
+                judge.ask(parsed, "splits words or changes the folder");
                 if let Some(code) = rest.first().filter(|_| first.text.contains(['S', 's'])) {
                     judge.guessed_code(code.guessed());
                 }
                 args = rest.get(1..).unwrap_or_default();
             }
             text if text.starts_with('-') => {
-                ask(judge, parsed, "has an option that is not known");
+                judge.ask(parsed, "has an option that is not known");
                 let code = text.trim_start_matches("--split-string=").trim_start_matches("-S");
                 judge.guessed_code(code);
                 args = rest;
@@ -176,7 +163,6 @@ const XARGS_PLAIN: [&str; 12] = [
     "--open-tty",
 ];
 
-/// xargs: a command whose last words, or the marked ones, come from the input.
 pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let mut args = parsed.args;
     let mut mark = None;
@@ -196,7 +182,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             if matches!(text, "-a" | "--arg-file")
                 && let Some(file) = rest.first()
             {
-                judge.role(file, super::programs::Role::Read, parsed.name);
+                judge.role(file, Role::Read, parsed);
             }
             args = rest.get(1..).unwrap_or_default();
             continue;
@@ -207,7 +193,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             _ if text.starts_with("-i") => mark = Some(text[2..].to_owned()),
             _ if text.starts_with("--replace=") => mark = Some(text[10..].to_owned()),
             _ if XARGS_PLAIN.contains(&text) || is_cluster(text) => {}
-            _ => ask(judge, parsed, "has an option that is not known"),
+            _ => judge.ask(parsed, "has an option that is not known"),
         }
         args = rest;
     }
@@ -234,7 +220,6 @@ fn is_cluster(text: &str) -> bool {
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// watch: its arguments are a line of shell.
 pub(super) fn watch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let start = parsed
         .operands
@@ -245,14 +230,11 @@ pub(super) fn watch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// parallel: what it runs is put together from its input.
 pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Runs, parsed);
     rest_is_command(judge, parsed);
 }
 
-/// A wrapper whose own options are not known: every way to read the rest is looked at, and
-/// can only forbid.
 pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Runs, parsed);
     any_suffix(judge, parsed.args);
@@ -269,7 +251,6 @@ fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     }
 }
 
-/// ssh: the words behind the host are a line for the other side's shell.
 pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
     let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
@@ -278,7 +259,6 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// docker and kubectl: the command that runs inside is looked at as well.
 pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Connects, parsed);
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
@@ -287,7 +267,6 @@ pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// sudo and its kin are forbidden; what they run is still found.
 pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if let Some(first) = parsed.operands.first()
         && let Some(at) = parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
@@ -296,8 +275,6 @@ pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// sh, bash and the others: code in an argument or on the standard input is judged, a file
-/// or a terminal is not.
 pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
     let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");

@@ -4,27 +4,14 @@
 mod awk;
 mod sed;
 
-use super::environment;
-use super::expand::{Arg, HOLE, Shape};
-use super::judge::Judge;
-use super::options::Parsed;
-use super::paths::{self, Access, Place, Places};
-use super::programs::Class;
-use super::verdict::Finding;
+use super::{Judge, workflow};
+use crate::permission::environment;
+use crate::permission::expand::{Arg, HOLE, Shape, shown};
+use crate::permission::options::Parsed;
+use crate::permission::paths::{self, Access, PathClass, Places};
+use crate::permission::programs::Class;
+use crate::permission::verdict::{Finding, Rule};
 
-fn rule(parsed: &Parsed<'_>) -> String {
-    format!("program:{}", parsed.name)
-}
-
-fn ask(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge.add(Finding::ask(rule(parsed), format!("`{}` {what}", parsed.name)));
-}
-
-fn deny(judge: &mut Judge<'_>, parsed: &Parsed<'_>, what: &str) {
-    judge.add(Finding::deny(rule(parsed), format!("`{}` {what}", parsed.name)));
-}
-
-/// grep and rg: with a pattern in an option, the first argument is a file.
 pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
     let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
@@ -35,7 +22,6 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// jq: filters that read the environment or other files.
 pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     // These take two words, of which the table knows one.
     let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
@@ -58,14 +44,13 @@ pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// yq: as jq, and functions that load files.
 pub(super) fn yq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     query(judge, parsed, parsed.operands.first().copied());
     if let Some(first) = parsed.operands.first() {
         // Without an expression the first argument is a file.
         judge.consider(judge.context.places.judge(first, Access::List));
         if first.text.contains("load") {
-            ask(judge, parsed, "loads files that its expression names");
+            judge.ask(parsed, "loads files that its expression names");
         }
     }
 }
@@ -74,7 +59,7 @@ fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
     let Some(filter) = filter else { return };
     match filter.known() {
         None if filter.shape == Shape::Pattern => {}
-        None => ask(judge, parsed, "gets a filter that is put together when it runs"),
+        None => judge.ask(parsed, "gets a filter that is put together when it runs"),
         Some(text) => {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
             let reads = [
@@ -90,13 +75,12 @@ fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
                 "eval",
             ];
             if words.into_iter().any(|word| reads.contains(&word)) {
-                ask(judge, parsed, "gets a filter that reads the environment or other files");
+                judge.ask(parsed, "gets a filter that reads the environment or other files");
             }
         }
     }
 }
 
-/// awk: programs that start others, or read and write files of their own choice.
 pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let Some(program) = parsed.operands.first() else {
         return;
@@ -104,14 +88,13 @@ pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     match program.text.as_str() {
         text if program.known().is_some() || program.shape == Shape::Pattern => {
             if let Some(what) = awk::objection(text) {
-                ask(judge, parsed, what);
+                judge.ask(parsed, what);
             }
         }
-        _ => ask(judge, parsed, "gets a program that is put together when it runs"),
+        _ => judge.ask(parsed, "gets a program that is put together when it runs"),
     }
 }
 
-/// sed: scripts that run commands or read and write files.
 pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let mut scripts = parsed.values(&["-e", "--expression"]);
     let mut files = parsed.operands.as_slice();
@@ -128,8 +111,8 @@ pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
         match text {
             Some(text) if sed::is_plain(text) => {}
-            Some(_) => ask(judge, parsed, "gets a script that may run commands or write files"),
-            None => ask(judge, parsed, "gets a script that is put together when it runs"),
+            Some(_) => judge.ask(parsed, "gets a script that may run commands or write files"),
+            None => judge.ask(parsed, "gets a script that is put together when it runs"),
         }
     }
 }
@@ -201,7 +184,6 @@ const FIND_WORDS: &[(&str, usize)] = &[
     (",", 0),
 ];
 
-/// find: where it starts, and what it does with what it finds.
 pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let mut at = 0;
     let mut root = ".".to_owned();
@@ -216,7 +198,7 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             _ => {}
         }
         match text {
-            "-delete" => deny(judge, parsed, "deletes everything that it finds"),
+            "-delete" => judge.deny(parsed, "deletes everything that it finds"),
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let end =
                     parsed.args[at..].iter().position(|a| matches!(a.text.as_str(), ";" | "+"));
@@ -225,7 +207,7 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
                 at = end + 1;
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                ask(judge, parsed, "writes what it finds to a file");
+                judge.ask(parsed, "writes what it finds to a file");
                 if let Some(file) = parsed.args.get(at) {
                     judge.consider(judge.context.places.judge(file, Access::Write));
                 }
@@ -233,12 +215,12 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
                 match FIND_WORDS.iter().find(|(word, _)| *word == text) {
                     Some((_, values)) => at += values,
-                    None => ask(judge, parsed, &format!("has a part `{text}` that is not known")),
+                    None => judge.ask(parsed, &format!("has a part `{text}` that is not known")),
                 }
             }
             _ => {
                 if arg.opaque_start() {
-                    ask(judge, parsed, "gets a word that is not known and may be an action");
+                    judge.ask(parsed, "gets a word that is not known and may be an action");
                 }
                 judge.consider(judge.context.places.judge(arg, Access::List));
                 text.clone_into(&mut root);
@@ -281,7 +263,6 @@ impl Shape {
     }
 }
 
-/// chmod: making files of the project executable.
 pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let [mode, files @ ..] = parsed.args else {
         return judge.classified(Class::Changes, parsed);
@@ -295,9 +276,8 @@ pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// cp, mv, ln: every argument is read or written.
 pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    let own = parsed.name == "mv" && super::workflow::moves_state(parsed, judge);
+    let own = parsed.name == "mv" && workflow::moves_state(parsed, judge);
     if own {
         return;
     }
@@ -311,7 +291,6 @@ pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// rm: several files at once, without a question, is not taken back.
 pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Deletes, parsed);
     let options: Vec<&str> = parsed
@@ -331,16 +310,15 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let force = given(['f', 'f'], "force");
     let root = parsed.operands.iter().any(|arg| {
         let path = judge.context.places.absolute(arg.text.trim_end_matches('*'));
-        path == "/" || path == "~" || path == judge.context.places.root
+        path == "/" || path == "~" || Some(path) == judge.context.places.root
     });
     let bare =
         options.iter().any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
     if (recursive && (force || root)) || bare {
-        deny(judge, parsed, "deletes folders without asking");
+        judge.deny(parsed, "deletes folders without asking");
     }
 }
 
-/// dd: `of=` is written.
 pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Changes, parsed);
     for arg in parsed.args {
@@ -353,22 +331,19 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// printf: `-v` names a variable, and its subscript is evaluated.
 pub(super) fn printf(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
-        ask(judge, parsed, "writes a variable");
+        judge.ask(parsed, "writes a variable");
     }
 }
 
-/// test: looking at variables evaluates their subscripts.
 pub(super) fn test(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
     if parsed.args.iter().any(evaluates) {
-        ask(judge, parsed, "evaluates the name of a variable");
+        judge.ask(parsed, "evaluates the name of a variable");
     }
 }
 
-/// set: options that are known not to change what later commands mean.
 pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let mut args = parsed.args.iter();
     let mut harmless = !parsed.args.is_empty();
@@ -390,32 +365,30 @@ pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         }
     }
     if !harmless {
-        ask(judge, parsed, "changes how the shell reads what follows");
+        judge.ask(parsed, "changes how the shell reads what follows");
     }
 }
 
-/// shopt: options of file name patterns that only match more or fewer names.
 pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
     if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
-        ask(judge, parsed, "changes how the shell reads what follows");
+        judge.ask(parsed, "changes how the shell reads what follows");
     }
 }
 
-/// export, declare and the like: assignments in disguise.
 pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for arg in parsed.args {
         let text = arg.text.as_str();
         if let Some(letters) = text.strip_prefix('-') {
             if !letters.bytes().all(|b| b"xgraA".contains(&b)) || letters.is_empty() {
-                ask(judge, parsed, "prints, evaluates or links variables");
+                judge.ask(parsed, "prints, evaluates or links variables");
             }
             continue;
         }
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let name = name.strip_suffix('+').unwrap_or(name);
         if !is_name(name) {
-            ask(judge, parsed, "evaluates the name of a variable");
+            judge.ask(parsed, "evaluates the name of a variable");
         }
         if text.contains('=') {
             let value = Arg { text: value.to_owned(), shape: arg.shape, guess: None };
@@ -423,18 +396,17 @@ pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         }
     }
     if parsed.args.is_empty() {
-        ask(judge, parsed, "prints variables");
+        judge.ask(parsed, "prints variables");
     }
 }
 
-/// Builtins whose arguments are names of variables.
 pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for operand in &parsed.operands {
         let text = operand.text.as_str();
         let option =
             text.starts_with(':') || text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':');
         if operand.known().is_none() || !(is_name(text) || (parsed.name == "getopts" && option)) {
-            ask(judge, parsed, "evaluates the name of a variable");
+            judge.ask(parsed, "evaluates the name of a variable");
         } else {
             judge.consider(
                 environment::judge(text, &Arg::exact(""), true).filter(|_| parsed.name != "unset"),
@@ -448,7 +420,6 @@ fn is_name(text: &str) -> bool {
     start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// module load: by name, not by path.
 pub(super) fn module(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let known = parsed.known_operands().unwrap_or_default();
     let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
@@ -458,18 +429,16 @@ pub(super) fn module(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         _ => false,
     };
     if !plain || parsed.args.len() != known.len() {
-        ask(judge, parsed, "loads something else than a named module");
+        judge.ask(parsed, "loads something else than a named module");
     }
 }
 
-/// date: an argument without `+` sets the clock.
 pub(super) fn date(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {
-        ask(judge, parsed, "sets the clock");
+        judge.ask(parsed, "sets the clock");
     }
 }
 
-/// make: the usual goals, and no variables that name programs.
 pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
     const VARIABLES: [&str; 5] = ["V", "VERBOSE", "DEBUG", "RELEASE", "JOBS"];
@@ -481,24 +450,23 @@ pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some(_) => ask(judge, parsed, "gets a variable that may change what it runs"),
+            Some(_) => judge.ask(parsed, "gets a variable that may change what it runs"),
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
-                let shown = operand.text.replace(HOLE, "…");
-                ask(judge, parsed, &format!("has no rule for the goal `{shown}`"));
+                let shown = shown(&operand.text);
+                judge.ask(parsed, &format!("has no rule for the goal `{shown}`"));
             }
         }
     }
     if goals == 0 {
-        ask(judge, parsed, "has no goal, and what the first one does is not known");
+        judge.ask(parsed, "has no goal, and what the first one does is not known");
     }
 }
 
-/// ninja: targets that leave the build folder.
 pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
     if !parsed.operands.iter().all(plain) {
-        ask(judge, parsed, "installs, or has a target that is not known");
+        judge.ask(parsed, "installs, or has a target that is not known");
     }
 }
 
@@ -510,7 +478,6 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// cmake: definitions that choose programs.
 pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     for value in parsed.values(&["-D"]) {
         let known = value.known().unwrap_or_default();
@@ -520,19 +487,18 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
             || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
             || (!name.contains("CMAKE_") && !environment::names_code(name));
         if !plain || name.is_empty() || !is_word(value) {
-            ask(judge, parsed, "gets a definition that may choose what it runs");
+            judge.ask(parsed, "gets a definition that may choose what it runs");
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
     if targets.iter().any(|target| target.text.contains("install")) {
-        ask(judge, parsed, "installs what it built");
+        judge.ask(parsed, "installs what it built");
     }
     if parsed.args.is_empty() {
-        ask(judge, parsed, "has nothing to do");
+        judge.ask(parsed, "has nothing to do");
     }
 }
 
-/// Package managers: only what prints, without touching the network or the project's code.
 pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let first = parsed.args.first().and_then(Arg::known).unwrap_or_default();
     if parsed.args.len() == 1 && matches!(first, "--version" | "-V" | "--help" | "help") {
@@ -550,12 +516,13 @@ pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
 /// scripts.
 pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
     let absolute = places.absolute(path);
-    let inside = paths::below(&absolute, &places.root).unwrap_or_default();
+    let root = places.root.as_deref();
+    let inside = root.and_then(|root| paths::below(&absolute, root)).unwrap_or_default();
     let named = |folder: &str| {
         inside.strip_prefix(folder).is_some_and(|rest| rest.ends_with(".sh") && rest.len() > 3)
     };
     let plain = !path.split('/').any(|part| part == "..");
-    let tests = named("tests/") && places.place(path) == Place::Repository;
+    let tests = named("tests/") && places.class(path) == PathClass::Repository;
     // Nobody but the developer can write below these folders.
     let skill = [".claude/skills/", ".claude-plugin/skills/"].iter().any(|folder| {
         inside.strip_prefix(folder).is_some_and(|rest| {
@@ -566,5 +533,5 @@ pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
     if plain && (tests || skill) {
         return None;
     }
-    Some(Finding::ask("program:file", format!("`{path}` is a file whose content is not judged")))
+    Some(Finding::ask(Rule::ProgramFile, format!("`{path}` is a file whose content is not judged")))
 }

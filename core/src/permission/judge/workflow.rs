@@ -1,15 +1,13 @@
 //! What the workflow of a session needs beyond the tables.
 
-use super::Context;
-use super::expand::Arg;
-use super::judge::{Judge, file_name};
-use super::options::Parsed;
-use super::programs::Class;
-use super::shell::{Script, Word};
-use super::verdict::{Decision, Finding};
-
-/// How the rules begin that only a person can answer.
-pub(super) const PERSONS_PART: &str = "person:";
+use super::Judge;
+use crate::permission::Context;
+use crate::permission::expand::Arg;
+use crate::permission::options::Parsed;
+use crate::permission::paths::{PathClass, file_name};
+use crate::permission::programs::Class;
+use crate::permission::shell::{Script, Word};
+use crate::permission::verdict::{Finding, Rule};
 
 /// Values of `.state` that end a session.
 const FINAL_STATES: [&str; 4] = ["done", "completed", "error", "failed"];
@@ -41,10 +39,7 @@ pub(super) fn completes_state(script: &Script, index: usize, context: &Context) 
         let compact: String = filter.chars().filter(|c| !c.is_whitespace()).collect();
         compact == format!(".state=\"{state}\"")
     });
-    *program == "jq"
-        && ends
-        && places.place(file) == super::paths::Place::OwnState
-        && file.ends_with(".json")
+    *program == "jq" && ends && places.class(file) == PathClass::OwnState && file.ends_with(".json")
 }
 
 /// Whether this is `mv FILE.tmp FILE` for the session's own state.
@@ -58,7 +53,6 @@ pub(super) fn moves_state(parsed: &Parsed<'_>, judge: &Judge<'_>) -> bool {
         && from.text.strip_suffix(".tmp") == Some(&to.text)
 }
 
-/// `onloop session done ID`, for the session that makes this call.
 pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let own = judge.context.session.as_ref().map(|session| session.id.as_str());
@@ -69,41 +63,23 @@ pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `onloop install` and `uninstall`: an agent does not choose who judges it. Asking would not
-/// do, because some hosts run what we ask about.
 pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    judge.add(Finding {
-        decision: Decision::Deny,
-        rule: format!("program:{}", parsed.name),
-        reason: format!("`{}` changes the hooks that judge this agent", parsed.name),
-    });
+    judge.deny(parsed, "changes the hooks that judge this agent");
 }
 
-/// `onloop approve` and `permit trust`: what they record is a person's word, and the agent
-/// whose calls are judged cannot give it. `permit` also explains, which changes nothing.
 pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let verb = parsed.args.first().and_then(Arg::known);
     if parsed.name.ends_with("permit") && matches!(verb, Some("explain" | "batch")) {
         return;
     }
-    judge.add(Finding {
-        decision: Decision::Deny,
-        rule: format!("program:{}", parsed.name),
-        reason: format!("`{}` answers for the person who watches this agent", parsed.name),
-    });
+    judge.deny(parsed, "answers for the person who watches this agent");
 }
 
-/// `onloop gate`, `finish` and others: a person decides about a run, or whether there is one.
 pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
-    judge.add(Finding {
-        decision: Decision::Ask,
-        rule: format!("{PERSONS_PART}{}", parsed.name),
-        reason: format!("`{}` decides about a run, which is a person's part", parsed.name),
-    });
+    let reason = format!("`{}` decides about a run, which is a person's part", parsed.name);
+    judge.add(Finding::ask(Rule::Person(parsed.name.to_owned()), reason));
 }
 
-/// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
-/// person has begun, and runs the checks that the record holds.
 pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let drives = match words.as_deref() {
@@ -117,8 +93,6 @@ pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-/// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
-/// the gate. Every other decision is a person's.
 pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let modes: Vec<Option<&str>> = parsed

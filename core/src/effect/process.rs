@@ -1,0 +1,210 @@
+//! Other programs: what to run, within which bounds, and how it ended.
+
+use std::collections::BTreeMap;
+
+#[cfg(doc)]
+use super::Request;
+use crate::limits;
+
+/// A program to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessSpec {
+    /// What to run.
+    pub command: Command,
+    /// Folder to run in.
+    pub cwd: String,
+    /// Environment variables taken away from what we inherited.
+    pub env_remove: Vec<String>,
+    /// Environment variables set, after the removals.
+    pub env_set: BTreeMap<String, String>,
+    /// What the program reads; `None` is an empty, closed stream.
+    pub stdin: Option<Vec<u8>>,
+    /// Longest run; afterwards its whole process group is ended, then killed.
+    pub timeout_ms: Option<u64>,
+    /// Bytes kept from the start, and again from the end, of each stream.
+    pub capture_bytes: usize,
+    /// File that receives both streams as they come; created, with its folders.
+    pub stream_to: Option<String>,
+    /// Name for a live status line; `None` shows none.
+    pub label: Option<String>,
+    /// Connect the program to the terminal instead of capturing (interactive agents).
+    pub interactive: bool,
+    /// Longest time without a reply; a program that still runs then is left running. Until
+    /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
+    /// a time for short requests only. The end of the caller ends it. `None`: its end.
+    pub wake_after_ms: Option<u64>,
+    /// Wakes the caller as well when standard input has something to read, or has ended. A
+    /// host that cannot notice that does not.
+    pub wake_on_input: bool,
+}
+
+impl ProcessSpec {
+    /// Runs `command` in the folder that the caller was started in, with its environment, for
+    /// at most [`limits::VERIFY_TIMEOUT_MS`]. Its input is empty, up to
+    /// [`limits::CAPTURE_BYTES`] of both ends of its output are kept, and nobody watches it.
+    pub fn new(command: Command) -> ProcessSpec {
+        ProcessSpec {
+            command,
+            cwd: ".".to_owned(),
+            env_remove: Vec::new(),
+            env_set: BTreeMap::new(),
+            stdin: None,
+            timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
+            capture_bytes: limits::CAPTURE_BYTES,
+            stream_to: None,
+            label: None,
+            interactive: false,
+            wake_after_ms: None,
+            wake_on_input: false,
+        }
+    }
+
+    /// A program and its arguments, with the bounds of [`ProcessSpec::new`].
+    pub fn argv<T: Into<String>>(words: impl IntoIterator<Item = T>) -> ProcessSpec {
+        ProcessSpec::new(Command::Argv(words.into_iter().map(Into::into).collect()))
+    }
+
+    /// A line for a shell, with the bounds of [`ProcessSpec::new`].
+    pub fn shell(shell: Shell, line: impl Into<String>) -> ProcessSpec {
+        ProcessSpec::new(Command::Shell { shell, line: line.into() })
+    }
+
+    /// Runs in `folder`, which may be relative to the caller's.
+    pub fn in_folder(self, folder: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { cwd: folder.into(), ..self }
+    }
+
+    /// Takes these variables away from what is inherited.
+    pub fn without_env(self, names: Vec<String>) -> ProcessSpec {
+        ProcessSpec { env_remove: names, ..self }
+    }
+
+    /// Sets these variables besides those that are set already; the last value for a name wins.
+    pub fn with_env<N: Into<String>, V: Into<String>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> ProcessSpec {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.env_set.extend(variables);
+        self
+    }
+
+    /// Lets the program read `input`, then the end of its input.
+    pub fn with_stdin(self, input: impl Into<Vec<u8>>) -> ProcessSpec {
+        ProcessSpec { stdin: Some(input.into()), ..self }
+    }
+
+    /// Ends the program's whole process group after `timeout_ms`.
+    pub fn timeout_ms(self, timeout_ms: u64) -> ProcessSpec {
+        ProcessSpec { timeout_ms: Some(timeout_ms), ..self }
+    }
+
+    /// Keeps `capture_bytes` from the start, and again from the end, of each stream.
+    pub fn capture_bytes(self, capture_bytes: usize) -> ProcessSpec {
+        ProcessSpec { capture_bytes, ..self }
+    }
+
+    /// Writes both streams to this file as they come.
+    pub fn stream_to(self, path: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { stream_to: Some(path.into()), ..self }
+    }
+
+    /// Shows a live status line with this name.
+    pub fn label(self, label: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { label: Some(label.into()), ..self }
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// A program, found on `PATH` unless it contains `/`, and its arguments.
+    Argv(Vec<String>),
+    /// A line for a shell.
+    Shell {
+        /// Which shell.
+        shell: Shell,
+        /// The line, exactly as written.
+        line: String,
+    },
+}
+
+/// A shell that a command may be written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// `bash -c`.
+    Bash,
+    /// `sh -c`.
+    Sh,
+    /// `pwsh -NoProfile -Command`.
+    Pwsh,
+    /// `cmd /C`.
+    Cmd,
+}
+
+impl Shell {
+    /// The name that workflow files and documents use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Sh => "sh",
+            Shell::Pwsh => "pwsh",
+            Shell::Cmd => "cmd",
+        }
+    }
+}
+
+/// How a program ended and what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessEnd {
+    /// How it ended.
+    pub status: ProcessStatus,
+    /// Its standard output.
+    pub stdout: Capture,
+    /// Its standard error.
+    pub stderr: Capture,
+    /// How long it ran.
+    pub duration_ms: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessStatus {
+    /// By itself.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// By us, because its time was over.
+    TimedOut,
+    /// By us, because the person interrupted.
+    Interrupted,
+}
+
+/// One stream's output: all of it, or its beginning and its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capture {
+    /// The first bytes.
+    pub head: Vec<u8>,
+    /// The last bytes, without those already in `head`.
+    pub tail: Vec<u8>,
+    /// Everything that was written.
+    pub total_bytes: u64,
+}
+
+impl Capture {
+    /// Bytes between head and tail that were not kept.
+    pub fn omitted_bytes(&self) -> u64 {
+        self.total_bytes - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The output as text, fit for showing, with a line that says how much was cut.
+    pub fn text(&self) -> String {
+        let head = String::from_utf8_lossy(&self.head);
+        let tail = String::from_utf8_lossy(&self.tail);
+        let omitted = self.omitted_bytes();
+        if omitted == 0 {
+            return crate::text::printable(&format!("{head}{tail}"));
+        }
+        crate::text::printable(&format!("{head}\n[… {omitted} bytes not kept …]\n{tail}"))
+    }
+}

@@ -1,0 +1,125 @@
+//! The names of judgements that go beyond what the table can say.
+
+/// The judgement that a program's arguments need besides their roles. The table only names it;
+/// the judge makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Filters that gh runs over its answers can show the environment.
+    ForgeQuery,
+    /// reflog: showing it, not expiring it.
+    Reflog,
+    /// branch and tag: with an option that lists, they only list.
+    Listing,
+    /// Commands with sub-commands of their own, of which some only show.
+    NestedListing,
+    /// fetch: from the project's remotes, into its remote-tracking branches.
+    Fetch,
+    /// rebase: on top of the main branch of a remote.
+    Rebase,
+    /// push: where to, what over what, and whether it is forced.
+    Push,
+    /// checkout and switch: throwing changes away on the way is worse than changing branch.
+    Checkout,
+    /// Options before the sub-command.
+    GitOptions,
+    /// `gh issue edit`: what a planning workflow may do.
+    IssueEdit,
+    /// `gh label create --force`: for setting up a board.
+    Label,
+    /// `gh repo view --json owner`: for setting up a board.
+    RepositoryView,
+    /// `gh auth status`: for setting up a board, and without the token.
+    ForgeAuth,
+    /// `gh api graphql`: for setting up a board.
+    ForgeApi,
+    /// printf: `-v` names a variable, and its subscript is evaluated.
+    Printf,
+    /// test: looking at variables evaluates their subscripts.
+    Test,
+    /// set: options that are known not to change what later commands mean.
+    Set,
+    /// shopt: options of file name patterns that only match more or fewer names.
+    Shopt,
+    /// export, declare and the like: assignments in disguise.
+    Declare,
+    /// Builtins whose arguments are names of variables.
+    VariableNames,
+    /// module load: by name, not by path.
+    Module,
+    /// date: an argument without `+` sets the clock.
+    Date,
+    /// grep and rg: with a pattern in an option, the first argument is a file.
+    PatternOption,
+    /// jq: filters that read the environment or other files.
+    Jq,
+    /// yq: as jq, and functions that load files.
+    Yq,
+    /// awk: programs that start others, or read and write files of their own choice.
+    Awk,
+    /// sed: scripts that run commands or read and write files.
+    Sed,
+    /// make: the usual goals, and no variables that name programs.
+    Make,
+    /// ninja: targets that leave the build folder.
+    Ninja,
+    /// cmake: definitions that choose programs.
+    Cmake,
+    /// Package managers: only what prints, without touching the network or the project's code.
+    PackageManager,
+    /// find: where it starts, and what it does with what it finds.
+    Find,
+    /// chmod: making files of the project executable.
+    Chmod,
+    /// cp, mv, ln: every argument is read or written.
+    Copy,
+    /// rm: several files at once, without a question, is not taken back.
+    Rm,
+    /// dd: `of=` is written.
+    Dd,
+    /// eval: its arguments are a line of shell.
+    Eval,
+    /// command and builtin: `command -v` only looks.
+    Builtin,
+    /// trap: its first argument is run later.
+    Trap,
+    /// alias: a definition is code for later lines.
+    Alias,
+    /// env: assignments, then a command; alone it shows everything.
+    Env,
+    /// nice and its kin: `nice -5 command` is an old spelling.
+    LeadingNumber,
+    /// xargs: a command whose last words, or the marked ones, come from the input.
+    Xargs,
+    /// watch: its arguments are a line of shell.
+    Watch,
+    /// parallel: what it runs is put together from its input.
+    Parallel,
+    /// sh, bash and the others: code in an argument or on the standard input is judged, a file
+    /// or a terminal is not.
+    Shell,
+    /// sudo and its kin are forbidden; what they run is still found.
+    Privileged,
+    /// A wrapper whose own options are not known: every way to read the rest is looked at, and
+    /// can only forbid.
+    UnknownWrapper,
+    /// ssh: the words behind the host are a line for the other side's shell.
+    Remote,
+    /// docker and kubectl: the command that runs inside is looked at as well.
+    Container,
+    /// `onloop session done ID`, for the session that makes this call.
+    OwnSession,
+    /// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
+    /// person has begun, and runs the checks that the record holds.
+    DrivesRun,
+    /// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
+    /// the gate. Every other decision is a person's.
+    DecidesByRule,
+    /// `onloop gate`, `finish` and others: a person decides about a run, or whether there is one.
+    DecidesAboutRun,
+    /// `onloop approve` and `permit trust`: what they record is a person's word, and the agent
+    /// whose calls are judged cannot give it. `permit` also explains, which changes nothing.
+    AnswersForPerson,
+    /// `onloop install` and `uninstall`: an agent does not choose who judges it. Asking would not
+    /// do, because some hosts run what we ask about.
+    ChangesGuard,
+}

@@ -1,0 +1,266 @@
+//! The rules that can decide, under the names that documents and messages give them.
+
+use std::fmt;
+
+use super::Decision;
+
+/// What decided about a part of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Nothing speaks against the call: `built-in`.
+    BuiltIn,
+    /// The table's entry for a program or sub-command: `program:git push`.
+    Program(String),
+    /// A program without an entry: `program:unknown`.
+    UnknownProgram,
+    /// A program file, whose content is not judged: `program:file`.
+    ProgramFile,
+    /// A command that takes a decision of a person: `person:onloop gate`.
+    Person(String),
+    /// What git pushes: `git:force-push`.
+    Git(GitRule),
+    /// A path: `path:secret`.
+    Path(PathRule),
+    /// The shell line itself: `shell:unreadable`.
+    Shell(ShellRule),
+    /// Characters that do not show: `text:hidden`.
+    HiddenText,
+    /// A variable that chooses what runs: `environment`.
+    Environment,
+    /// A tool of the host, or how it is called: `tool:NotebookEdit`.
+    Tool(String),
+    /// A tool without a rule: `tool:unknown`.
+    UnknownTool,
+    /// An input that is not what the tool takes: `tool:malformed`.
+    MalformedInput,
+    /// An address: `web`.
+    Web,
+    /// A rule of the user: `rules:local:deny[0]`.
+    Configured {
+        /// The file it is in.
+        source: Source,
+        /// The list it is in, which is also what it decides.
+        list: Decision,
+        /// Its position in the list, from 0.
+        index: usize,
+    },
+    /// A configuration file that cannot be used: `rules:fault`.
+    ConfigurationFault,
+    /// The answer of a person or a model that was asked: `approval`.
+    Approval,
+}
+
+/// What is wrong with a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitRule {
+    /// It overwrites history of the remote.
+    ForcePush,
+    /// It deletes a branch of the remote.
+    Delete,
+}
+
+impl GitRule {
+    fn as_str(self) -> &'static str {
+        match self {
+            GitRule::ForcePush => "force-push",
+            GitRule::Delete => "delete",
+        }
+    }
+}
+
+/// What speaks against using a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathRule {
+    /// It is not known before the line runs.
+    Unknown,
+    /// It is a pattern that may match too much.
+    Pattern,
+    /// It is empty.
+    Empty,
+    /// It is spelled in an unusual way.
+    Odd,
+    /// Its name says that it is a secret.
+    Secret,
+    /// It belongs to git.
+    Git,
+    /// It configures agents, hooks or this engine.
+    Control,
+    /// It is executed without anybody starting it.
+    Automation,
+    /// It is the state of a session or a run.
+    State,
+    /// It is a device.
+    Device,
+    /// It is in a temporary folder.
+    Temporary,
+    /// It is in a home folder.
+    Home,
+    /// It is outside the repository.
+    Outside,
+}
+
+impl PathRule {
+    fn as_str(self) -> &'static str {
+        match self {
+            PathRule::Unknown => "unknown",
+            PathRule::Pattern => "pattern",
+            PathRule::Empty => "empty",
+            PathRule::Odd => "odd",
+            PathRule::Secret => "secret",
+            PathRule::Git => "git",
+            PathRule::Control => "control",
+            PathRule::Automation => "automation",
+            PathRule::State => "state",
+            PathRule::Device => "device",
+            PathRule::Temporary => "temporary",
+            PathRule::Home => "home",
+            PathRule::Outside => "outside",
+        }
+    }
+}
+
+/// What speaks against a shell line as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShellRule {
+    /// Commands are nested too deeply.
+    Depth,
+    /// It has too many commands.
+    Size,
+    /// It cannot be parsed.
+    Unreadable,
+    /// It may run code that is not visible in it.
+    Hidden,
+    /// It runs a program whose name is not known before.
+    UnknownProgram,
+}
+
+impl ShellRule {
+    fn as_str(self) -> &'static str {
+        match self {
+            ShellRule::Depth => "depth",
+            ShellRule::Size => "size",
+            ShellRule::Unreadable => "unreadable",
+            ShellRule::Hidden => "hidden",
+            ShellRule::UnknownProgram => "unknown-program",
+        }
+    }
+}
+
+/// The configuration file that a rule is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `.agentize.yaml`, which everybody who can commit can change.
+    Project {
+        /// Whether the developer trusts its present content, so that its allow rules count.
+        trusted: bool,
+    },
+    /// `.agentize.local.yaml`, the developer's own.
+    Local,
+}
+
+impl Source {
+    /// The word in the names of rules.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Project { .. } => "project",
+            Source::Local => "local",
+        }
+    }
+}
+
+/// What an allow rule of the user was matched against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A command of a shell line: the rule says that the program may run.
+    Command,
+    /// A call of another tool: the rule names its target, such as a path.
+    Tool,
+}
+
+impl Rule {
+    /// Whether an allow rule of the user outweighs this one where it asks. Rules about what a
+    /// program, a tool or an address is can be overridden; rules about what cannot be read or
+    /// should stay secret cannot. [`Rule::Person`] can: the user who wrote the rule is a person.
+    pub fn overridable(&self, by: Subject) -> bool {
+        match self {
+            Rule::Program(_) | Rule::UnknownProgram | Rule::ProgramFile | Rule::Person(_) => {
+                by == Subject::Command
+            }
+            Rule::Tool(_) | Rule::UnknownTool | Rule::MalformedInput | Rule::Web => {
+                by == Subject::Tool
+            }
+            Rule::Path(path) => match path {
+                PathRule::Temporary => true,
+                // A rule about a command does not say which files the program may use.
+                PathRule::Home | PathRule::Automation => by == Subject::Tool,
+                PathRule::Unknown
+                | PathRule::Pattern
+                | PathRule::Empty
+                | PathRule::Odd
+                | PathRule::Secret
+                | PathRule::Git
+                | PathRule::Control
+                | PathRule::State
+                | PathRule::Device
+                | PathRule::Outside => false,
+            },
+            Rule::BuiltIn
+            | Rule::Git(_)
+            | Rule::Shell(_)
+            | Rule::HiddenText
+            | Rule::Environment
+            | Rule::Configured { .. }
+            | Rule::ConfigurationFault
+            | Rule::Approval => false,
+        }
+    }
+
+    /// Whether only a person may answer what this rule asks, and no model in a person's place.
+    pub fn needs_person(&self) -> bool {
+        match self {
+            Rule::Person(_) => true,
+            Rule::BuiltIn
+            | Rule::Program(_)
+            | Rule::UnknownProgram
+            | Rule::ProgramFile
+            | Rule::Git(_)
+            | Rule::Path(_)
+            | Rule::Shell(_)
+            | Rule::HiddenText
+            | Rule::Environment
+            | Rule::Tool(_)
+            | Rule::UnknownTool
+            | Rule::MalformedInput
+            | Rule::Web
+            | Rule::Configured { .. }
+            | Rule::ConfigurationFault
+            | Rule::Approval => false,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::BuiltIn => f.write_str("built-in"),
+            Rule::Program(name) => write!(f, "program:{name}"),
+            Rule::UnknownProgram => f.write_str("program:unknown"),
+            Rule::ProgramFile => f.write_str("program:file"),
+            Rule::Person(name) => write!(f, "person:{name}"),
+            Rule::Git(git) => write!(f, "git:{}", git.as_str()),
+            Rule::Path(path) => write!(f, "path:{}", path.as_str()),
+            Rule::Shell(shell) => write!(f, "shell:{}", shell.as_str()),
+            Rule::HiddenText => f.write_str("text:hidden"),
+            Rule::Environment => f.write_str("environment"),
+            Rule::Tool(name) => write!(f, "tool:{name}"),
+            Rule::UnknownTool => f.write_str("tool:unknown"),
+            Rule::MalformedInput => f.write_str("tool:malformed"),
+            Rule::Web => f.write_str("web"),
+            Rule::Configured { source, list, index } => {
+                write!(f, "rules:{}:{}[{index}]", source.as_str(), list.as_str())
+            }
+            Rule::ConfigurationFault => f.write_str("rules:fault"),
+            Rule::Approval => f.write_str("approval"),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// `node licences.mjs FILE...`: refuses lock files that name a package under terms that nobody here has agreed to.
+
+import { readFileSync } from "node:fs";
+import { argv, exit } from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** Terms of what may be in what we publish, and of tools. */
+const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT", "MIT OR Apache-2.0"];
+
+/** Tools that only the build uses, under terms of their own; nothing of them is published. */
+const TOOLS = {
+  // Of VS Code's packager: npm's own archive reader, and Microsoft's signing tool.
+  "Artistic-2.0": /./,
+  "SEE LICENSE IN LICENSE.txt": /^@vscode\/vsce-sign/,
+};
+
+/** What is wrong with the packages that a lock file names, a line each. */
+export function refused(lock) {
+  const faults = [];
+  for (const [path, { license, link, dev }] of Object.entries(lock.packages)) {
+    if (path === "" || link === true) continue;
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    const tool = dev === true && TOOLS[license]?.test(name);
+    if (!ALLOWED.includes(license) && !tool) {
+      faults.push(`${name}: its licence is ${license === undefined ? "not named" : `\`${license}\``}`);
+    }
+  }
+  return faults;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  let faults = 0;
+  for (const file of argv.slice(2)) {
+    for (const fault of refused(JSON.parse(readFileSync(file, "utf8")))) {
+      console.error(`${file}: ${fault}`);
+      faults += 1;
+    }
+  }
+  exit(faults === 0 ? 0 : 1);
+}

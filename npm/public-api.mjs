@@ -1,0 +1,67 @@
+// `node public-api.mjs [--write]`: what the package offers to TypeScript, without comments, compared with
+// `public-api.d.ts` or written to it. The declarations come from the built package.
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { argv, exit } from "node:process";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const types = join(root, "dist/types/esm");
+const file = join(root, "public-api.d.ts");
+const ENTRIES = ["index", "inline", "pure", "slim"];
+
+/** Every declaration that the entry points lead to, one file after the other. */
+export function listing() {
+  const parts = [];
+  for (const path of reached(ENTRIES.map((entry) => join(types, `${entry}.d.ts`)))) {
+    const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.ES2022);
+    const text = ts.createPrinter({ removeComments: true }).printFile(source);
+    parts.push(`// ${relative(types, path).replaceAll("\\", "/")}\n${text.trim()}\n`);
+  }
+  return parts.join("\n");
+}
+
+function reached(entries) {
+  const seen = new Set();
+  const next = [...entries];
+  while (next.length > 0) {
+    const path = next.pop();
+    if (seen.has(path)) continue;
+    seen.add(path);
+    for (const { fileName } of ts.preProcessFile(readFileSync(path, "utf8")).importedFiles) {
+      const found = join(dirname(path), fileName.replace(/\.js$/, ".d.ts"));
+      if (fileName.startsWith(".") && existsSync(found)) next.push(found);
+    }
+  }
+  return [...seen].sort();
+}
+
+/** Lines of `a` that `b` does not have. */
+const missing = (a, b) => {
+  const there = new Set(b.split("\n"));
+  return a.split("\n").filter((line) => !there.has(line));
+};
+
+/** What is to be said when the file and the package differ; nothing when they do not. */
+export function difference(written, present) {
+  if (written === present) return [];
+  const gone = missing(written, present).map((line) => `- ${line}`);
+  const lines = [...gone, ...missing(present, written).map((line) => `+ ${line}`)];
+  return lines.length > 0 ? lines : ["the same lines in another order"];
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  if (argv[2] === "--write") {
+    writeFileSync(file, listing());
+    exit(0);
+  }
+  const lines = difference(readFileSync(file, "utf8").replaceAll("\r\n", "\n"), listing());
+  if (lines.length > 0) {
+    console.error(`the package offers something else than npm/public-api.d.ts says; if that is meant, write it
+down with \`node npm/public-api.mjs --write\`:
+${lines.join("\n")}`);
+    exit(1);
+  }
+}
