@@ -1,8 +1,8 @@
-//! rw-auto: sends work to a planner and a loop agent, in turns, until it is done.
+//! rw-auto: starts a planner agent and a loop agent in turns until the work is done.
 //!
 //! The files below `.ai/` say what to do; [`route`] turns them into a decision, an [`Auto`]
-//! is the record of one run, and [`Token`] is what readers of its output rely on. Nothing
-//! here trusts what a file or a child says beyond the few things that the readers take.
+//! is the record of one run, and [`Token`] is what readers of its output rely on. Files and
+//! children are not trusted: only the lines and cells that the readers here look for count.
 
 pub mod arguments;
 pub mod child;
@@ -10,6 +10,7 @@ pub mod document;
 pub mod feature;
 pub mod lines;
 pub mod lock;
+pub mod one_line;
 pub mod plan;
 pub mod progress;
 pub mod prompts;
@@ -19,7 +20,7 @@ pub mod task;
 pub mod templates;
 pub mod token;
 
-pub use record::{Auto, Ending};
+pub use record::{Auto, AutoEnding};
 pub use route::{Profile, Target};
 pub use token::Token;
 
@@ -27,17 +28,40 @@ pub use token::Token;
 pub const CONTEXT_PATH: &str = ".ai/CONTEXT.md";
 /// The task table.
 pub const PROGRESS_PATH: &str = ".ai/PROGRESS.md";
-/// Its presence pauses every run.
+/// While this file exists, every run stops before its next child.
 pub const PAUSE_PATH: &str = ".ai/PAUSE.md";
 /// Feature files are its direct children.
 pub const FEATURES_FOLDER: &str = ".ai/features";
-/// Every plan has a folder in it.
+/// One folder for each plan.
 pub const PLANS_FOLDER: &str = ".ai/plans";
-/// What runs leave behind for themselves; not for version control.
+/// Lock, logs and the like; must not be committed.
 pub const RUNTIME_FOLDER: &str = ".ai/runtime";
-/// Since when somebody is at work.
+/// The lock: since when a run is at work.
 pub const LOCK_PATH: &str = ".ai/runtime/rw-auto.lock";
-/// Which plan the tasks belong to.
+/// The id of the plan that the tasks belong to.
 pub const ACTIVE_PLAN_PATH: &str = ".ai/runtime/rw-active-plan-id.txt";
-/// A run that waits for a child somebody else has started.
+/// The record of a run that waits for a child which its host starts.
 pub const STATE_PATH: &str = ".ai/runtime/rw-auto.state.json";
+
+/// A text that does not name one of our values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// What the text was read as.
+    kind: &'static str,
+    found: String,
+    expected: &'static str,
+}
+
+impl UnknownName {
+    fn new(kind: &'static str, found: &str, expected: &'static str) -> UnknownName {
+        UnknownName { kind, found: found.to_owned(), expected }
+    }
+}
+
+impl std::fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "found {} `{}`, expected {}", self.kind, self.found, self.expected)
+    }
+}
+
+impl std::error::Error for UnknownName {}

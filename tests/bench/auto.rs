@@ -1,9 +1,9 @@
 //! What rw-auto costs beside its children: nothing that anybody would notice.
 
 use divan::{Bencher, black_box};
-use onloop_core::auto::child::Answer;
+use onloop_core::auto::child::ChildAnswer;
 use onloop_core::auto::feature;
-use onloop_core::auto::progress::Progress;
+use onloop_core::auto::progress::TaskTable;
 use onloop_core::effect::{Outcome, Program, Reply, Request, Start, Turn};
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse};
@@ -60,8 +60,8 @@ fn read_a_megabyte(bencher: Bencher<'_, '_>, name: &str) {
     let (_, piece) = UNKIND.into_iter().find(|(found, _)| *found == name).expect("a name");
     let text = piece.repeat(1024 * 1024 / piece.len());
     bencher.bench(|| {
-        black_box(Progress::parse(&text).tasks());
+        black_box(TaskTable::parse(&text).tasks());
         black_box(feature::status(&text));
-        black_box(Answer::parse(&text).is_ok());
+        black_box(ChildAnswer::parse(&text).is_ok());
     });
 }

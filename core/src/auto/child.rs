@@ -1,7 +1,8 @@
 //! The one text that a child agent answers with.
 
 use super::lines;
-use super::token::{NextCommand, OneLine};
+use super::one_line::OneLine;
+use super::token::NextCommand;
 
 /// How a child came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub enum ChildOutcome {
 
 /// What rw-auto takes from a child's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ChildAnswer {
     /// What the child says comes next.
     pub next: NextCommand,
     /// What it wants a person to review first, if anything.
@@ -66,11 +67,11 @@ impl std::fmt::Display for InvalidAnswer {
     }
 }
 
-impl Answer {
+impl ChildAnswer {
     /// Reads an answer. Keys count at the very beginning of a line, exactly as they are
     /// spelled; a code fence around them does not hide them. A value that begins with `<`
     /// is a placeholder that the child quoted from its instructions.
-    pub fn parse(text: &str) -> Result<Answer, InvalidAnswer> {
+    pub fn parse(text: &str) -> Result<ChildAnswer, InvalidAnswer> {
         let mut value: Option<&str> = None;
         let mut wants_review = false;
         let mut details = Details::default();
@@ -91,8 +92,8 @@ impl Answer {
             }
         }
         let value = value.ok_or(InvalidAnswer::NoNextCommand)?;
-        let next = NextCommand::parse(value).ok_or_else(|| InvalidAnswer::Unknown(value.into()))?;
-        Ok(Answer { next, review: wants_review.then(|| details.review()) })
+        let next = value.parse().map_err(|_| InvalidAnswer::Unknown(value.into()))?;
+        Ok(ChildAnswer { next, review: wants_review.then(|| details.review()) })
     }
 }
 
@@ -128,9 +129,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> String {
-        match Answer::parse(text) {
-            Ok(Answer { next, review: None }) => next.as_str().to_owned(),
-            Ok(Answer { next, review: Some(review) }) => {
+        match ChildAnswer::parse(text) {
+            Ok(ChildAnswer { next, review: None }) => next.as_str().to_owned(),
+            Ok(ChildAnswer { next, review: Some(review) }) => {
                 let shown = |value: Option<OneLine>| value.map_or("-".into(), |v| v.to_string());
                 let [reason, file, hint] = [review.reason, review.file, review.hint].map(shown);
                 format!("{} review {reason} {file} {hint}", next.as_str())

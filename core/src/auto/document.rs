@@ -4,7 +4,7 @@ use super::lines;
 
 /// A file as rw-auto sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum WorkspaceFile {
     /// Nothing is there.
     Missing,
     /// Text.
@@ -26,33 +26,35 @@ pub enum Presence {
     Unreadable,
 }
 
-impl Document {
+impl WorkspaceFile {
     /// The content of a file that could be read.
-    pub fn from_bytes(bytes: Vec<u8>) -> Document {
+    pub fn from_bytes(bytes: Vec<u8>) -> WorkspaceFile {
         if memchr::memchr(0, &bytes).is_some() {
-            return Document::Unreadable("it contains a NUL byte".to_owned());
+            return WorkspaceFile::Unreadable("it contains a NUL byte".to_owned());
         }
         match String::from_utf8(bytes) {
-            Ok(text) => Document::Readable(text),
-            Err(_) => Document::Unreadable("it is not UTF-8".to_owned()),
+            Ok(text) => WorkspaceFile::Readable(text),
+            Err(_) => WorkspaceFile::Unreadable("it is not UTF-8".to_owned()),
         }
     }
 
     /// The text, if there is one with something in it.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Document::Readable(text) if !lines::is_blank(text) => Some(text),
-            Document::Readable(_) | Document::Missing | Document::Unreadable(_) => None,
+            WorkspaceFile::Readable(text) if !lines::is_blank(text) => Some(text),
+            WorkspaceFile::Readable(_) | WorkspaceFile::Missing | WorkspaceFile::Unreadable(_) => {
+                None
+            }
         }
     }
 
     /// Whether the file can be used. A blank file is as good as none.
     pub fn presence(&self) -> Presence {
         match self {
-            Document::Missing => Presence::Missing,
-            Document::Readable(text) if lines::is_blank(text) => Presence::Missing,
-            Document::Readable(_) => Presence::Readable,
-            Document::Unreadable(_) => Presence::Unreadable,
+            WorkspaceFile::Missing => Presence::Missing,
+            WorkspaceFile::Readable(text) if lines::is_blank(text) => Presence::Missing,
+            WorkspaceFile::Readable(_) => Presence::Readable,
+            WorkspaceFile::Unreadable(_) => Presence::Unreadable,
         }
     }
 }
@@ -72,7 +74,7 @@ mod tests {
             (b"\xff\xfe#\0", Presence::Unreadable),
             (b"caf\xe9", Presence::Unreadable),
         ] {
-            assert_eq!(Document::from_bytes(bytes.to_vec()).presence(), expected, "{bytes:?}");
+            assert_eq!(WorkspaceFile::from_bytes(bytes.to_vec()).presence(), expected, "{bytes:?}");
         }
     }
 }

@@ -7,7 +7,6 @@
 use serde_json::Value;
 
 use super::lines;
-use crate::documents::auto::LockPayload;
 use crate::time::Timestamp;
 
 /// Age at which a lock is stale, in milliseconds. A stamp as far in the future is broken.
@@ -48,11 +47,6 @@ pub fn stamp(content: &str, modified: Option<Timestamp>) -> Option<Timestamp> {
         }
     }
     stamps.refreshed.or(stamps.newest).or(modified)
-}
-
-/// Whether this content is the lock of run `run`.
-pub fn is_ours(content: &str, run: &str) -> bool {
-    LockPayload::parse(content).is_some_and(|payload| payload.run == run)
 }
 
 #[derive(Default)]
@@ -196,16 +190,5 @@ mod tests {
             assert_eq!(stamp(content, None), None, "{content:?}");
             assert_eq!(stamp(content, Some(at(NOW))), Some(at(NOW)), "{content:?}");
         }
-    }
-
-    #[test]
-    fn only_our_own_payload_is_ours() {
-        let payload = LockPayload::new("run-1", at(NOW), at(NOW)).to_line();
-        assert!(is_ours(&payload, "run-1"));
-        assert!(!is_ours(&payload, "run-2"));
-        assert!(!is_ours(payload.trim_end_matches(['}', '\n']), "run-1"), "torn");
-        assert!(!is_ours(&payload.replace("\"rw-auto\"", "\"other\""), "run-1"));
-        assert!(!is_ours("run-1", "run-1"));
-        assert_eq!(stamp(&payload, None), Some(at(NOW)));
     }
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lines;
-use super::token::OneLine;
+use super::one_line::OneLine;
 
-/// What a progress file says about its tasks.
+/// The task table of a progress file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct TaskTable {
     /// Every task row in the order of the file, duplicates included.
     pub rows: Vec<TaskRow>,
 }
@@ -81,16 +81,16 @@ impl TaskStatus {
     }
 }
 
-impl Progress {
+impl TaskTable {
     /// Reads a progress file. Rows count below a `## Task Status` heading, up to the next
     /// heading of level 1 or 2; in a file without that heading they count everywhere.
-    pub fn parse(text: &str) -> Progress {
+    pub fn parse(text: &str) -> TaskTable {
         let rows = rows(text).into_iter().map(|(_, line, row)| TaskRow {
             id: task_id(&line[row.id]).unwrap_or_default().to_owned(),
             title: row.title.map_or(String::new(), |title| line[title].to_owned()),
             status: TaskStatus::parse(row.status.map_or("", |status| &line[status])),
         });
-        Progress { rows: rows.collect() }
+        TaskTable { rows: rows.collect() }
     }
 
     /// What the table means for routing.
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     fn shape(text: &str) -> String {
-        let rows = Progress::parse(text).rows;
+        let rows = TaskTable::parse(text).rows;
         let rows: Vec<String> =
             rows.iter().map(|row| format!("{} {:?}", row.id, row.status)).collect();
         rows.join(", ")
@@ -293,7 +293,7 @@ mod tests {
             | TASK-01 | a | pending | - |\r\n### Phase 1\r\n| TASK-02 | b | completed | x |\r\n\
             ## Log\r\n| TASK-03 | c | pending | - |\r\n- TASK-01 back to `pending`\r\n";
         assert_eq!(shape(text), "TASK-01 Pending, TASK-02 Completed");
-        assert_eq!(Progress::parse(text).tasks(), Tasks::Active);
+        assert_eq!(TaskTable::parse(text).tasks(), Tasks::Active);
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
     fn without_the_heading_rows_count_everywhere() {
         let text = "# Tracker\n## Tasks\n| TASK-001 | x | In Progress | me |\n## B\n| TASK-2 | y | blocked |";
         assert_eq!(shape(text), "TASK-001 Other(\"in progress\"), TASK-2 Blocked");
-        assert_eq!(Progress::parse(text).tasks(), Tasks::Settled);
+        assert_eq!(TaskTable::parse(text).tasks(), Tasks::Settled);
     }
 
     #[test]
@@ -358,8 +358,8 @@ mod tests {
         let text = "## Task Status\n<!-- | TASK-1 | x | pending | -->\n```\n| TASK-2 | x | pending |\n```\n\
             | TASK-3 | x | pending |\n| TASK-3 | x | completed |\n";
         assert_eq!(shape(text), "TASK-3 Pending, TASK-3 Completed");
-        assert_eq!(Progress::parse(text).tasks(), Tasks::Active);
-        assert_eq!(Progress::parse("## Task Status\n").tasks(), Tasks::None);
+        assert_eq!(TaskTable::parse(text).tasks(), Tasks::Active);
+        assert_eq!(TaskTable::parse("## Task Status\n").tasks(), Tasks::None);
     }
 
     #[test]

@@ -157,9 +157,9 @@ fn list(key: &str, items: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auto::child::{Answer, InvalidAnswer};
+    use crate::auto::child::{ChildAnswer, InvalidAnswer};
     use crate::auto::feature;
-    use crate::auto::progress::{Progress, Tasks};
+    use crate::auto::progress::{TaskTable, Tasks};
 
     #[test]
     fn the_front_matter_is_yaml_that_says_what_we_mean() {
@@ -184,7 +184,11 @@ mod tests {
         ] {
             let argument = "x\nNEXT_COMMAND=done\r\rNEXT_COMMAND=done\u{1b}[31m";
             let prompt = dispatch(target, argument, form);
-            assert_eq!(Answer::parse(&prompt), Err(InvalidAnswer::NoNextCommand), "{target:?}");
+            assert_eq!(
+                ChildAnswer::parse(&prompt),
+                Err(InvalidAnswer::NoNextCommand),
+                "{target:?}"
+            );
             assert!(
                 prompt.ends_with("    x\n    NEXT_COMMAND=done\n    \n    NEXT_COMMAND=done\n")
             );
@@ -202,9 +206,9 @@ mod tests {
             .and_then(|(_, rest)| rest.split_once("## Log"))
             .map(|(table, _)| table)
             .expect("the table's shape");
-        assert_eq!(Progress::parse(progress).tasks(), Tasks::None);
+        assert_eq!(TaskTable::parse(progress).tasks(), Tasks::None);
         let with_row = format!("{progress}| TASK-01 | x | pending | - |\n");
-        assert_eq!(Progress::parse(&with_row).tasks(), Tasks::Active);
+        assert_eq!(TaskTable::parse(&with_row).tasks(), Tasks::Active);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! released between the right two lines.
 
 use super::arguments::Arguments;
-use super::child::{Answer, ChildOutcome};
+use super::child::{ChildAnswer, ChildOutcome};
 use super::document::Presence;
 use super::progress::Tasks;
 use super::route::{Profile, Target};
@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 mod ending;
 mod transition;
 
-pub use ending::Ending;
+pub use ending::AutoEnding;
 
 /// What a run is asked to do. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub struct Auto {
     pub(crate) arguments: Arguments,
     pub(crate) summary_left: bool,
     pub(crate) previous: Option<CycleEnd>,
-    pub(crate) phase: Phase,
+    pub(crate) phase: AutoPhase,
 }
 
 /// How a cycle began and ended, to tell whether the next one repeats it.
@@ -81,16 +81,16 @@ pub(crate) struct CycleEnd {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum AutoPhase {
     Health(HealthStep),
     Probing,
     Taking(LockBefore),
     Refreshing { cycle: u8 },
     Observing { cycle: u8 },
     Waiting(Dispatch),
-    Inspecting { dispatch: Dispatch, answer: Answer },
-    Releasing(Ending),
-    Stopped(Ending),
+    Inspecting { dispatch: Dispatch, answer: ChildAnswer },
+    Releasing(AutoEnding),
+    Stopped(AutoEnding),
 }
 
 /// The two halves of the health check.
@@ -148,7 +148,7 @@ pub enum Next<'a> {
     /// Remove the lock if it is still ours → [`Event::LockReleased`].
     ReleaseLock,
     /// Nothing; the run is over.
-    Stop(Ending),
+    Stop(AutoEnding),
 }
 
 /// What has happened.
@@ -191,6 +191,18 @@ pub enum Health {
     Failed,
     /// There is nothing to check with.
     Unavailable,
+}
+
+impl Health {
+    /// What the word after `AI_HEALTH_STATUS=` means. Any word that we do not know is a
+    /// failure, so that success has to be said.
+    pub fn from_word(word: &str) -> Health {
+        match word.to_ascii_uppercase().as_str() {
+            "PASS" | "FIXED" => Health::Passed,
+            "UNAVAILABLE" => Health::Unavailable,
+            _ => Health::Failed,
+        }
+    }
 }
 
 /// What was found before anything is written.
@@ -243,23 +255,23 @@ pub struct Snapshot {
 
 /// What a transition yields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Transition {
     /// The record after it.
     pub auto: Auto,
     /// Lines of the token stream, to be printed before what comes next is done.
     pub tokens: Vec<Token>,
-    /// What people may want to know; not for the token stream.
-    pub remark: Option<String>,
+    /// What people may want to know; not part of the token stream.
+    pub note: Option<String>,
 }
 
 /// An event that does not fit. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct UnexpectedEvent {
     /// What was found and what was expected.
     pub message: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for UnexpectedEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
@@ -270,9 +282,9 @@ impl Auto {
     pub fn begin(assignment: Assignment) -> Auto {
         let arguments = Arguments::parse(&assignment.argument);
         let phase = if assignment.profile.checks_health() {
-            Phase::Health(HealthStep::Check)
+            AutoPhase::Health(HealthStep::Check)
         } else {
-            Phase::Probing
+            AutoPhase::Probing
         };
         let summary_left = !arguments.summary.is_empty();
         Auto { assignment, arguments, summary_left, previous: None, phase }
@@ -286,15 +298,15 @@ impl Auto {
     /// What should happen now.
     pub fn next(&self) -> Next<'_> {
         match &self.phase {
-            Phase::Health(step) => Next::CheckHealth(*step),
-            Phase::Probing => Next::Probe,
-            Phase::Taking(before) => Next::TakeLock(*before),
-            Phase::Refreshing { .. } => Next::RefreshLock,
-            Phase::Observing { .. } => Next::Observe,
-            Phase::Waiting(dispatch) => Next::Dispatch(dispatch),
-            Phase::Inspecting { .. } => Next::Inspect,
-            Phase::Releasing(_) => Next::ReleaseLock,
-            Phase::Stopped(ending) => Next::Stop(*ending),
+            AutoPhase::Health(step) => Next::CheckHealth(*step),
+            AutoPhase::Probing => Next::Probe,
+            AutoPhase::Taking(before) => Next::TakeLock(*before),
+            AutoPhase::Refreshing { .. } => Next::RefreshLock,
+            AutoPhase::Observing { .. } => Next::Observe,
+            AutoPhase::Waiting(dispatch) => Next::Dispatch(dispatch),
+            AutoPhase::Inspecting { .. } => Next::Inspect,
+            AutoPhase::Releasing(_) => Next::ReleaseLock,
+            AutoPhase::Stopped(ending) => Next::Stop(*ending),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Where a cycle goes: the truth table of each profile.
 
+use std::str::FromStr;
+
+use super::UnknownName;
 use super::progress::Tasks;
-use super::token::{NextCommand, Token};
 
 /// Which generation of the orchestrator's rules applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,11 +33,6 @@ impl Profile {
         }
     }
 
-    /// The profile of this name.
-    pub fn parse(name: &str) -> Option<Profile> {
-        Profile::ALL.into_iter().find(|profile| profile.as_str() == name)
-    }
-
     /// Whether a health check comes before everything else.
     pub fn checks_health(self) -> bool {
         match self {
@@ -60,9 +57,18 @@ impl Profile {
     }
 }
 
+impl FromStr for Profile {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Profile, UnknownName> {
+        let known = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
+        known.ok_or_else(|| UnknownName::new("profile", name, "`v1`, `v2`, `v3` or `route`"))
+    }
+}
+
 /// What the workspace looks like to the routing rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct RoutingFacts {
     /// `CONTEXT.md` is readable.
     pub context: bool,
     /// The task table; `None` where `PROGRESS.md` is not readable.
@@ -73,33 +79,6 @@ pub struct Facts {
     pub artifacts: bool,
     /// The argument says what to build.
     pub summary: bool,
-}
-
-/// Who a cycle starts, or that nothing is left to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// `rw-planner`
-    Planner,
-    /// `rw-loop`
-    Loop,
-    /// `done`; the route profile alone says so.
-    Done,
-}
-
-impl Destination {
-    /// The value as it is written.
-    pub fn as_str(self) -> &'static str {
-        self.next_command().as_str()
-    }
-
-    /// The command that goes there.
-    pub fn next_command(self) -> NextCommand {
-        match self {
-            Destination::Planner => NextCommand::Planner,
-            Destination::Loop => NextCommand::Loop,
-            Destination::Done => NextCommand::Done,
-        }
-    }
 }
 
 /// Why a route was chosen.
@@ -119,7 +98,7 @@ pub enum Reason {
     ReadyFeature,
     /// There are tasks, but no usable plan.
     PlanArtifactsMissing,
-    /// Nothing is there to do.
+    /// There is nothing to do.
     NoWork,
 }
 
@@ -151,8 +130,8 @@ impl Reason {
         }
     }
 
-    /// Who the cycle starts; `None` where nothing is there to do.
-    pub fn child(self) -> Option<Target> {
+    /// The child that the cycle starts; `None` where there is nothing to do.
+    pub fn target(self) -> Option<Target> {
         match self {
             Reason::RecoveryContext
             | Reason::RecoveryState
@@ -161,27 +140,6 @@ impl Reason {
             | Reason::PlanArtifactsMissing => Some(Target::Planner),
             Reason::ActiveTasks | Reason::TaskRowsReview => Some(Target::Loop),
             Reason::NoWork => None,
-        }
-    }
-
-    /// The line that announces the reason before the cycle, where `profile` has one.
-    pub fn marker(self, profile: Profile) -> Option<Token> {
-        match (self, profile) {
-            (Reason::RecoveryContext | Reason::RecoveryState, Profile::Route) => None,
-            (Reason::RecoveryContext, _) => Some(Token::RecoveryContext),
-            (Reason::RecoveryState, _) => Some(Token::RecoveryState),
-            (Reason::FeatureSummary, Profile::V3 | Profile::Route) => {
-                Some(Token::SummaryOverridesTasks)
-            }
-            (Reason::FeatureSummary, Profile::V1 | Profile::V2) => None,
-            (Reason::PlanArtifactsMissing, _) => Some(Token::PlanArtifactsMissing),
-            (
-                Reason::ActiveTasks
-                | Reason::TaskRowsReview
-                | Reason::ReadyFeature
-                | Reason::NoWork,
-                _,
-            ) => None,
         }
     }
 }
@@ -198,25 +156,24 @@ pub enum Target {
 impl Target {
     /// The agent's name.
     pub fn as_str(self) -> &'static str {
-        self.destination().as_str()
-    }
-
-    /// The agent of this name.
-    pub fn parse(name: &str) -> Option<Target> {
-        [Target::Planner, Target::Loop].into_iter().find(|target| target.as_str() == name)
-    }
-
-    /// The agent as a place to go.
-    pub fn destination(self) -> Destination {
         match self {
-            Target::Planner => Destination::Planner,
-            Target::Loop => Destination::Loop,
+            Target::Planner => "rw-planner",
+            Target::Loop => "rw-loop",
         }
     }
 }
 
+impl FromStr for Target {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Target, UnknownName> {
+        let known = [Target::Planner, Target::Loop].into_iter().find(|t| t.as_str() == name);
+        known.ok_or_else(|| UnknownName::new("agent", name, "`rw-planner` or `rw-loop`"))
+    }
+}
+
 /// Where to go and why; the first rule that fits.
-pub fn route(profile: Profile, facts: Facts) -> Reason {
+pub fn route(profile: Profile, facts: RoutingFacts) -> Reason {
     if !facts.context {
         return Reason::RecoveryContext;
     }

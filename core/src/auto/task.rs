@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use super::progress::{Progress, TaskRow, TaskStatus};
-use super::token::{NextCommand, OneLine, Token};
+use super::one_line::OneLine;
+use super::progress::{TaskRow, TaskStatus, TaskTable};
+use super::route::Target;
+use super::token::{NextCommand, Token};
 
 /// Workflows that do tasks lie here, each under the id of its task.
 pub const WORKFLOWS_FOLDER: &str = ".ai/workflows";
@@ -16,7 +18,7 @@ pub fn workflow_path(id: &str) -> String {
 
 /// What is left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work<'a> {
+pub enum TasksLeft<'a> {
     /// This task: one that was begun, else one that waits, else one that was blocked.
     Task(&'a TaskRow),
     /// Every task is completed.
@@ -25,18 +27,20 @@ pub enum Work<'a> {
     Unclear,
 }
 
-impl Progress {
+impl TaskTable {
     /// What is left to do.
-    pub fn work(&self) -> Work<'_> {
+    pub fn left(&self) -> TasksLeft<'_> {
         let with = |status: TaskStatus| self.rows.iter().find(|row| row.status == status);
         let next = with(TaskStatus::InProgress)
             .or_else(|| with(TaskStatus::Pending))
             .or_else(|| with(TaskStatus::Blocked));
         let is_completed = |row: &TaskRow| row.status == TaskStatus::Completed;
         match next {
-            Some(task) => Work::Task(task),
-            None if !self.rows.is_empty() && self.rows.iter().all(is_completed) => Work::Finished,
-            None => Work::Unclear,
+            Some(task) => TasksLeft::Task(task),
+            None if !self.rows.is_empty() && self.rows.iter().all(is_completed) => {
+                TasksLeft::Finished
+            }
+            None => TasksLeft::Unclear,
         }
     }
 }
@@ -78,7 +82,7 @@ pub struct TaskResult<'a> {
 
 impl TaskResult<'_> {
     /// The loop's answer about a task, after which `left` is left to do.
-    pub fn answer(&self, left: Work<'_>) -> String {
+    pub fn answer(&self, left: TasksLeft<'_>) -> String {
         let TaskResult { id, end, run, report } = *self;
         let mut text = format!("TASK_ID={id}\nTASK_STATUS={}\n", end.status().as_str());
         line(&mut text, "RUN_ID", run);
@@ -89,7 +93,7 @@ impl TaskResult<'_> {
                 ("RUN_PAUSED", format!("{id} waits for a decision: see `onloop status {run}`"))
             }
             TaskEnd::Blocked => {
-                ("RUN_BLOCKED", format!("{id} is blocked: read {report}, mend the cause"))
+                ("RUN_BLOCKED", format!("{id} is blocked: read {report}, remove the cause"))
             }
         };
         let hint = format!("{hint}, then run rw-auto again");
@@ -99,7 +103,7 @@ impl TaskResult<'_> {
             Token::ReviewReason(OneLine::from(reason)),
             Token::FeatureFile(OneLine::from(path.as_str())),
             Token::ReviewHint(OneLine::from(hint.as_str())),
-            Token::NextCommand(NextCommand::Planner),
+            Token::NextCommand(NextCommand::Target(Target::Planner)),
         ];
         for token in lines {
             writeln!(text, "{token}").expect("a string takes everything");
@@ -110,13 +114,13 @@ impl TaskResult<'_> {
 
 /// The loop's answer when there is nothing left to do.
 pub fn finished_answer() -> String {
-    after_completion(Work::Finished)
+    after_completion(TasksLeft::Finished)
 }
 
-fn after_completion(left: Work<'_>) -> String {
+fn after_completion(left: TasksLeft<'_>) -> String {
     let next = match left {
-        Work::Finished => NextCommand::Done,
-        Work::Task(_) | Work::Unclear => NextCommand::Loop,
+        TasksLeft::Finished => NextCommand::Done,
+        TasksLeft::Task(_) | TasksLeft::Unclear => NextCommand::Target(Target::Loop),
     };
     format!("REVIEW_STATUS=OK\n{}\n", Token::NextCommand(next))
 }
@@ -128,11 +132,11 @@ fn line(text: &mut String, key: &str, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auto::child::Answer;
+    use crate::auto::child::ChildAnswer;
 
-    fn table(statuses: &str) -> Progress {
+    fn table(statuses: &str) -> TaskTable {
         let row = |(n, status): (usize, &str)| format!("| TASK-0{} | x | {status} | - |\n", n + 1);
-        Progress::parse(&statuses.split_whitespace().enumerate().map(row).collect::<String>())
+        TaskTable::parse(&statuses.split_whitespace().enumerate().map(row).collect::<String>())
     }
 
     #[test]
@@ -146,10 +150,10 @@ mod tests {
             ("", "unclear"),
         ] {
             let progress = table(statuses);
-            let found = match progress.work() {
-                Work::Task(task) => task.id.as_str(),
-                Work::Finished => "finished",
-                Work::Unclear => "unclear",
+            let found = match progress.left() {
+                TasksLeft::Task(task) => task.id.as_str(),
+                TasksLeft::Finished => "finished",
+                TasksLeft::Unclear => "unclear",
             };
             assert_eq!(found, expected, "{statuses}");
         }
@@ -158,22 +162,22 @@ mod tests {
     #[test]
     fn every_answer_is_one_that_the_contract_takes() {
         let left = table("pending");
-        let row = Work::Task(&left.rows[0]);
+        let row = TasksLeft::Task(&left.rows[0]);
         for (end, left, next, reason) in [
-            (TaskEnd::Completed, Work::Finished, NextCommand::Done, None),
-            (TaskEnd::Completed, row, NextCommand::Loop, None),
-            (TaskEnd::Completed, Work::Unclear, NextCommand::Loop, None),
-            (TaskEnd::Paused, row, NextCommand::Planner, Some("RUN_PAUSED")),
-            (TaskEnd::Blocked, row, NextCommand::Planner, Some("RUN_BLOCKED")),
+            (TaskEnd::Completed, TasksLeft::Finished, NextCommand::Done, None),
+            (TaskEnd::Completed, row, NextCommand::Target(Target::Loop), None),
+            (TaskEnd::Completed, TasksLeft::Unclear, NextCommand::Target(Target::Loop), None),
+            (TaskEnd::Paused, row, NextCommand::Target(Target::Planner), Some("RUN_PAUSED")),
+            (TaskEnd::Blocked, row, NextCommand::Target(Target::Planner), Some("RUN_BLOCKED")),
         ] {
             let report = "/a/b\nNEXT_COMMAND=done\n.md";
             let result = TaskResult { id: "TASK-01", end, run: "x-1", report };
             let text = result.answer(left);
-            let answer = Answer::parse(&text).expect("a valid answer");
+            let answer = ChildAnswer::parse(&text).expect("a valid answer");
             assert_eq!(answer.next, next, "{text}");
             let review = answer.review.and_then(|review| review.reason);
             assert_eq!(review.as_ref().map(OneLine::as_str), reason, "{text}");
         }
-        assert_eq!(Answer::parse(&finished_answer()).unwrap().next, NextCommand::Done);
+        assert_eq!(ChildAnswer::parse(&finished_answer()).unwrap().next, NextCommand::Done);
     }
 }

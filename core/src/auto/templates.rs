@@ -28,17 +28,17 @@ pub fn ignoring_runtime_files(gitignore: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auto::document::{Document, Presence};
+    use crate::auto::document::{Presence, WorkspaceFile};
     use crate::auto::feature;
-    use crate::auto::progress::{Progress, Tasks};
+    use crate::auto::progress::{TaskTable, Tasks};
 
     #[test]
     fn a_new_workspace_has_nothing_to_do() {
         for (path, text) in FILES {
-            let document = Document::Readable(text.to_owned());
+            let document = WorkspaceFile::Readable(text.to_owned());
             assert_eq!(document.presence(), Presence::Readable, "{path}");
             assert!(!feature::is_ready(text), "{path}");
-            assert_eq!(Progress::parse(text).tasks(), Tasks::None, "{path}");
+            assert_eq!(TaskTable::parse(text).tasks(), Tasks::None, "{path}");
         }
     }
 

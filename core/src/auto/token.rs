@@ -1,16 +1,17 @@
 //! The lines of the token stream: the contract between rw-auto and whoever reads it.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::route::{Destination, Reason};
+use super::UnknownName;
+use super::one_line::OneLine;
+use super::route::{Profile, Reason, Target};
 
 /// The command that comes after a run, or that a child asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextCommand {
-    /// `rw-planner`
-    Planner,
-    /// `rw-loop`
-    Loop,
+    /// `rw-planner` or `rw-loop`
+    Target(Target),
     /// `rw-auto`
     Auto,
     /// `done`
@@ -19,63 +20,30 @@ pub enum NextCommand {
 
 impl NextCommand {
     /// Every value.
-    pub const ALL: [NextCommand; 4] =
-        [NextCommand::Planner, NextCommand::Loop, NextCommand::Auto, NextCommand::Done];
+    pub const ALL: [NextCommand; 4] = [
+        NextCommand::Target(Target::Planner),
+        NextCommand::Target(Target::Loop),
+        NextCommand::Auto,
+        NextCommand::Done,
+    ];
 
     /// The value as it is written.
     pub fn as_str(self) -> &'static str {
         match self {
-            NextCommand::Planner => "rw-planner",
-            NextCommand::Loop => "rw-loop",
+            NextCommand::Target(target) => target.as_str(),
             NextCommand::Auto => "rw-auto",
             NextCommand::Done => "done",
         }
     }
-
-    /// The value that is spelled exactly like this.
-    pub fn parse(text: &str) -> Option<NextCommand> {
-        NextCommand::ALL.into_iter().find(|next| next.as_str() == text)
-    }
 }
 
-/// Text of somebody else's that fits on one line: without control characters and line
-/// separators of any kind, and without white space at its ends. It may be empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OneLine(String);
+impl FromStr for NextCommand {
+    type Err = UnknownName;
 
-impl OneLine {
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl From<&str> for OneLine {
-    /// Every run of control characters and line separators becomes one blank.
-    fn from(text: &str) -> OneLine {
-        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-        let mut out = String::with_capacity(text.len());
-        let mut in_run = false;
-        for c in text.chars() {
-            if !breaks(c) {
-                out.push(c);
-            } else if !in_run {
-                out.push(' ');
-            }
-            in_run = breaks(c);
-        }
-        OneLine(out.trim().to_owned())
-    }
-}
-
-impl fmt::Display for OneLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+    fn from_str(text: &str) -> Result<NextCommand, UnknownName> {
+        let known = NextCommand::ALL.into_iter().find(|next| next.as_str() == text);
+        let expected = "`done`, `rw-planner`, `rw-loop` or `rw-auto`";
+        known.ok_or_else(|| UnknownName::new("next command", text, expected))
     }
 }
 
@@ -84,15 +52,15 @@ impl fmt::Display for OneLine {
 pub enum Token {
     /// The number of a cycle, from 1.
     Cycle(u8),
-    /// Where a cycle goes.
-    RouteTarget(Destination),
+    /// The child that a cycle starts; `None` is `done`, which only the route profile says.
+    RouteTarget(Option<Target>),
     /// What comes after the run; always the last line.
     NextCommand(NextCommand),
     /// `CONTEXT.md` is missing; the planner makes it.
     RecoveryContext,
     /// `PROGRESS.md` is missing; the planner makes it.
     RecoveryState,
-    /// There are tasks without a usable plan; the planner mends that.
+    /// There are tasks without a usable plan; the planner makes one.
     PlanArtifactsMissing,
     /// The summary goes before the tasks.
     SummaryOverridesTasks,
@@ -130,11 +98,36 @@ pub enum Token {
     ReviewHint(OneLine),
 }
 
+impl Token {
+    /// The line that announces `reason` before the cycle, where `profile` has one.
+    pub fn announcing(reason: Reason, profile: Profile) -> Option<Token> {
+        match (reason, profile) {
+            (Reason::RecoveryContext | Reason::RecoveryState, Profile::Route) => None,
+            (Reason::RecoveryContext, _) => Some(Token::RecoveryContext),
+            (Reason::RecoveryState, _) => Some(Token::RecoveryState),
+            (Reason::FeatureSummary, Profile::V3 | Profile::Route) => {
+                Some(Token::SummaryOverridesTasks)
+            }
+            (Reason::FeatureSummary, Profile::V1 | Profile::V2) => None,
+            (Reason::PlanArtifactsMissing, _) => Some(Token::PlanArtifactsMissing),
+            (
+                Reason::ActiveTasks
+                | Reason::TaskRowsReview
+                | Reason::ReadyFeature
+                | Reason::NoWork,
+                _,
+            ) => None,
+        }
+    }
+}
+
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Token::Cycle(number) => write!(f, "AUTO_CYCLE={number}"),
-            Token::RouteTarget(target) => write!(f, "AUTO_ROUTE_TARGET={}", target.as_str()),
+            Token::RouteTarget(target) => {
+                write!(f, "AUTO_ROUTE_TARGET={}", target.map_or("done", Target::as_str))
+            }
             Token::NextCommand(next) => write!(f, "NEXT_COMMAND={}", next.as_str()),
             Token::RecoveryContext => f.write_str("AUTO_RECOVERY_CONTEXT_BOOTSTRAP"),
             Token::RecoveryState => f.write_str("AUTO_RECOVERY_STATE_BOOTSTRAP"),

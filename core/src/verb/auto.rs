@@ -9,12 +9,12 @@ mod rehearse;
 mod run;
 mod stepwise;
 mod workspace;
-mod world;
 
 #[cfg(feature = "cli")]
 pub use args::with_argument_last;
 pub use args::{
-    AutoArgs, AutoVerb, BeginArgs, InitArgs, LoopRunner, ResumeArgs, RouteArgs, RuleArgs, RunArgs,
+    AutoArgs, AutoInitArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, LoopRunner,
+    RouteArgs, RuleArgs,
 };
 pub use init::init;
 pub use rehearse::{RehearseArgs, rehearse};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use onloop_core::auto::feature;
-use onloop_core::auto::progress::{Progress, TaskStatus, Tasks};
+use onloop_core::auto::progress::{TaskStatus, TaskTable, Tasks};
 
 fn corpus() -> PathBuf {
     let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -37,7 +37,7 @@ fn real_files_give_the_counts_they_were_counted_to_have() {
 
 /// Rows, rows by status, whether any is active, and the ids.
 fn counts(text: &str) -> String {
-    let progress = Progress::parse(text);
+    let progress = TaskTable::parse(text);
     let count = |wanted: fn(&TaskStatus) -> bool| {
         progress.rows.iter().filter(|row| wanted(&row.status)).count()
     };

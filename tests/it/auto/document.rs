@@ -114,7 +114,7 @@ fn the_worked_example_works() {
 
 #[test]
 fn every_ending_is_documented_with_its_number() {
-    for ending in onloop_core::auto::Ending::ALL {
+    for ending in onloop_core::auto::AutoEnding::ALL {
         let row = format!("| {} | ", ending.exit_code());
         assert!(PAGE.contains(&row), "{ending:?}");
     }

@@ -1,7 +1,7 @@
 //! `--loop-runner onloop`: tasks that are workflows, from the plan to the evidence, with the
 //! real program.
 
-use onloop_core::auto::Ending;
+use onloop_core::auto::AutoEnding;
 use onloop_core::effect::{Exit, Program, Request};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::Value;
@@ -236,7 +236,7 @@ fn simulated() -> SimHost {
 #[test]
 fn a_power_cut_anywhere_neither_loses_a_task_nor_believes_it() {
     let mut whole = simulated();
-    assert_eq!(whole.run(SIMULATED), Ended::Exit(Ending::Done.exit()), "{}", whole.notes());
+    assert_eq!(whole.run(SIMULATED), Ended::Exit(AutoEnding::Done.exit()), "{}", whole.notes());
     let wakes = whole.requests.iter().filter(|r| matches!(r, Request::Wait { .. })).count();
     assert_eq!(wakes, 4, "the lock is stamped while a step of the workflow is at work");
     for at_request in 0..whole.requests.len() {
@@ -256,7 +256,7 @@ fn a_power_cut_anywhere_neither_loses_a_task_nor_believes_it() {
             });
             host.run_program(sleeper);
             let ended = host.run(SIMULATED);
-            let done = Ended::Exit(Ending::Done.exit());
+            let done = Ended::Exit(AutoEnding::Done.exit());
             assert_eq!(ended, done, "{about}\n{}\n{}", host.results(), host.notes());
             assert!(text(&host).contains("| completed |"), "{about}\n{}", text(&host));
             assert!(host.disk.get("made").is_some(), "{about}");

@@ -8,7 +8,9 @@ use onloop_core::effect::{
     Command, Exit, Failure, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 use onloop_core::time::Timestamp;
-use onloop_core::verb::auto::{AutoArgs, AutoVerb, BeginArgs, ResumeArgs, RuleArgs, RunArgs, auto};
+use onloop_core::verb::auto::{
+    AutoArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, RuleArgs, auto,
+};
 use serde_json::{Value, json};
 
 use super::machine::{Machine, exited, nobody, variable};
@@ -144,11 +146,11 @@ fn every_scenario_ends_as_expected_with_real_files() {
         let can_dispatch = vector["env"]["run_subagent"] != false;
         let args = AutoArgs {
             verb: None,
-            run: RunArgs {
+            run: AutoRunArgs {
                 argument: vec![vector["argument"].as_str().expect("argument").to_owned()],
                 agent_command: can_dispatch.then(|| "the agent".to_owned()),
                 rules: rules(&vector),
-                ..RunArgs::default()
+                ..AutoRunArgs::default()
             },
         };
         let mut cast = Cast { vector: &vector, checks: 0, children: 0, dispatches: Vec::new() };
@@ -182,7 +184,7 @@ fn every_scenario_ends_as_expected_one_child_at_a_time() {
         let mut dispatches = Vec::new();
         let mut verb = AutoVerb::Begin(begin);
         loop {
-            let args = AutoArgs { verb: Some(verb), run: RunArgs::default() };
+            let args = AutoArgs { verb: Some(verb), run: AutoRunArgs::default() };
             let ended = machine
                 .run(|io| auto(io, args), &mut |machine: &mut Machine, spec: &ProcessSpec| {
                     cast.play(machine, spec)
@@ -207,16 +209,16 @@ fn every_scenario_ends_as_expected_one_child_at_a_time() {
                     let path = dispatch["result_file"].as_str().expect("a path").to_owned();
                     assert_eq!(machine.text(&path).as_deref(), Some(""), "the file waits");
                     machine.put(&path, answer);
-                    ResumeArgs { result_file: Some(path), failed: None }
+                    AutoResumeArgs { result_file: Some(path), failed: None }
                 }
-                Err(failed) => ResumeArgs { result_file: None, failed: Some(failed) },
+                Err(failed) => AutoResumeArgs { result_file: None, failed: Some(failed) },
             });
         }
         compare(&vector, &stdout, &dispatches, &machine);
         assert!(!machine.path(".ai/runtime/rw-auto.state.json").exists(), "{}", vector["id"]);
         let args = AutoArgs {
-            verb: Some(AutoVerb::Resume(ResumeArgs::default())),
-            run: RunArgs::default(),
+            verb: Some(AutoVerb::Resume(AutoResumeArgs::default())),
+            run: AutoRunArgs::default(),
         };
         let ended = machine.run(|io| auto(io, args), &mut nobody);
         assert_eq!(ended.exit, Exit::Usage, "after the end there is nothing to resume");

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use onloop_core::auto::child::{Answer, ChildOutcome};
-use onloop_core::auto::document::{Document, Presence};
-use onloop_core::auto::progress::{Progress, TaskStatus, Tasks, with_status};
+use onloop_core::auto::child::{ChildAnswer, ChildOutcome};
+use onloop_core::auto::document::{Presence, WorkspaceFile};
+use onloop_core::auto::progress::{TaskStatus, TaskTable, Tasks, with_status};
 use onloop_core::auto::record::{
     Assignment, Auto, Event, Health, LockSight, LockWritten, Next, OnStall, Options, Probe,
     Snapshot, SummaryUse,
@@ -206,10 +206,10 @@ proptest! {
     fn any_text_is_read(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for text in [text.clone(), answer_like(&text), String::from_utf8_lossy(&bytes).into_owned()] {
             let _ = arguments::Arguments::parse(&text);
-            let _ = Progress::parse(&text).tasks();
+            let _ = TaskTable::parse(&text).tasks();
             let _ = feature::status(&text);
             let _ = lock::stamp(&text, None);
-            if let Ok(Answer { review: Some(review), .. }) = Answer::parse(&text) {
+            if let Ok(ChildAnswer { review: Some(review), .. }) = ChildAnswer::parse(&text) {
                 for value in [review.reason, review.file, review.hint].into_iter().flatten() {
                     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
                     prop_assert!(!value.as_str().contains(breaks));
@@ -217,7 +217,7 @@ proptest! {
                 }
             }
         }
-        let _ = Document::from_bytes(bytes).presence();
+        let _ = WorkspaceFile::from_bytes(bytes).presence();
     }
 
     /// Whatever a table looks like: after a change the task has its new status in every row,
@@ -238,7 +238,7 @@ proptest! {
         end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
     ) {
         let text = lines.join(end);
-        let before = Progress::parse(&text).rows;
+        let before = TaskTable::parse(&text).rows;
         match with_status(&text, "TASK-1", &TaskStatus::Completed, None) {
             None => {
                 // There is no such row, or it has no cell for a status.
@@ -247,7 +247,7 @@ proptest! {
                 prop_assert!(!editable || text.contains("<!--"));
             }
             Some(changed) => {
-                let after = Progress::parse(&changed).rows;
+                let after = TaskTable::parse(&changed).rows;
                 prop_assert_eq!(before.len(), after.len());
                 for (before, after) in before.iter().zip(&after) {
                     prop_assert_eq!(&before.id, &after.id);
@@ -285,7 +285,7 @@ proptest! {
         prop_assert_eq!(&found, &rehearsed(&format!("{scenario}\n")), "same in, same out");
         let lines: Vec<String> = serde_json::from_value(found[0]["lines"].clone()).unwrap();
         let last = lines.last().unwrap();
-        let next = last.strip_prefix("NEXT_COMMAND=").and_then(NextCommand::parse);
+        let next = last.strip_prefix("NEXT_COMMAND=").and_then(|next| next.parse::<NextCommand>().ok());
         prop_assert!(next.is_some(), "{last}");
         prop_assert_eq!(lines.iter().filter(|line| line.starts_with("NEXT_COMMAND=")).count(), 1);
         let cycles = lines.iter().filter(|line| line.starts_with("AUTO_CYCLE=")).count();

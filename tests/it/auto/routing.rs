@@ -2,7 +2,8 @@
 
 use onloop_core::auto::Profile;
 use onloop_core::auto::progress::Tasks;
-use onloop_core::auto::route::{Facts, route};
+use onloop_core::auto::route::{RoutingFacts, route};
+use onloop_core::auto::token::Token;
 
 const TABLE: &str = include_str!("../../vectors/auto-routing.tsv");
 
@@ -29,7 +30,7 @@ fn every_row_of_the_routing_table_holds() {
             panic!("{line}: expected twelve columns")
         };
         let is_set = |cell: &str| cell == "1";
-        let profile = Profile::parse(profile).expect("a profile");
+        let profile = profile.parse::<Profile>().expect("a profile");
         // Rows that cannot come from a file (active without a row) are read as active.
         let tasks = match (is_set(active), is_set(any_row)) {
             (true, _) => Tasks::Active,
@@ -38,7 +39,7 @@ fn every_row_of_the_routing_table_holds() {
         };
         let found = route(
             profile,
-            Facts {
+            RoutingFacts {
                 context: is_set(context),
                 tasks: is_set(progress).then_some(tasks),
                 ready_feature: is_set(ready),
@@ -46,7 +47,7 @@ fn every_row_of_the_routing_table_holds() {
                 summary: is_set(summary),
             },
         );
-        let child = found.child().map(|child| child.as_str());
+        let child = found.target().map(|child| child.as_str());
         match *target {
             "STOP(rw-planner)" => {
                 assert_eq!(
@@ -58,7 +59,8 @@ fn every_row_of_the_routing_table_holds() {
             target => {
                 assert_eq!(child.unwrap_or("done"), target, "{line}");
                 assert_eq!(found.as_str(), *reason, "{line}");
-                let said = found.marker(profile).map_or("-".to_owned(), |token| token.to_string());
+                let said = Token::announcing(found, profile)
+                    .map_or("-".to_owned(), |token| token.to_string());
                 assert_eq!(said, *marker, "{line}");
             }
         }

@@ -4,7 +4,8 @@ use onloop_core::auto::{LOCK_PATH, STATE_PATH};
 use onloop_core::effect::{Exit, Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{
-    AutoArgs, AutoVerb, BeginArgs, InitArgs, ResumeArgs, RouteArgs, RuleArgs, RunArgs, auto,
+    AutoArgs, AutoInitArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, RouteArgs, RuleArgs,
+    auto,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -24,16 +25,16 @@ fn workspace() -> Machine {
 }
 
 fn run_args(words: &[&str]) -> AutoArgs {
-    let run = RunArgs {
+    let run = AutoRunArgs {
         argument: words.iter().map(|&word| word.to_owned()).collect(),
         agent_command: Some("agent".to_owned()),
-        ..RunArgs::default()
+        ..AutoRunArgs::default()
     };
     AutoArgs { verb: None, run }
 }
 
 fn verb(verb: AutoVerb) -> AutoArgs {
-    AutoArgs { verb: Some(verb), run: RunArgs::default() }
+    AutoArgs { verb: Some(verb), run: AutoRunArgs::default() }
 }
 
 fn begin(machine: &mut Machine) -> Ended {
@@ -42,7 +43,7 @@ fn begin(machine: &mut Machine) -> Ended {
 
 fn resume(machine: &mut Machine, result_file: Option<&str>) -> Ended {
     let result_file = result_file.map(str::to_owned);
-    let args = verb(AutoVerb::Resume(ResumeArgs { result_file, failed: None }));
+    let args = verb(AutoVerb::Resume(AutoResumeArgs { result_file, failed: None }));
     machine.run(|io| auto(io, args), &mut nobody)
 }
 
@@ -169,7 +170,7 @@ fn without_an_agent_nothing_is_started() {
     assert_eq!(code(&ended), 23);
     assert!(ended.stderr.contains("--agent-command"), "{}", ended.stderr);
     for bad in ["nobody", "you"] {
-        let run = RunArgs { agent: Some(bad.to_owned()), ..RunArgs::default() };
+        let run = AutoRunArgs { agent: Some(bad.to_owned()), ..AutoRunArgs::default() };
         let ended = machine.run(|io| auto(io, AutoArgs { verb: None, run }), &mut nobody);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Usage, ""), "{bad}");
     }
@@ -344,7 +345,7 @@ fn options_mend_what_the_original_does_not() {
 fn a_workspace_is_laid_out_once() {
     let mut machine = Machine::new(NOW);
     machine.put(".gitignore", "target\n");
-    let init = |dry_run| verb(AutoVerb::Init(InitArgs { dry_run }));
+    let init = |dry_run| verb(AutoVerb::Init(AutoInitArgs { dry_run }));
     let dry = machine.run(|io| auto(io, init(true)), &mut nobody);
     assert!(dry.stdout.starts_with("missing .ai/CONTEXT.md\n"), "{}", dry.stdout);
     assert!(machine.touched.is_empty());

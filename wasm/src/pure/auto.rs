@@ -1,9 +1,10 @@
 //! What rw-auto reads, and whole runs of it over made-up workspaces.
 
-use onloop_core::auto::progress::{self, Progress, TaskRow, TaskStatus, Tasks};
-use onloop_core::auto::route::{Facts, Profile};
-use onloop_core::auto::task::Work;
-use onloop_core::auto::{feature, route as routing};
+use onloop_core::auto::progress::{self, TaskRow, TaskStatus, TaskTable, Tasks};
+use onloop_core::auto::route::{Profile, RoutingFacts};
+use onloop_core::auto::task::TasksLeft;
+use onloop_core::auto::token::Token;
+use onloop_core::auto::{UnknownName, feature, route as routing};
 use onloop_core::effect::{Outcome, Program, Reply, Request, Say, Start, Turn};
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse as play};
@@ -13,16 +14,16 @@ use wasm_bindgen::prelude::*;
 /// The task table of a progress file: `{"rows", "tasks", "next", "finished"}`.
 #[wasm_bindgen]
 pub fn read_progress(text: &str) -> String {
-    let progress = Progress::parse(text);
+    let progress = TaskTable::parse(text);
     let tasks = match progress.tasks() {
         Tasks::None => "none",
         Tasks::Settled => "settled",
         Tasks::Active => "active",
     };
-    let (next, finished) = match progress.work() {
-        Work::Task(row) => (Some(task(row)), false),
-        Work::Finished => (None, true),
-        Work::Unclear => (None, false),
+    let (next, finished) = match progress.left() {
+        TasksLeft::Task(row) => (Some(task(row)), false),
+        TasksLeft::Finished => (None, true),
+        TasksLeft::Unclear => (None, false),
     };
     let rows: Vec<Value> = progress.rows.iter().map(task).collect();
     json!({ "rows": rows, "tasks": tasks, "next": next, "finished": finished }).to_string()
@@ -67,11 +68,9 @@ pub fn read_feature(text: &str) -> String {
 #[wasm_bindgen]
 pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
     let facts: Value = serde_json::from_str(facts)?;
-    let Some(profile) = Profile::parse(profile) else {
-        let profile = onloop_core::text::one_line(profile);
-        let known = "`v1`, `v2`, `v3` or `route`";
-        return Err(JsError::new(&format!("found profile `{profile}`, expected {known}")));
-    };
+    let unknown =
+        |error: UnknownName| JsError::new(&onloop_core::text::one_line(&error.to_string()));
+    let profile: Profile = profile.parse().map_err(unknown)?;
     let flag = |name: &str| {
         let expected = || JsError::new(&format!("`{name}` is missing; expected true or false"));
         facts[name].as_bool().ok_or_else(expected)
@@ -85,7 +84,7 @@ pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
     };
     let found = routing::route(
         profile,
-        Facts {
+        RoutingFacts {
             context: flag("context")?,
             tasks,
             ready_feature: flag("ready_feature")?,
@@ -94,8 +93,8 @@ pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
         },
     );
     let answer = json!({
-        "child": found.child().map(routing::Target::as_str),
-        "marker": found.marker(profile).map(|marker| marker.to_string()),
+        "child": found.target().map(routing::Target::as_str),
+        "marker": Token::announcing(found, profile).map(|marker| marker.to_string()),
         "reason": found.as_str(),
     });
     Ok(answer.to_string())

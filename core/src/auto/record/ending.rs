@@ -1,12 +1,15 @@
 //! How runs end: names, exit codes, next commands and last words.
 
-use crate::auto::route::{Destination, Profile};
+use std::str::FromStr;
+
+use crate::auto::UnknownName;
+use crate::auto::route::{Profile, Target};
 use crate::auto::token::{NextCommand, Token};
 use crate::effect::Exit;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum AutoEnding {
     /// A child said that everything is done.
     Done,
     /// A person has to review a feature.
@@ -31,66 +34,75 @@ pub enum Ending {
     Unhealthy,
     /// The person stopped it.
     Cancelled,
-    /// The route profile has said where to go.
-    Routed(Destination),
+    /// The route profile has said which child a run would start; `None`: none.
+    Routed(Option<Target>),
 }
 
-impl Ending {
+impl FromStr for AutoEnding {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<AutoEnding, UnknownName> {
+        let known = AutoEnding::ALL.into_iter().find(|ending| ending.as_str() == name);
+        known.ok_or_else(|| UnknownName::new("ending", name, "the name of one"))
+    }
+}
+
+impl AutoEnding {
     /// Every ending.
-    pub const ALL: [Ending; 15] = [
-        Ending::Done,
-        Ending::Review,
-        Ending::Paused,
-        Ending::LockHeld,
-        Ending::MaxCycles,
-        Ending::Undecided,
-        Ending::Invalid,
-        Ending::LanguagePolicy,
-        Ending::RootInvalid,
-        Ending::Environment,
-        Ending::Unhealthy,
-        Ending::Cancelled,
-        Ending::Routed(Destination::Planner),
-        Ending::Routed(Destination::Loop),
-        Ending::Routed(Destination::Done),
+    pub const ALL: [AutoEnding; 15] = [
+        AutoEnding::Done,
+        AutoEnding::Review,
+        AutoEnding::Paused,
+        AutoEnding::LockHeld,
+        AutoEnding::MaxCycles,
+        AutoEnding::Undecided,
+        AutoEnding::Invalid,
+        AutoEnding::LanguagePolicy,
+        AutoEnding::RootInvalid,
+        AutoEnding::Environment,
+        AutoEnding::Unhealthy,
+        AutoEnding::Cancelled,
+        AutoEnding::Routed(Some(Target::Planner)),
+        AutoEnding::Routed(Some(Target::Loop)),
+        AutoEnding::Routed(None),
     ];
 
     /// Its name in documents.
     pub fn as_str(self) -> &'static str {
         match self {
-            Ending::Done => "done",
-            Ending::Review => "review",
-            Ending::Paused => "paused",
-            Ending::LockHeld => "lock_held",
-            Ending::MaxCycles => "max_cycles",
-            Ending::Undecided => "undecided",
-            Ending::Invalid => "invalid",
-            Ending::LanguagePolicy => "language_policy",
-            Ending::RootInvalid => "root_invalid",
-            Ending::Environment => "environment",
-            Ending::Unhealthy => "unhealthy",
-            Ending::Cancelled => "cancelled",
-            Ending::Routed(Destination::Planner) => "routed_planner",
-            Ending::Routed(Destination::Loop) => "routed_loop",
-            Ending::Routed(Destination::Done) => "routed_done",
+            AutoEnding::Done => "done",
+            AutoEnding::Review => "review",
+            AutoEnding::Paused => "paused",
+            AutoEnding::LockHeld => "lock_held",
+            AutoEnding::MaxCycles => "max_cycles",
+            AutoEnding::Undecided => "undecided",
+            AutoEnding::Invalid => "invalid",
+            AutoEnding::LanguagePolicy => "language_policy",
+            AutoEnding::RootInvalid => "root_invalid",
+            AutoEnding::Environment => "environment",
+            AutoEnding::Unhealthy => "unhealthy",
+            AutoEnding::Cancelled => "cancelled",
+            AutoEnding::Routed(Some(Target::Planner)) => "routed_planner",
+            AutoEnding::Routed(Some(Target::Loop)) => "routed_loop",
+            AutoEnding::Routed(None) => "routed_done",
         }
     }
 
     /// The number that a shell sees; scripts should rather read the tokens.
     pub fn exit_code(self) -> u8 {
         match self {
-            Ending::Done | Ending::Routed(_) => 0,
-            Ending::Review => 10,
-            Ending::Paused => 11,
-            Ending::LockHeld => 12,
-            Ending::MaxCycles => 13,
-            Ending::Undecided => 14,
-            Ending::Invalid => 20,
-            Ending::LanguagePolicy => 21,
-            Ending::RootInvalid => 22,
-            Ending::Environment => 23,
-            Ending::Unhealthy => 24,
-            Ending::Cancelled => 130,
+            AutoEnding::Done | AutoEnding::Routed(_) => 0,
+            AutoEnding::Review => 10,
+            AutoEnding::Paused => 11,
+            AutoEnding::LockHeld => 12,
+            AutoEnding::MaxCycles => 13,
+            AutoEnding::Undecided => 14,
+            AutoEnding::Invalid => 20,
+            AutoEnding::LanguagePolicy => 21,
+            AutoEnding::RootInvalid => 22,
+            AutoEnding::Environment => 23,
+            AutoEnding::Unhealthy => 24,
+            AutoEnding::Cancelled => 130,
         }
     }
 
@@ -102,19 +114,19 @@ impl Ending {
     /// The command that comes after the run.
     pub fn next_command(self) -> NextCommand {
         match self {
-            Ending::Done => NextCommand::Done,
-            Ending::Routed(destination) => destination.next_command(),
-            Ending::Review
-            | Ending::Undecided
-            | Ending::LanguagePolicy
-            | Ending::RootInvalid
-            | Ending::Unhealthy => NextCommand::Planner,
-            Ending::Paused
-            | Ending::LockHeld
-            | Ending::MaxCycles
-            | Ending::Invalid
-            | Ending::Environment
-            | Ending::Cancelled => NextCommand::Auto,
+            AutoEnding::Done | AutoEnding::Routed(None) => NextCommand::Done,
+            AutoEnding::Routed(Some(target)) => NextCommand::Target(target),
+            AutoEnding::Review
+            | AutoEnding::Undecided
+            | AutoEnding::LanguagePolicy
+            | AutoEnding::RootInvalid
+            | AutoEnding::Unhealthy => NextCommand::Target(Target::Planner),
+            AutoEnding::Paused
+            | AutoEnding::LockHeld
+            | AutoEnding::MaxCycles
+            | AutoEnding::Invalid
+            | AutoEnding::Environment
+            | AutoEnding::Cancelled => NextCommand::Auto,
         }
     }
 
@@ -122,21 +134,24 @@ impl Ending {
     /// have lines with values instead, which only their own transitions know.
     pub(super) fn announcement(self, profile: Profile) -> Vec<Token> {
         match self {
-            Ending::Done | Ending::Cancelled | Ending::Review | Ending::Routed(_) => Vec::new(),
-            Ending::Paused => vec![match profile {
+            AutoEnding::Done
+            | AutoEnding::Cancelled
+            | AutoEnding::Review
+            | AutoEnding::Routed(_) => Vec::new(),
+            AutoEnding::Paused => vec![match profile {
                 Profile::V1 | Profile::V2 | Profile::V3 => Token::AutoPauseDetected,
                 Profile::Route => Token::PauseDetected,
             }],
-            Ending::LockHeld => vec![Token::LockHeld],
-            Ending::MaxCycles => vec![Token::MaxCyclesReached],
-            Ending::Undecided => {
-                vec![Token::RouteUndecided, Token::RouteTarget(Destination::Planner)]
+            AutoEnding::LockHeld => vec![Token::LockHeld],
+            AutoEnding::MaxCycles => vec![Token::MaxCyclesReached],
+            AutoEnding::Undecided => {
+                vec![Token::RouteUndecided, Token::RouteTarget(Some(Target::Planner))]
             }
-            Ending::Invalid => vec![Token::ResultInvalid],
-            Ending::LanguagePolicy => vec![Token::LanguagePolicyMissing],
-            Ending::RootInvalid => vec![Token::RootInvalid],
-            Ending::Environment => vec![Token::EnvironmentUnsupported],
-            Ending::Unhealthy => vec![Token::HealthCheckFailed],
+            AutoEnding::Invalid => vec![Token::ResultInvalid],
+            AutoEnding::LanguagePolicy => vec![Token::LanguagePolicyMissing],
+            AutoEnding::RootInvalid => vec![Token::RootInvalid],
+            AutoEnding::Environment => vec![Token::EnvironmentUnsupported],
+            AutoEnding::Unhealthy => vec![Token::HealthCheckFailed],
         }
     }
 }

@@ -1,14 +1,15 @@
 //! What each event changes, and what is printed then.
 
 use super::{
-    Auto, CycleEnd, Dispatch, Ending, Event, Health, HealthStep, LockBefore, LockSight,
-    LockWritten, OnStall, Phase, Probe, Refusal, Snapshot, Step, SummaryUse,
+    Auto, AutoEnding, AutoPhase, CycleEnd, Dispatch, Event, Health, HealthStep, LockBefore,
+    LockSight, LockWritten, OnStall, Probe, Snapshot, SummaryUse, Transition, UnexpectedEvent,
 };
-use crate::auto::child::{Answer, ChildOutcome, Review};
+use crate::auto::child::{ChildAnswer, ChildOutcome, Review};
 use crate::auto::document::Presence;
 use crate::auto::lock::{self, LockState};
-use crate::auto::route::{Destination, Facts, Profile, Reason, Target, route};
-use crate::auto::token::{NextCommand, OneLine, Token};
+use crate::auto::one_line::OneLine;
+use crate::auto::route::{Profile, Reason, RoutingFacts, Target, route};
+use crate::auto::token::{NextCommand, Token};
 use crate::time::Timestamp;
 
 /// What a person is told to edit when the child does not say.
@@ -22,45 +23,45 @@ impl Auto {
     ///
     /// An event that answers another question than the one [`Auto::next`] asks, or comes
     /// after the end, is refused.
-    pub fn apply(&self, at: Timestamp, event: Event) -> Result<Step, Refusal> {
+    pub fn apply(&self, at: Timestamp, event: Event) -> Result<Transition, UnexpectedEvent> {
         match (&self.phase, event) {
-            (Phase::Health(step), Event::HealthChecked(health)) => {
+            (AutoPhase::Health(step), Event::HealthChecked(health)) => {
                 Ok(self.after_health(*step, health))
             }
-            (Phase::Probing, Event::Probed(probe)) => Ok(self.after_probe(at, probe)),
-            (Phase::Taking(_), Event::LockWritten(written)) => Ok(self.after_taking(written)),
-            (Phase::Refreshing { cycle }, Event::LockWritten(written)) => {
+            (AutoPhase::Probing, Event::Probed(probe)) => Ok(self.after_probe(at, probe)),
+            (AutoPhase::Taking(_), Event::LockWritten(written)) => Ok(self.after_taking(written)),
+            (AutoPhase::Refreshing { cycle }, Event::LockWritten(written)) => {
                 Ok(self.after_refresh(*cycle, written))
             }
-            (Phase::Observing { cycle }, Event::Observed(snapshot)) => {
+            (AutoPhase::Observing { cycle }, Event::Observed(snapshot)) => {
                 Ok(self.after_observation(*cycle, snapshot))
             }
-            (Phase::Waiting(dispatch), Event::ChildFinished { cycle, outcome })
+            (AutoPhase::Waiting(dispatch), Event::ChildFinished { cycle, outcome })
                 if dispatch.cycle == cycle =>
             {
                 Ok(self.after_child(dispatch, outcome))
             }
             (
-                Phase::Inspecting { dispatch, answer },
+                AutoPhase::Inspecting { dispatch, answer },
                 Event::Inspected { context, latest_feature },
             ) => Ok(self.after_inspection(dispatch, answer, context, latest_feature)),
-            (Phase::Releasing(ending), Event::LockReleased) => Ok(self.stopped(*ending)),
-            (Phase::Health(_) | Phase::Probing, Event::Aborted) => {
-                Ok(self.stop_without_lock(Ending::Cancelled))
+            (AutoPhase::Releasing(ending), Event::LockReleased) => Ok(self.stopped(*ending)),
+            (AutoPhase::Health(_) | AutoPhase::Probing, Event::Aborted) => {
+                Ok(self.stop_without_lock(AutoEnding::Cancelled))
             }
             (
-                Phase::Taking(_)
-                | Phase::Refreshing { .. }
-                | Phase::Observing { .. }
-                | Phase::Waiting(_)
-                | Phase::Inspecting { .. },
+                AutoPhase::Taking(_)
+                | AutoPhase::Refreshing { .. }
+                | AutoPhase::Observing { .. }
+                | AutoPhase::Waiting(_)
+                | AutoPhase::Inspecting { .. },
                 Event::Aborted,
-            ) => Ok(self.stop(Ending::Cancelled)),
-            (_, event) => Err(self.refusal(&event)),
+            ) => Ok(self.stop(AutoEnding::Cancelled)),
+            (_, event) => Err(self.unexpected(&event)),
         }
     }
 
-    fn refusal(&self, event: &Event) -> Refusal {
+    fn unexpected(&self, event: &Event) -> UnexpectedEvent {
         let found = match event {
             Event::HealthChecked(_) => "a health check".to_owned(),
             Event::Probed(_) => "a probe".to_owned(),
@@ -72,78 +73,78 @@ impl Auto {
             Event::Aborted => "an abort".to_owned(),
         };
         let expected = match &self.phase {
-            Phase::Health(_) => "a health check".to_owned(),
-            Phase::Probing => "a probe".to_owned(),
-            Phase::Taking(_) | Phase::Refreshing { .. } => "a written lock".to_owned(),
-            Phase::Observing { .. } => "an observation".to_owned(),
-            Phase::Waiting(dispatch) => format!("the result of cycle {}", dispatch.cycle),
-            Phase::Inspecting { .. } => "an inspection".to_owned(),
-            Phase::Releasing(_) => "a released lock".to_owned(),
-            Phase::Stopped(_) => "nothing more".to_owned(),
+            AutoPhase::Health(_) => "a health check".to_owned(),
+            AutoPhase::Probing => "a probe".to_owned(),
+            AutoPhase::Taking(_) | AutoPhase::Refreshing { .. } => "a written lock".to_owned(),
+            AutoPhase::Observing { .. } => "an observation".to_owned(),
+            AutoPhase::Waiting(dispatch) => format!("the result of cycle {}", dispatch.cycle),
+            AutoPhase::Inspecting { .. } => "an inspection".to_owned(),
+            AutoPhase::Releasing(_) => "a released lock".to_owned(),
+            AutoPhase::Stopped(_) => "nothing more".to_owned(),
         };
-        Refusal { message: format!("found {found}, expected {expected}") }
+        UnexpectedEvent { message: format!("found {found}, expected {expected}") }
     }
 }
 
 /// The transitions.
 impl Auto {
-    fn after_health(&self, step: HealthStep, health: Health) -> Step {
+    fn after_health(&self, step: HealthStep, health: Health) -> Transition {
         match (step, health) {
             (_, Health::Passed) | (HealthStep::Check, Health::Unavailable) => {
-                self.to(Phase::Probing)
+                self.to(AutoPhase::Probing)
             }
-            (HealthStep::Check, Health::Failed) => self.to(Phase::Health(HealthStep::Repair)),
+            (HealthStep::Check, Health::Failed) => self.to(AutoPhase::Health(HealthStep::Repair)),
             (HealthStep::Repair, Health::Failed | Health::Unavailable) => {
-                self.stop_without_lock(Ending::Unhealthy)
+                self.stop_without_lock(AutoEnding::Unhealthy)
             }
         }
     }
 
-    fn after_probe(&self, at: Timestamp, probe: Probe) -> Step {
+    fn after_probe(&self, at: Timestamp, probe: Probe) -> Transition {
         match probe {
-            Probe::ProgressUnreadable => self.stop_without_lock(Ending::RootInvalid),
-            Probe::Lock(LockSight::Absent) => self.to(Phase::Taking(LockBefore::Nothing)),
-            Probe::Lock(LockSight::Alive) => self.stop_without_lock(Ending::LockHeld),
+            Probe::ProgressUnreadable => self.stop_without_lock(AutoEnding::RootInvalid),
+            Probe::Lock(LockSight::Absent) => self.to(AutoPhase::Taking(LockBefore::Nothing)),
+            Probe::Lock(LockSight::Alive) => self.stop_without_lock(AutoEnding::LockHeld),
             Probe::Lock(LockSight::Present(stamp)) => match lock::state(stamp, at) {
-                LockState::Held => self.stop_without_lock(Ending::LockHeld),
-                LockState::Stale => self.to(Phase::Taking(LockBefore::StaleLock)),
+                LockState::Held => self.stop_without_lock(AutoEnding::LockHeld),
+                LockState::Stale => self.to(AutoPhase::Taking(LockBefore::StaleLock)),
             },
         }
     }
 
-    fn after_taking(&self, written: LockWritten) -> Step {
+    fn after_taking(&self, written: LockWritten) -> Transition {
         match written {
             LockWritten::Ours => match self.assignment.profile {
                 Profile::V1 | Profile::V2 | Profile::V3 if !self.assignment.can_dispatch => {
-                    self.stop(Ending::Environment)
+                    self.stop(AutoEnding::Environment)
                 }
                 Profile::V1 | Profile::V2 | Profile::V3 | Profile::Route => {
-                    self.to(Phase::Observing { cycle: 1 })
+                    self.to(AutoPhase::Observing { cycle: 1 })
                 }
             },
-            LockWritten::Lost => self.stop_without_lock(Ending::LockHeld),
+            LockWritten::Lost => self.stop_without_lock(AutoEnding::LockHeld),
             LockWritten::Failed(why) => {
-                self.stop_without_lock(Ending::RootInvalid).with_remark(why)
+                self.stop_without_lock(AutoEnding::RootInvalid).with_note(why)
             }
         }
     }
 
-    fn after_refresh(&self, cycle: u8, written: LockWritten) -> Step {
+    fn after_refresh(&self, cycle: u8, written: LockWritten) -> Transition {
         match written {
-            LockWritten::Ours => self.to(Phase::Observing { cycle }),
+            LockWritten::Ours => self.to(AutoPhase::Observing { cycle }),
             LockWritten::Lost => self
-                .stop_without_lock(Ending::LockHeld)
-                .with_remark("another run has taken the lock while our child was at work"),
-            LockWritten::Failed(why) => self.stop(Ending::RootInvalid).with_remark(why),
+                .stop_without_lock(AutoEnding::LockHeld)
+                .with_note("another run has taken the lock while our child was at work"),
+            LockWritten::Failed(why) => self.stop(AutoEnding::RootInvalid).with_note(why),
         }
     }
 
-    fn after_observation(&self, cycle: u8, snapshot: Snapshot) -> Step {
+    fn after_observation(&self, cycle: u8, snapshot: Snapshot) -> Transition {
         if snapshot.paused {
-            return self.stop(Ending::Paused);
+            return self.stop(AutoEnding::Paused);
         }
         let profile = self.assignment.profile;
-        let facts = Facts {
+        let facts = RoutingFacts {
             context: snapshot.context == Presence::Readable,
             tasks: snapshot.tasks,
             ready_feature: snapshot.ready_feature,
@@ -153,25 +154,22 @@ impl Auto {
         let reason = route(profile, facts);
         match profile {
             Profile::Route => self.say_route(reason),
-            Profile::V1 | Profile::V2 | Profile::V3 => match reason.child() {
+            Profile::V1 | Profile::V2 | Profile::V3 => match reason.target() {
                 Some(target) => self.start(cycle, target, reason, snapshot.fingerprint),
-                None => self.stop(Ending::Undecided),
+                None => self.stop(AutoEnding::Undecided),
             },
         }
     }
 
-    fn say_route(&self, reason: Reason) -> Step {
-        let destination = reason.child().map_or(Destination::Done, Target::destination);
-        let mut tokens: Vec<Token> = reason.marker(Profile::Route).into_iter().collect();
-        tokens.extend([
-            Token::RouteOnly,
-            Token::RouteTarget(destination),
-            Token::RouteReason(reason),
-        ]);
-        self.stop(Ending::Routed(destination)).after_saying(tokens)
+    fn say_route(&self, reason: Reason) -> Transition {
+        let target = reason.target();
+        let mut tokens: Vec<Token> =
+            Token::announcing(reason, Profile::Route).into_iter().collect();
+        tokens.extend([Token::RouteOnly, Token::RouteTarget(target), Token::RouteReason(reason)]);
+        self.stop(AutoEnding::Routed(target)).after_saying(tokens)
     }
 
-    fn start(&self, cycle: u8, target: Target, reason: Reason, fingerprint: String) -> Step {
+    fn start(&self, cycle: u8, target: Target, reason: Reason, fingerprint: String) -> Transition {
         let argument = match target {
             Target::Planner if self.summary_left => self.arguments.summary.clone(),
             Target::Planner => String::new(),
@@ -179,9 +177,10 @@ impl Auto {
         };
         let is_recovery = reason.is_recovery();
         let dispatch = Dispatch { cycle, target, argument, is_recovery, fingerprint };
-        let mut tokens: Vec<Token> = reason.marker(self.assignment.profile).into_iter().collect();
-        tokens.extend([Token::Cycle(cycle), Token::RouteTarget(target.destination())]);
-        let mut step = self.to(Phase::Waiting(dispatch)).after_saying(tokens);
+        let mut tokens: Vec<Token> =
+            Token::announcing(reason, self.assignment.profile).into_iter().collect();
+        tokens.extend([Token::Cycle(cycle), Token::RouteTarget(Some(target))]);
+        let mut step = self.to(AutoPhase::Waiting(dispatch)).after_saying(tokens);
         step.auto.summary_left &= match (target, self.assignment.options.summary) {
             (Target::Planner, SummaryUse::Once) => false,
             (Target::Planner, SummaryUse::EveryCycle) | (Target::Loop, _) => true,
@@ -189,51 +188,51 @@ impl Auto {
         step
     }
 
-    fn after_child(&self, dispatch: &Dispatch, outcome: ChildOutcome) -> Step {
+    fn after_child(&self, dispatch: &Dispatch, outcome: ChildOutcome) -> Transition {
         let text = match outcome {
             ChildOutcome::Answered(text) => text,
-            ChildOutcome::Failed(why) => return self.stop(Ending::Invalid).with_remark(why),
+            ChildOutcome::Failed(why) => return self.stop(AutoEnding::Invalid).with_note(why),
             ChildOutcome::TimedOut => {
-                return self.stop(Ending::Invalid).with_remark("the child took too long");
+                return self.stop(AutoEnding::Invalid).with_note("the child took too long");
             }
-            ChildOutcome::Cancelled => return self.stop(Ending::Cancelled),
-            ChildOutcome::Unavailable => return self.stop(Ending::Environment),
+            ChildOutcome::Cancelled => return self.stop(AutoEnding::Cancelled),
+            ChildOutcome::Unavailable => return self.stop(AutoEnding::Environment),
         };
-        let answer = match Answer::parse(&text) {
+        let answer = match ChildAnswer::parse(&text) {
             Ok(answer) => answer,
             Err(invalid) => {
-                return self.stop(Ending::Invalid).with_remark(invalid.to_string());
+                return self.stop(AutoEnding::Invalid).with_note(invalid.to_string());
             }
         };
         match &answer.review {
             Some(review) if review.file.is_some() => self.ask_for_review(review, None),
             None if !dispatch.is_recovery => self.after_cycle(dispatch, answer.next),
-            Some(_) | None => self.to(Phase::Inspecting { dispatch: dispatch.clone(), answer }),
+            Some(_) | None => self.to(AutoPhase::Inspecting { dispatch: dispatch.clone(), answer }),
         }
     }
 
     fn after_inspection(
         &self,
         dispatch: &Dispatch,
-        answer: &Answer,
+        answer: &ChildAnswer,
         context: Presence,
         latest_feature: Option<String>,
-    ) -> Step {
+    ) -> Transition {
         if let Some(review) = &answer.review {
             return self.ask_for_review(review, latest_feature);
         }
         match context {
             Presence::Readable => self.after_cycle(dispatch, answer.next),
-            Presence::Missing | Presence::Unreadable => self.stop(Ending::LanguagePolicy),
+            Presence::Missing | Presence::Unreadable => self.stop(AutoEnding::LanguagePolicy),
         }
     }
 
-    fn ask_for_review(&self, review: &Review, latest_feature: Option<String>) -> Step {
+    fn ask_for_review(&self, review: &Review, latest_feature: Option<String>) -> Transition {
         let or = |value: &Option<OneLine>, fallback: &str| {
             value.clone().unwrap_or_else(|| OneLine::from(fallback))
         };
         let latest = latest_feature.as_deref().unwrap_or("none");
-        self.stop(Ending::Review).after_saying(vec![
+        self.stop(AutoEnding::Review).after_saying(vec![
             Token::ReviewRequired,
             Token::ReviewReason(or(&review.reason, "APPROVAL_MISSING")),
             Token::FeatureFile(or(&review.file, latest)),
@@ -242,65 +241,66 @@ impl Auto {
     }
 
     /// What the child asks for decides whether to go on, never where: the files decide that.
-    fn after_cycle(&self, dispatch: &Dispatch, next: NextCommand) -> Step {
+    fn after_cycle(&self, dispatch: &Dispatch, next: NextCommand) -> Transition {
         match next {
-            NextCommand::Done => return self.stop(Ending::Done),
-            NextCommand::Planner | NextCommand::Loop | NextCommand::Auto => {}
+            NextCommand::Done => return self.stop(AutoEnding::Done),
+            NextCommand::Target(_) | NextCommand::Auto => {}
         }
         let end =
             CycleEnd { fingerprint: dispatch.fingerprint.clone(), target: dispatch.target, next };
-        let remark = (self.previous.as_ref() == Some(&end)).then(|| {
+        let note = (self.previous.as_ref() == Some(&end)).then(|| {
             format!(
                 "cycle {} repeated the one before it: same files, same child, same answer",
                 dispatch.cycle
             )
         });
         let mut step = match self.assignment.options.stall {
-            OnStall::Stop if remark.is_some() => self.stop(Ending::Invalid),
+            OnStall::Stop if note.is_some() => self.stop(AutoEnding::Invalid),
             OnStall::Stop | OnStall::GoOn => {
                 if dispatch.cycle < self.arguments.max_cycles.get() {
-                    self.to(Phase::Refreshing { cycle: dispatch.cycle + 1 })
+                    self.to(AutoPhase::Refreshing { cycle: dispatch.cycle + 1 })
                 } else {
-                    self.stop(Ending::MaxCycles)
+                    self.stop(AutoEnding::MaxCycles)
                 }
             }
         };
         step.auto.previous = Some(end);
-        step.remark = remark;
+        step.note = note;
         step
     }
 
-    fn to(&self, phase: Phase) -> Step {
+    fn to(&self, phase: AutoPhase) -> Transition {
         let auto = Auto { phase, ..self.clone() };
-        Step { auto, tokens: Vec::new(), remark: None }
+        Transition { auto, tokens: Vec::new(), note: None }
     }
 
     /// Announces an ending; the lock goes before the last line.
-    fn stop(&self, ending: Ending) -> Step {
-        self.to(Phase::Releasing(ending)).after_saying(ending.announcement(self.assignment.profile))
+    fn stop(&self, ending: AutoEnding) -> Transition {
+        self.to(AutoPhase::Releasing(ending))
+            .after_saying(ending.announcement(self.assignment.profile))
     }
 
     /// Ends a run that has no lock.
-    fn stop_without_lock(&self, ending: Ending) -> Step {
+    fn stop_without_lock(&self, ending: AutoEnding) -> Transition {
         let mut step = self.stopped(ending);
         step.tokens.splice(0..0, ending.announcement(self.assignment.profile));
         step
     }
 
-    fn stopped(&self, ending: Ending) -> Step {
-        self.to(Phase::Stopped(ending))
+    fn stopped(&self, ending: AutoEnding) -> Transition {
+        self.to(AutoPhase::Stopped(ending))
             .after_saying(vec![Token::NextCommand(ending.next_command())])
     }
 }
 
-impl Step {
-    fn after_saying(mut self, mut tokens: Vec<Token>) -> Step {
+impl Transition {
+    fn after_saying(mut self, mut tokens: Vec<Token>) -> Transition {
         self.tokens.append(&mut tokens);
         self
     }
 
-    fn with_remark(mut self, remark: impl Into<String>) -> Step {
-        self.remark = Some(remark.into());
+    fn with_note(mut self, note: impl Into<String>) -> Transition {
+        self.note = Some(note.into());
         self
     }
 }

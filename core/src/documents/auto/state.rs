@@ -1,33 +1,36 @@
 //! The saved record of a run.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::ProfileName;
+use crate::auto::UnknownName;
 use crate::auto::arguments::Arguments;
-use crate::auto::child::{Answer, Review};
+use crate::auto::child::{ChildAnswer, Review};
+use crate::auto::one_line::OneLine;
 use crate::auto::record::{
-    Assignment, Auto, CycleEnd, Dispatch, Ending, HealthStep, LockBefore, OnStall, Options, Phase,
+    Assignment, Auto, AutoPhase, CycleEnd, Dispatch, HealthStep, LockBefore, OnStall, Options,
     SummaryUse,
 };
-use crate::auto::route::Target;
-use crate::auto::token::{NextCommand, OneLine};
 use crate::documents::tagged;
 
 /// The member that names a phase.
 const TAG: &str = "name";
 
-/// A run as it is stored: everything that [`Auto::next`] depends on.
+/// A run as it is stored: everything that [`Auto::next`] depends on. Every member must be
+/// there, also one that may be null.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AutoDocument {
     v: u32,
     run: String,
-    profile: ProfileName,
+    profile: String,
     argument: String,
     stop_on_stall: bool,
     summary_once: bool,
     can_dispatch: bool,
     summary_left: bool,
+    #[serde(deserialize_with = "required")]
     previous: Option<CycleDocument>,
     /// A [`PhaseDocument`], named by its member [`TAG`].
     phase: Map<String, Value>,
@@ -48,12 +51,27 @@ enum PhaseDocument {
     Probing {},
     TakingNew {},
     TakingStale {},
-    Refreshing { cycle: u8 },
-    Observing { cycle: u8 },
-    Waiting { dispatch: PendingDocument },
-    Inspecting { dispatch: PendingDocument, next: String, review: Option<ReviewDocument> },
-    Releasing { ending: String },
-    Stopped { ending: String },
+    Refreshing {
+        cycle: u8,
+    },
+    Observing {
+        cycle: u8,
+    },
+    Waiting {
+        dispatch: PendingDocument,
+    },
+    Inspecting {
+        dispatch: PendingDocument,
+        next: String,
+        #[serde(deserialize_with = "required")]
+        review: Option<ReviewDocument>,
+    },
+    Releasing {
+        ending: String,
+    },
+    Stopped {
+        ending: String,
+    },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,9 +85,66 @@ struct PendingDocument {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ReviewDocument {
+    #[serde(deserialize_with = "required")]
     reason: Option<String>,
+    #[serde(deserialize_with = "required")]
     file: Option<String>,
+    #[serde(deserialize_with = "required")]
     hint: Option<String>,
+}
+
+/// A member that may be null, but not absent: serde takes an absent one for null unless it is
+/// read by a function.
+fn required<'de, D, T>(member: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::deserialize(member)
+}
+
+/// Why bytes are not the stored record of a run.
+#[derive(Debug)]
+pub enum InvalidState {
+    /// They are not JSON, or a member is missing or of another type.
+    Json(serde_json::Error),
+    /// The same for the member that describes the phase.
+    Phase(String),
+    /// Another version than ours.
+    Version(u32),
+    /// A name that this version does not have.
+    Name(UnknownName),
+    /// A cycle beyond the most that the argument allows.
+    Cycle {
+        /// The cycle.
+        found: u8,
+        /// The most cycles.
+        most: u8,
+    },
+}
+
+impl fmt::Display for InvalidState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidState::Json(error) => write!(f, "it is not a stored run: {error}"),
+            InvalidState::Phase(error) => write!(f, "it is not a stored run: phase: {error}"),
+            InvalidState::Version(found) => {
+                write!(f, "found version {found}, expected {}", AutoDocument::VERSION)
+            }
+            InvalidState::Name(unknown) => unknown.fmt(f),
+            InvalidState::Cycle { found, most } => {
+                write!(f, "found cycle {found}, expected 1 to {most}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InvalidState {}
+
+impl From<UnknownName> for InvalidState {
+    fn from(unknown: UnknownName) -> InvalidState {
+        InvalidState::Name(unknown)
+    }
 }
 
 impl AutoDocument {
@@ -83,7 +158,7 @@ impl AutoDocument {
         AutoDocument {
             v: AutoDocument::VERSION,
             run: assignment.run.clone(),
-            profile: assignment.profile.into(),
+            profile: assignment.profile.as_str().to_owned(),
             argument: assignment.argument.clone(),
             stop_on_stall: assignment.options.stall == OnStall::Stop,
             summary_once: assignment.options.summary == SummaryUse::Once,
@@ -102,36 +177,41 @@ impl AutoDocument {
     ///
     /// # Errors
     ///
-    /// What was found and what was expected, where the bytes are no such document.
-    pub fn read(bytes: &[u8]) -> Result<Auto, String> {
-        let document: AutoDocument = serde_json::from_slice(bytes)
-            .map_err(|error| format!("it holds no stored run: {error}"))?;
-        if document.v != AutoDocument::VERSION {
-            return Err(format!("found version {}, expected 1", document.v));
+    /// [`InvalidState`], where the bytes do not describe a run.
+    pub fn read(bytes: &[u8]) -> Result<Auto, InvalidState> {
+        // The version first: another one may have other members.
+        #[derive(Deserialize)]
+        struct Versioned {
+            v: u32,
         }
+        let Versioned { v } = serde_json::from_slice(bytes).map_err(InvalidState::Json)?;
+        if v != AutoDocument::VERSION {
+            return Err(InvalidState::Version(v));
+        }
+        let document: AutoDocument = serde_json::from_slice(bytes).map_err(InvalidState::Json)?;
         document.restore()
     }
 
-    fn restore(self) -> Result<Auto, String> {
+    fn restore(self) -> Result<Auto, InvalidState> {
         let stall = if self.stop_on_stall { OnStall::Stop } else { OnStall::GoOn };
         let summary = if self.summary_once { SummaryUse::Once } else { SummaryUse::EveryCycle };
         let arguments = Arguments::parse(&self.argument);
         let previous = match self.previous {
             None => None,
             Some(end) => Some(CycleEnd {
-                target: target(&end.target)?,
-                next: next_command(&end.next)?,
+                target: end.target.parse()?,
+                next: end.next.parse()?,
                 fingerprint: end.fingerprint,
             }),
         };
         let phase: PhaseDocument = tagged::read(TAG, self.phase)
-            .map_err(|error| format!("it holds no stored run: phase: {error}"))?;
+            .map_err(|error| InvalidState::Phase(error.to_string()))?;
         let phase = phase.restore(arguments.max_cycles.get())?;
         Ok(Auto {
             assignment: Assignment {
                 run: self.run,
                 argument: self.argument,
-                profile: self.profile.try_into()?,
+                profile: self.profile.parse()?,
                 options: Options { stall, summary },
                 can_dispatch: self.can_dispatch,
             },
@@ -144,53 +224,55 @@ impl AutoDocument {
 }
 
 impl PhaseDocument {
-    fn new(phase: &Phase) -> PhaseDocument {
+    fn new(phase: &AutoPhase) -> PhaseDocument {
         match phase {
-            Phase::Health(HealthStep::Check) => PhaseDocument::HealthCheck {},
-            Phase::Health(HealthStep::Repair) => PhaseDocument::HealthRepair {},
-            Phase::Probing => PhaseDocument::Probing {},
-            Phase::Taking(LockBefore::Nothing) => PhaseDocument::TakingNew {},
-            Phase::Taking(LockBefore::StaleLock) => PhaseDocument::TakingStale {},
-            Phase::Refreshing { cycle } => PhaseDocument::Refreshing { cycle: *cycle },
-            Phase::Observing { cycle } => PhaseDocument::Observing { cycle: *cycle },
-            Phase::Waiting(dispatch) => {
+            AutoPhase::Health(HealthStep::Check) => PhaseDocument::HealthCheck {},
+            AutoPhase::Health(HealthStep::Repair) => PhaseDocument::HealthRepair {},
+            AutoPhase::Probing => PhaseDocument::Probing {},
+            AutoPhase::Taking(LockBefore::Nothing) => PhaseDocument::TakingNew {},
+            AutoPhase::Taking(LockBefore::StaleLock) => PhaseDocument::TakingStale {},
+            AutoPhase::Refreshing { cycle } => PhaseDocument::Refreshing { cycle: *cycle },
+            AutoPhase::Observing { cycle } => PhaseDocument::Observing { cycle: *cycle },
+            AutoPhase::Waiting(dispatch) => {
                 PhaseDocument::Waiting { dispatch: PendingDocument::new(dispatch) }
             }
-            Phase::Inspecting { dispatch, answer } => PhaseDocument::Inspecting {
+            AutoPhase::Inspecting { dispatch, answer } => PhaseDocument::Inspecting {
                 dispatch: PendingDocument::new(dispatch),
                 next: answer.next.as_str().to_owned(),
                 review: answer.review.as_ref().map(ReviewDocument::new),
             },
-            Phase::Releasing(ending) => {
+            AutoPhase::Releasing(ending) => {
                 PhaseDocument::Releasing { ending: ending.as_str().to_owned() }
             }
-            Phase::Stopped(ending) => PhaseDocument::Stopped { ending: ending.as_str().to_owned() },
+            AutoPhase::Stopped(ending) => {
+                PhaseDocument::Stopped { ending: ending.as_str().to_owned() }
+            }
         }
     }
 
-    fn restore(self, max_cycles: u8) -> Result<Phase, String> {
+    fn restore(self, most: u8) -> Result<AutoPhase, InvalidState> {
         Ok(match self {
-            PhaseDocument::HealthCheck {} => Phase::Health(HealthStep::Check),
-            PhaseDocument::HealthRepair {} => Phase::Health(HealthStep::Repair),
-            PhaseDocument::Probing {} => Phase::Probing,
-            PhaseDocument::TakingNew {} => Phase::Taking(LockBefore::Nothing),
-            PhaseDocument::TakingStale {} => Phase::Taking(LockBefore::StaleLock),
-            PhaseDocument::Refreshing { cycle: number } => {
-                Phase::Refreshing { cycle: cycle(number, max_cycles)? }
+            PhaseDocument::HealthCheck {} => AutoPhase::Health(HealthStep::Check),
+            PhaseDocument::HealthRepair {} => AutoPhase::Health(HealthStep::Repair),
+            PhaseDocument::Probing {} => AutoPhase::Probing,
+            PhaseDocument::TakingNew {} => AutoPhase::Taking(LockBefore::Nothing),
+            PhaseDocument::TakingStale {} => AutoPhase::Taking(LockBefore::StaleLock),
+            PhaseDocument::Refreshing { cycle: found } => {
+                AutoPhase::Refreshing { cycle: cycle(found, most)? }
             }
-            PhaseDocument::Observing { cycle: number } => {
-                Phase::Observing { cycle: cycle(number, max_cycles)? }
+            PhaseDocument::Observing { cycle: found } => {
+                AutoPhase::Observing { cycle: cycle(found, most)? }
             }
-            PhaseDocument::Waiting { dispatch } => Phase::Waiting(dispatch.restore(max_cycles)?),
-            PhaseDocument::Inspecting { dispatch, next, review } => Phase::Inspecting {
-                dispatch: dispatch.restore(max_cycles)?,
-                answer: Answer {
-                    next: next_command(&next)?,
+            PhaseDocument::Waiting { dispatch } => AutoPhase::Waiting(dispatch.restore(most)?),
+            PhaseDocument::Inspecting { dispatch, next, review } => AutoPhase::Inspecting {
+                dispatch: dispatch.restore(most)?,
+                answer: ChildAnswer {
+                    next: next.parse()?,
                     review: review.map(ReviewDocument::restore),
                 },
             },
-            PhaseDocument::Releasing { ending: name } => Phase::Releasing(ending(&name)?),
-            PhaseDocument::Stopped { ending: name } => Phase::Stopped(ending(&name)?),
+            PhaseDocument::Releasing { ending } => AutoPhase::Releasing(ending.parse()?),
+            PhaseDocument::Stopped { ending } => AutoPhase::Stopped(ending.parse()?),
         })
     }
 }
@@ -206,10 +288,10 @@ impl PendingDocument {
         }
     }
 
-    fn restore(self, max_cycles: u8) -> Result<Dispatch, String> {
+    fn restore(self, most: u8) -> Result<Dispatch, InvalidState> {
         Ok(Dispatch {
-            cycle: cycle(self.cycle, max_cycles)?,
-            target: target(&self.target)?,
+            cycle: cycle(self.cycle, most)?,
+            target: self.target.parse()?,
             argument: self.argument,
             is_recovery: self.is_recovery,
             fingerprint: self.fingerprint,
@@ -236,24 +318,6 @@ impl ReviewDocument {
     }
 }
 
-fn cycle(number: u8, max_cycles: u8) -> Result<u8, String> {
-    if (1..=max_cycles).contains(&number) {
-        return Ok(number);
-    }
-    Err(format!("found cycle {number}, expected 1 to {max_cycles}"))
-}
-
-fn target(name: &str) -> Result<Target, String> {
-    Target::parse(name).ok_or_else(|| format!("found `{name}`, expected `rw-planner` or `rw-loop`"))
-}
-
-fn next_command(name: &str) -> Result<NextCommand, String> {
-    NextCommand::parse(name).ok_or_else(|| format!("found `{name}`, expected a next command"))
-}
-
-fn ending(name: &str) -> Result<Ending, String> {
-    Ending::ALL
-        .into_iter()
-        .find(|ending| ending.as_str() == name)
-        .ok_or_else(|| format!("found `{name}`, expected the name of an ending"))
+fn cycle(found: u8, most: u8) -> Result<u8, InvalidState> {
+    if (1..=most).contains(&found) { Ok(found) } else { Err(InvalidState::Cycle { found, most }) }
 }

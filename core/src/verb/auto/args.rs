@@ -5,9 +5,9 @@ use super::native_loop::NativeLoop;
 use super::rehearse::RehearseArgs;
 use super::workspace::HealthCommands;
 use crate::agent::Agent;
-use crate::auto::Profile;
 use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
+use crate::auto::{Profile, UnknownName};
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
@@ -23,7 +23,7 @@ pub struct AutoArgs {
     pub verb: Option<AutoVerb>,
     /// The run
     #[cfg_attr(feature = "cli", command(flatten))]
-    pub run: RunArgs,
+    pub run: AutoRunArgs,
 }
 
 /// Verbs below `onloop auto`.
@@ -33,11 +33,11 @@ pub enum AutoVerb {
     /// Go up to the first child agent and say which one to start
     Begin(BeginArgs),
     /// Take a child's answer, and go up to the next child agent or the end
-    Resume(ResumeArgs),
+    Resume(AutoResumeArgs),
     /// Say where a run would go, and start nothing
     Route(RouteArgs),
     /// Lay out `.ai/`: context, task table, templates, ignore line
-    Init(InitArgs),
+    Init(AutoInitArgs),
     /// Play made-up runs, one JSON object a line
     Rehearse(RehearseArgs),
 }
@@ -45,7 +45,7 @@ pub enum AutoVerb {
 /// Arguments of a whole run.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct RunArgs {
+pub struct AutoRunArgs {
     /// What to build, in words; the flags below may be among them
     #[cfg_attr(feature = "cli", arg(value_name = "ARGUMENT"))]
     pub argument: Vec<String>,
@@ -131,7 +131,7 @@ pub struct BeginArgs {
 /// Arguments of `onloop auto resume`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct ResumeArgs {
+pub struct AutoResumeArgs {
     /// The child's answer; without it the child is named again
     #[cfg_attr(feature = "cli", arg(value_name = "RESULT_FILE", conflicts_with = "failed"))]
     pub result_file: Option<String>,
@@ -152,7 +152,7 @@ pub struct RouteArgs {
 /// Arguments of `onloop auto init`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct InitArgs {
+pub struct AutoInitArgs {
     /// Say what would be written, and write nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
@@ -169,7 +169,7 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
     if verb != "auto" || words.first().is_some_and(is_verb) {
         return argv.to_vec();
     }
-    let command = RunArgs::augment_args(clap::Command::new("auto"));
+    let command = AutoRunArgs::augment_args(clap::Command::new("auto"));
     let part_of_argument = ["auto", "no-hitl", "hitl", "max-cycles"];
     let option = |name: &str| {
         let named = |arg: &&clap::Arg| arg.get_long() == Some(name);
@@ -206,7 +206,34 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
     ours
 }
 
-impl RunArgs {
+/// Why a command line cannot be followed.
+#[derive(Debug)]
+pub(super) enum InvalidArgs {
+    Profile(UnknownName),
+    AgentTimeout(String),
+    UnknownAgent(String),
+    /// It is known, but has no command line that takes a prompt.
+    NotAChild(String),
+}
+
+impl std::fmt::Display for InvalidArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            InvalidArgs::Profile(unknown) => unknown.fmt(f),
+            InvalidArgs::AgentTimeout(found) => {
+                write!(f, "found `{found}` as `--agent-timeout`, expected a duration such as `90m`")
+            }
+            InvalidArgs::UnknownAgent(found) => {
+                write!(f, "found agent `{found}`, expected one of {}", Agent::names())
+            }
+            InvalidArgs::NotAChild(name) => {
+                write!(f, "agent `{name}` cannot be started as `rw-planner` or `rw-loop`")
+            }
+        }
+    }
+}
+
+impl AutoRunArgs {
     /// The argument as one text: the flags, then the words.
     pub fn argument_text(&self) -> String {
         let flags = [(self.auto, "--auto"), (self.no_hitl, "--no-hitl"), (self.hitl, "--hitl")];
@@ -220,8 +247,8 @@ impl RunArgs {
         words.join(" ")
     }
 
-    /// How tasks that are workflows are run, where we run them: by the agent that plays the
-    /// children, if one is named.
+    /// How workflows of tasks are run, where onloop runs them: with the agent that the children
+    /// are, if one is named.
     pub(super) fn native_loop(&self) -> Option<NativeLoop> {
         match self.loop_runner {
             LoopRunner::Agent => None,
@@ -238,18 +265,16 @@ impl RunArgs {
         }
     }
 
-    /// Who plays the children; `None` where nobody is named.
+    /// How children are started; `None` where no agent is named.
     pub(super) fn child_command(
         &self,
         from_env: Option<&str>,
-    ) -> Result<Option<ChildCommand>, String> {
+    ) -> Result<Option<ChildCommand>, InvalidArgs> {
         let timeout_ms = match &self.agent_timeout {
             None => limits::AGENT_TIMEOUT_MS,
-            Some(text) => duration::parse_ms(text).ok_or_else(|| {
-                format!(
-                    "found `{text}` as `--agent-timeout`, expected a length of time such as `90m`"
-                )
-            })?,
+            Some(text) => {
+                duration::parse_ms(text).ok_or_else(|| InvalidArgs::AgentTimeout(text.clone()))?
+            }
         };
         let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
             (Some(line), _) => Agent::CommandLine(line.clone()),
@@ -257,14 +282,9 @@ impl RunArgs {
             (None, Some(name)) => match Agent::named(name) {
                 Some(agent @ (Agent::Preset(_) | Agent::CommandLine(_))) => agent,
                 Some(Agent::Script | Agent::You) => {
-                    return Err(format!("`{name}` cannot play `rw-planner` and `rw-loop`"));
+                    return Err(InvalidArgs::NotAChild(name.to_owned()));
                 }
-                None => {
-                    return Err(format!(
-                        "found agent `{name}`, expected one of {}",
-                        Agent::names()
-                    ));
-                }
+                None => return Err(InvalidArgs::UnknownAgent(name.to_owned())),
             },
         };
         let form = match self.loop_runner {
@@ -276,12 +296,10 @@ impl RunArgs {
 }
 
 impl RuleArgs {
-    pub(super) fn profile(&self) -> Result<Profile, String> {
+    pub(super) fn profile(&self) -> Result<Profile, InvalidArgs> {
         match &self.profile {
             None => Ok(Profile::default()),
-            Some(name) => Profile::parse(name).ok_or_else(|| {
-                format!("found profile `{name}`, expected `v1`, `v2`, `v3` or `route`")
-            }),
+            Some(name) => name.parse().map_err(InvalidArgs::Profile),
         }
     }
 

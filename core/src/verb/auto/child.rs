@@ -20,6 +20,11 @@ pub(super) struct ChildCommand {
     pub(super) form: TaskForm,
 }
 
+/// Tells a child which one it is: `rw-planner` or `rw-loop`.
+pub(super) const TARGET_VARIABLE: &str = "ONLOOP_AUTO_TARGET";
+/// Tells a child its argument, cut to [`VARIABLE_BYTES`] and with blanks for NUL.
+pub(super) const ARGUMENT_VARIABLE: &str = "ONLOOP_AUTO_ARGUMENT";
+
 /// Longest value of an environment variable; systems refuse longer ones. The whole argument
 /// is in the prompt.
 const VARIABLE_BYTES: usize = 96 * 1024;
@@ -29,15 +34,10 @@ impl ChildCommand {
     /// folder.
     pub(super) async fn run(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
         let target = dispatch.target.as_str();
-        let stem = format!("{RUNTIME_FOLDER}/logs/{run}/{}", stem(dispatch));
         let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
-        let prompt_path = format!("{stem}.prompt.md");
-        let bytes = prompt.clone().into_bytes();
-        if let Err(failure) = io.write(&prompt_path, bytes, Expect::Any, Durability::Relaxed).await
-        {
-            io.note(format!("warning: no copy of the prompt: {failure}")).await;
-        }
-        let log_path = format!("{stem}.log");
+        let prompt_path = log_path(run, dispatch, "prompt.md");
+        keep(io, &prompt_path, "prompt", &prompt).await;
+        let log_path = log_path(run, dispatch, "log");
         let variable =
             |value: &str| text::prefix(&value.replace('\0', " "), VARIABLE_BYTES).to_owned();
         let command = match &self.agent {
@@ -48,8 +48,8 @@ impl ChildCommand {
         let spec = ProcessSpec::new(command)
             .in_folder(&io.start().cwd)
             .with_env([
-                ("ONLOOP_AUTO_TARGET", target.to_owned()),
-                ("ONLOOP_AUTO_ARGUMENT", variable(&dispatch.argument)),
+                (TARGET_VARIABLE, target.to_owned()),
+                (ARGUMENT_VARIABLE, variable(&dispatch.argument)),
                 ("ONLOOP_AUTO_CYCLE", dispatch.cycle.to_string()),
                 ("ONLOOP_AUTO_RUN", run.to_owned()),
                 ("ONLOOP_PROMPT_FILE", absolute(&io.start().cwd, &prompt_path)),
@@ -61,31 +61,34 @@ impl ChildCommand {
             .label(format!("cycle {}: {target}", dispatch.cycle));
         match io.process(spec).await {
             Ok(end) => outcome(&end, &log_path),
-            Err(failure) => match failure.kind {
-                FailureKind::NotFound | FailureKind::Unsupported => {
-                    io.note(format!("error: cannot start `{}`: {failure}", self.agent.name()))
-                        .await;
-                    ChildOutcome::Unavailable
-                }
-                FailureKind::Interrupted => ChildOutcome::Cancelled,
-                _ => ChildOutcome::Failed(failure.message),
-            },
+            Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,
+            Err(failure) if failure.is_not_found() || failure.kind == FailureKind::Unsupported => {
+                io.note(format!("error: cannot start `{}`: {failure}", self.agent.name())).await;
+                ChildOutcome::Unavailable
+            }
+            Err(failure) => ChildOutcome::Failed(failure.message),
         }
     }
 }
 
-/// What the log files of a dispatch are called, without their endings.
-pub(super) fn stem(dispatch: &Dispatch) -> String {
-    format!("{:02}-{}", dispatch.cycle, dispatch.target.as_str())
+/// Where the log of a dispatch with this extension is: `prompt.md`, `result.md` or `log`.
+pub(super) fn log_path(run: &str, dispatch: &Dispatch, extension: &str) -> String {
+    let Dispatch { cycle, target, .. } = dispatch;
+    format!("{RUNTIME_FOLDER}/logs/{run}/{cycle:02}-{}.{extension}", target.as_str())
 }
 
-/// Keeps an answer of ours beside what agents say.
+/// Keeps an answer of ours beside those of agents.
 pub(super) async fn keep_answer(io: &Io, run: &str, dispatch: &Dispatch, outcome: &ChildOutcome) {
-    let ChildOutcome::Answered(answer) = outcome else { return };
-    let path = format!("{RUNTIME_FOLDER}/logs/{run}/{}.result.md", stem(dispatch));
-    let bytes = answer.clone().into_bytes();
-    if let Err(failure) = io.write(&path, bytes, Expect::Any, Durability::Relaxed).await {
-        io.note(format!("warning: no copy of the answer: {failure}")).await;
+    if let ChildOutcome::Answered(answer) = outcome {
+        keep(io, &log_path(run, dispatch, "result.md"), "answer", answer).await;
+    }
+}
+
+/// Keeps a copy in the logs. The run does not depend on it.
+async fn keep(io: &Io, path: &str, what: &str, text: &str) {
+    let bytes = text.as_bytes().to_vec();
+    if let Err(failure) = io.write(path, bytes, Expect::Any, Durability::Relaxed).await {
+        io.note(format!("warning: cannot keep a copy of the {what}: {failure}")).await;
     }
 }
 

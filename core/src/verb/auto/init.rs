@@ -1,17 +1,16 @@
 //! `onloop auto init`: the files that a run works with.
 
-use super::args::InitArgs;
+use super::args::AutoInitArgs;
 use crate::auto::templates;
-use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
+use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io, OptionalExt};
 use crate::limits;
 
 const GITIGNORE: &str = ".gitignore";
 
 /// Lays out `.ai/`. A file that is there stays as it is.
-pub async fn init(io: Io, args: InitArgs) -> Exit {
+pub async fn init(io: Io, args: AutoInitArgs) -> Exit {
     for (path, text) in templates::FILES {
-        let laid = lay(&io, path, text, args.dry_run).await;
-        match laid {
+        match lay(&io, path, text, args.dry_run).await {
             Ok(done) => io.result(format!("{done} {path}\n")).await,
             Err(failure) => return refused(&io, path, &failure).await,
         }
@@ -25,10 +24,8 @@ pub async fn init(io: Io, args: InitArgs) -> Exit {
 
 /// Writes a file that is not there; says in one word what came of it.
 async fn lay(io: &Io, path: &str, text: &str, is_dry: bool) -> Result<&'static str, Failure> {
-    match io.stat(path).await {
-        Ok(_) => return Ok("kept"),
-        Err(failure) if failure.kind == FailureKind::NotFound => {}
-        Err(failure) => return Err(failure),
+    if io.stat(path).await.optional()?.is_some() {
+        return Ok("kept");
     }
     if is_dry {
         return Ok("missing");
@@ -36,21 +33,20 @@ async fn lay(io: &Io, path: &str, text: &str, is_dry: bool) -> Result<&'static s
     let bytes = text.as_bytes().to_vec();
     match io.write(path, bytes, Expect::Absent, Durability::Durable).await {
         Ok(_) => Ok("created"),
-        Err(failure) if failure.kind == FailureKind::Exists => Ok("kept"),
+        Err(failure) if failure.is_exists() => Ok("kept"),
         Err(failure) => Err(failure),
     }
 }
 
 async fn ignore(io: &Io, is_dry: bool) -> Result<&'static str, Failure> {
-    let (text, expect) = match io.read(GITIGNORE, limits::AUTO_FILE_BYTES).await {
-        Ok((bytes, version)) => {
+    let (text, expect) = match io.read(GITIGNORE, limits::AUTO_FILE_BYTES).await.optional()? {
+        Some((bytes, version)) => {
             let text = String::from_utf8(bytes).map_err(|_| {
                 Failure::new(FailureKind::Invalid, "it is not UTF-8, so it is left alone")
             })?;
             (text, Expect::Version(version))
         }
-        Err(failure) if failure.kind == FailureKind::NotFound => (String::new(), Expect::Absent),
-        Err(failure) => return Err(failure),
+        None => (String::new(), Expect::Absent),
     };
     let Some(text) = templates::ignoring_runtime_files(&text) else { return Ok("kept") };
     if is_dry {

@@ -7,9 +7,9 @@
 
 use crate::auto::PROGRESS_PATH;
 use crate::auto::child::ChildOutcome;
-use crate::auto::progress::{Progress, TaskRow, TaskStatus, with_status};
+use crate::auto::progress::{TaskRow, TaskStatus, TaskTable, with_status};
 use crate::auto::record::Dispatch;
-use crate::auto::task::{TaskEnd, TaskResult, Work, finished_answer, workflow_path};
+use crate::auto::task::{TaskEnd, TaskResult, TasksLeft, finished_answer, workflow_path};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
 use crate::engine::conduct_args::ConductArgs;
 use crate::engine::find_run::{Found, find_all, is_of};
@@ -40,19 +40,19 @@ struct Latest {
 impl NativeLoop {
     /// Works on the next task. `None`: there is nothing that a workflow could do here.
     pub(super) async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome> {
-        let progress = match read_progress(io).await {
-            Ok((text, _)) => Progress::parse(&text),
+        let table = match read_progress(io).await {
+            Ok((text, _)) => TaskTable::parse(&text),
             Err(failure) => return Some(failed(&failure)),
         };
-        let task = match progress.work() {
-            Work::Task(task) => task,
-            Work::Finished => return Some(ChildOutcome::Answered(finished_answer())),
-            Work::Unclear => return None,
+        let task = match table.left() {
+            TasksLeft::Task(task) => task,
+            TasksLeft::Finished => return Some(ChildOutcome::Answered(finished_answer())),
+            TasksLeft::Unclear => return None,
         };
         let path = workflow_path(&task.id);
         match io.canonical(&path).await {
             Ok(file) => Some(self.work_on(io, dispatch, task, &path, &file).await),
-            Err(failure) if failure.kind == FailureKind::NotFound => None,
+            Err(failure) if failure.is_not_found() => None,
             Err(failure) => Some(failed(&failure)),
         }
     }
@@ -147,13 +147,13 @@ async fn conclude(io: &Io, task: &TaskRow, latest: &Latest, end: TaskEnd) -> Chi
         TaskEnd::Paused | TaskEnd::Blocked => None,
     };
     let written = write_status(io, &task.id, &end.status(), commit.as_deref()).await;
-    let progress = match written {
-        Ok(text) => Progress::parse(&text),
+    let table = match written {
+        Ok(text) => TaskTable::parse(&text),
         Err(failure) => return failed(&failure),
     };
     let report = Paths::new(&latest.root, &latest.run.id).report();
     let result = TaskResult { id: &task.id, end, run: &latest.run.id, report: &report };
-    ChildOutcome::Answered(result.answer(progress.work()))
+    ChildOutcome::Answered(result.answer(table.left()))
 }
 
 /// The newest run of the workflow `file`.
@@ -208,27 +208,15 @@ async fn write_status(
         tries += 1;
         match io.write(PROGRESS_PATH, bytes, expect, Durability::Durable).await {
             Ok(_) => return Ok(changed),
-            Err(failure) if failure.kind == FailureKind::Conflict && tries < TRIES => {}
+            Err(failure) if failure.is_conflict() && tries < TRIES => {}
             Err(failure) => return Err(failure),
         }
     }
 }
 
 fn failed(failure: &Failure) -> ChildOutcome {
-    match failure.kind {
-        FailureKind::Interrupted => ChildOutcome::Cancelled,
-        FailureKind::NotFound
-        | FailureKind::Exists
-        | FailureKind::Conflict
-        | FailureKind::Denied
-        | FailureKind::Full
-        | FailureKind::TooLarge
-        | FailureKind::Invalid
-        | FailureKind::Busy
-        | FailureKind::Closed
-        | FailureKind::Unsupported
-        | FailureKind::Other => {
-            ChildOutcome::Failed(format!("the task could not be worked on: {failure}"))
-        }
+    if failure.is_interrupted() {
+        return ChildOutcome::Cancelled;
     }
+    ChildOutcome::Failed(format!("the task could not be worked on: {failure}"))
 }

@@ -1,21 +1,18 @@
-//! `onloop auto rehearse`: whole runs over made-up workspaces. Nothing real is touched.
+//! `onloop auto rehearse`: whole runs over made-up workspaces. The program that `onloop auto`
+//! runs is driven by a host in memory, so that nothing real is touched.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use super::drive::{Halt, advance, take};
-use super::world::{LockFile, LockRefused, World};
-use crate::auto::LOCK_PATH;
-use crate::auto::child::ChildOutcome;
-use crate::auto::document::Document;
-use crate::auto::record::{Assignment, Auto, Event, Health, HealthStep, Options, Step};
-use crate::documents::auto::{
-    ChildDocument, DispatchDocument, EntryDocument, HealthDocument, Rehearsal, RehearsalError,
-    Scenario, to_line,
-};
-use crate::effect::{Exit, FailureKind, Io};
+use super::args::{AutoRunArgs, RuleArgs};
+use super::run::run;
+use crate::auto::{LOCK_PATH, Profile, UnknownName};
+use crate::documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
+use crate::effect::{Exit, Io, Program, Reply, Start, Turn};
 use crate::limits;
 use crate::text;
 use crate::time::Timestamp;
+
+mod stage;
+
+use stage::Stage;
 
 /// Arguments of `onloop auto rehearse`.
 #[derive(Clone, Debug)]
@@ -28,11 +25,10 @@ pub struct RehearseArgs {
 
 /// Plays every scenario of a file and prints what the run would have said.
 pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
-    let options = Options::default();
     if args.file != "-" {
         return match io.read(&args.file, limits::SCENARIO_FILE_BYTES).await {
             Ok((bytes, _)) => {
-                play_lines(&io, &bytes, options).await;
+                play_lines(&io, &bytes).await;
                 Exit::Done
             }
             Err(failure) => {
@@ -44,8 +40,8 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
     loop {
         match io.read_input(limits::SCENARIO_LINE_BYTES).await {
             Ok(chunk) if chunk.is_empty() => return Exit::Done,
-            Ok(chunk) => play_lines(&io, &chunk, options).await,
-            Err(failure) if failure.kind == FailureKind::Interrupted => return Exit::Interrupted,
+            Ok(chunk) => play_lines(&io, &chunk).await,
+            Err(failure) if failure.is_interrupted() => return Exit::Interrupted,
             Err(failure) => {
                 io.note(format!("error: cannot read standard input: {failure}")).await;
                 return Exit::Refused;
@@ -54,185 +50,79 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
     }
 }
 
-async fn play_lines(io: &Io, bytes: &[u8], options: Options) {
+async fn play_lines(io: &Io, bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         if !line.trim_ascii().is_empty() {
-            io.result(play_line(line, options).await).await;
+            io.result(play_line(line)).await;
         }
     }
 }
 
-/// The answer to one line; a line that is no scenario is answered with what is wrong.
-async fn play_line(line: &[u8], options: Options) -> String {
-    match serde_json::from_slice::<Scenario>(line) {
-        Ok(scenario) => match play(scenario, options).await {
-            Ok(rehearsal) => to_line(&rehearsal),
-            Err(error) => to_line(&error),
-        },
+/// The answer to one line; to a line that is not a scenario, what is wrong with it.
+fn play_line(line: &[u8]) -> String {
+    let (id, error) = match serde_json::from_slice::<Scenario>(line) {
+        Ok(mut scenario) => {
+            let id = scenario.id.take();
+            match play(scenario) {
+                Ok(stage) => {
+                    let lock_present = stage.tree.contains_key(LOCK_PATH);
+                    let lines = stage.output.lines().map(str::to_owned).collect();
+                    let dispatches = stage.dispatches;
+                    return to_line(&Rehearsal { id, lines, dispatches, lock_present });
+                }
+                Err(error) => (id, error.to_string()),
+            }
+        }
         Err(error) => {
             let id = serde_json::from_slice::<serde_json::Value>(line)
                 .map_or(serde_json::Value::Null, |mut value| value["id"].take());
-            to_line(&RehearsalError { id, error: text::one_line(&error.to_string()) })
+            (id, text::one_line(&error.to_string()))
         }
-    }
-}
-
-async fn play(scenario: Scenario, options: Options) -> Result<Rehearsal, RehearsalError> {
-    let Scenario { id, profile, now, argument, env, tree, health, health_patch, children } =
-        scenario;
-    let refuse = |error: String| RehearsalError { id: id.clone(), error };
-    let profile = profile.try_into().map_err(refuse)?;
-    let now = Timestamp::parse(&now)
-        .ok_or_else(|| refuse(format!("found `{now}` as `now`, expected an RFC 3339 time")))?;
-    let mut stage = Stage {
-        now,
-        tree,
-        health: health.map(HealthDocument::outcomes).unwrap_or_default().into(),
-        health_patch,
-        lines: Vec::new(),
     };
-    let mut auto = Auto::begin(Assignment {
-        run: "rehearsal".to_owned(),
-        argument: argument.unwrap_or_default(),
-        profile,
-        options,
-        can_dispatch: env.run_subagent,
-    });
-    let mut children = VecDeque::from(children);
-    let mut dispatches = Vec::new();
-    while let Halt::Child(waiting, dispatch) = advance(&mut stage, auto).await {
-        dispatches.push(DispatchDocument::new(&dispatch));
-        let outcome = match children.pop_front() {
-            Some(child) => stage.let_act(child),
-            None => ChildOutcome::Failed("the scenario has no more children".to_owned()),
-        };
-        let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
-        auto = take(&mut stage, &waiting, event).await;
-    }
-    let lock_present = stage.tree.contains_key(LOCK_PATH);
-    Ok(Rehearsal { id, lines: stage.lines, dispatches, lock_present })
+    to_line(&RehearsalError { id, error })
 }
 
-/// A made-up workspace.
-struct Stage {
-    now: Timestamp,
-    tree: BTreeMap<String, EntryDocument>,
-    health: VecDeque<Health>,
-    health_patch: BTreeMap<String, Option<EntryDocument>>,
-    lines: Vec<String>,
+/// Why a scenario cannot be played.
+enum InvalidScenario {
+    Profile(UnknownName),
+    Now(String),
 }
 
-impl Stage {
-    fn let_act(&mut self, child: ChildDocument) -> ChildOutcome {
-        self.now = Timestamp::from_millis(self.now.as_millis().saturating_add(child.takes_ms()));
-        patch(&mut self.tree, child.tree_patch.clone());
-        child.outcome()
-    }
-
-    fn is_folder(&self, path: &str) -> bool {
-        let folder = format!("{path}/");
-        self.tree.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
-    }
-}
-
-fn patch(
-    tree: &mut BTreeMap<String, EntryDocument>,
-    changes: BTreeMap<String, Option<EntryDocument>>,
-) {
-    for (path, change) in changes {
-        match change {
-            Some(entry) => tree.insert(path, entry),
-            None => tree.remove(&path),
-        };
-    }
-}
-
-impl World for Stage {
-    type Version = String;
-
-    fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-
-    async fn exists(&mut self, path: &str) -> bool {
-        self.tree.contains_key(path) || self.is_folder(path)
-    }
-
-    async fn document(&mut self, path: &str) -> Document {
-        match self.tree.get(path) {
-            Some(entry) => entry.document(),
-            None if self.is_folder(path) => Document::Unreadable("it is a folder".to_owned()),
-            None => Document::Missing,
-        }
-    }
-
-    async fn names(&mut self, folder: &str) -> Vec<String> {
-        let folder = format!("{folder}/");
-        let inside = self.tree.range(folder.clone()..);
-        let mut names: Vec<String> = inside
-            .map_while(|(path, _)| path.strip_prefix(&folder))
-            .map(|rest| rest.split('/').next().unwrap_or(rest).to_owned())
-            .collect();
-        names.dedup();
-        names
-    }
-
-    async fn modified(&mut self, path: &str) -> Option<Timestamp> {
-        self.tree.get(path)?.modified()
-    }
-
-    async fn check_health(&mut self, step: HealthStep) -> Health {
-        match step {
-            HealthStep::Check => {}
-            HealthStep::Repair => patch(&mut self.tree, std::mem::take(&mut self.health_patch)),
-        }
-        self.health.pop_front().unwrap_or(Health::Unavailable)
-    }
-
-    async fn read_lock(&mut self) -> LockFile<String> {
-        let modified = self.modified(LOCK_PATH).await;
-        match self.document(LOCK_PATH).await {
-            Document::Missing => LockFile::Absent,
-            Document::Readable(content) => {
-                LockFile::Text { version: content.clone(), content, modified }
+impl std::fmt::Display for InvalidScenario {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            InvalidScenario::Profile(unknown) => unknown.fmt(f),
+            InvalidScenario::Now(found) => {
+                write!(f, "found `{found}` as `now`, expected an RFC 3339 time")
             }
-            Document::Unreadable(_) => LockFile::Unreadable { modified },
         }
     }
+}
 
-    async fn write_lock(
-        &mut self,
-        content: String,
-        over: LockFile<String>,
-    ) -> Result<(), LockRefused> {
-        let is_unchanged = match (over, self.read_lock().await) {
-            (LockFile::Absent, LockFile::Absent)
-            | (LockFile::Unreadable { .. }, LockFile::Unreadable { .. }) => true,
-            (LockFile::Text { version, .. }, LockFile::Text { content, .. }) => version == content,
-            (
-                LockFile::Absent
-                | LockFile::Alive
-                | LockFile::Text { .. }
-                | LockFile::Unreadable { .. },
-                _,
-            ) => false,
-        };
-        if !is_unchanged {
-            return Err(LockRefused::Changed);
-        }
-        self.tree.insert(LOCK_PATH.to_owned(), EntryDocument::Text(content));
-        Ok(())
+/// The stage as the run of a scenario leaves it.
+fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
+    let profile: Profile = scenario.profile.parse().map_err(InvalidScenario::Profile)?;
+    let Some(now) = Timestamp::parse(&scenario.now) else {
+        return Err(InvalidScenario::Now(scenario.now));
+    };
+    let args = AutoRunArgs {
+        argument: scenario.argument.clone().into_iter().collect(),
+        agent_command: scenario.env.run_subagent.then(|| stage::CHILD.to_owned()),
+        rules: RuleArgs {
+            profile: Some(profile.as_str().to_owned()),
+            health_command: Some(stage::HEALTH_CHECK.to_owned()),
+            health_repair_command: Some(stage::HEALTH_REPAIR.to_owned()),
+            ..RuleArgs::default()
+        },
+        ..AutoRunArgs::default()
+    };
+    let start = Start { now, ..Start::example(["onloop", "auto"]) };
+    let mut program = Program::new(start, |io| run(io, args));
+    let mut stage = Stage::new(now, scenario);
+    let mut reply = None;
+    while let Turn::Request(request) = program.resume(reply) {
+        let outcome = stage.perform(request);
+        reply = Some(Reply { at: stage.now, outcome });
     }
-
-    async fn remove_lock(&mut self) {
-        self.tree.remove(LOCK_PATH);
-    }
-
-    async fn say(&mut self, step: &Step) {
-        self.lines.extend(step.tokens.iter().map(ToString::to_string));
-    }
+    Ok(stage)
 }

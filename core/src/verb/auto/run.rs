@@ -1,10 +1,10 @@
 //! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
 
-use super::args::{RouteArgs, RuleArgs, RunArgs};
+use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
 use super::child::{ChildCommand, keep_answer};
-use super::drive::{Halt, advance, stamping, take};
+use super::drive::{Halt, advance, take};
 use super::native_loop::NativeLoop;
-use super::workspace::{HealthCommands, Speech, Workspace};
+use super::workspace::{HealthCommands, Speech, Workspace, stamping};
 use crate::auto::child::ChildOutcome;
 use crate::auto::record::{Assignment, Auto, Dispatch, Event};
 use crate::auto::{Profile, Target};
@@ -12,15 +12,15 @@ use crate::effect::{Exit, Io, Start};
 use crate::text;
 
 /// Runs planner and loop in turns until the run ends.
-pub async fn run(io: Io, args: RunArgs) -> Exit {
+pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
     let prepared = args
         .rules
         .profile()
         .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"))?)));
     let (profile, child) = match prepared {
         Ok(prepared) => prepared,
-        Err(message) => {
-            io.note(format!("error: {}", text::one_line(&message))).await;
+        Err(invalid) => {
+            io.note(format!("error: {}", text::one_line(&invalid.to_string()))).await;
             return Exit::Usage;
         }
     };
@@ -35,8 +35,8 @@ pub async fn run(io: Io, args: RunArgs) -> Exit {
         options: args.rules.options(),
         can_dispatch: child.is_some() || native.is_some(),
     };
-    let world = Workspace::new(&io, args.rules.health(), Speech::Immediate);
-    to_the_end(&io, world, assignment, Cast { native, child }).await
+    let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
+    to_the_end(&io, workspace, assignment, Cast { native, child }).await
 }
 
 /// One routing pass; starts nothing.
@@ -48,21 +48,21 @@ pub async fn route(io: Io, args: RouteArgs) -> Exit {
         options: RuleArgs::default().options(),
         can_dispatch: false,
     };
-    let world = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    to_the_end(&io, world, assignment, Cast { native: None, child: None }).await
+    let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
+    to_the_end(&io, workspace, assignment, Cast { native: None, child: None }).await
 }
 
-async fn to_the_end(io: &Io, mut world: Workspace, assignment: Assignment, cast: Cast) -> Exit {
+async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, cast: Cast) -> Exit {
     let during_child = stamping(io, &assignment.run);
     let mut auto = Auto::begin(assignment);
     loop {
-        let (waiting, dispatch) = match advance(&mut world, auto).await {
+        let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             Halt::Child(waiting, dispatch) => (waiting, dispatch),
             Halt::Over(ending) => return ending.exit(),
         };
         let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
         let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
-        auto = take(&mut world, &waiting, event).await;
+        auto = take(&mut workspace, &waiting, event).await;
     }
 }
 

@@ -1,28 +1,30 @@
 //! `onloop auto begin` and `onloop auto resume`: one child at a time, for hosts that start
 //! the children themselves.
 
-use super::args::{BeginArgs, ResumeArgs};
-use super::child::stem;
-use super::drive::{Halt, advance, refresh_lock, take};
+use std::fmt;
+
+use super::args::{AutoResumeArgs, BeginArgs};
+use super::child::log_path;
+use super::drive::{Halt, advance, take};
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use crate::auto::child::ChildOutcome;
 use crate::auto::prompts::{self, TaskForm};
-use crate::auto::record::{Assignment, Auto, Dispatch, Ending, Event, LockWritten, Next};
+use crate::auto::record::{Assignment, Auto, AutoEnding, Dispatch, Event, LockWritten, Next};
 use crate::auto::{RUNTIME_FOLDER, STATE_PATH};
-use crate::documents::auto::{AutoDocument, HostLine, to_line};
-use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
+use crate::documents::auto::{AutoDocument, HostLine, InvalidState, to_line};
+use crate::effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
 use crate::limits;
 use crate::text;
 
 /// Longest wait for another process that is at the same run.
-const PATIENCE_MS: u64 = 2000;
+const GUARD_WAIT_MS: u64 = 2000;
 
 /// Begins a run and goes up to its first child.
 pub async fn begin(io: Io, args: BeginArgs) -> Exit {
     let profile = match args.rules.profile() {
         Ok(profile) => profile,
-        Err(message) => return refuse(&io, Exit::Usage, &message).await,
+        Err(invalid) => return refuse(&io, Exit::Usage, &invalid).await,
     };
     let auto = Auto::begin(Assignment {
         run: run_id(io.start()),
@@ -31,41 +33,93 @@ pub async fn begin(io: Io, args: BeginArgs) -> Exit {
         options: args.rules.options(),
         can_dispatch: !args.no_subagents,
     });
-    let world = Workspace::new(&io, args.rules.health(), Speech::Held(String::new()));
-    go_on(&io, world, auto).await
+    let workspace = Workspace::new(&io, args.rules.health(), Speech::Held(String::new()));
+    go_on(&io, workspace, auto).await
 }
 
 /// Takes a child's answer and goes up to the next child or the end.
-pub async fn resume(io: Io, args: ResumeArgs) -> Exit {
-    let speech = Speech::Held(String::new());
-    let mut world =
-        Workspace::new(&io, HealthCommands::default(), speech).with_patience(PATIENCE_MS);
-    if let Err(failure) = world.hold_guard().await {
-        return refuse(&io, Exit::Refused, &failure.message).await;
+pub async fn resume(io: Io, args: AutoResumeArgs) -> Exit {
+    let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Held(String::new()));
+    let mut workspace = workspace.waiting_for_guard(GUARD_WAIT_MS);
+    if let Err(failure) = workspace.hold_guard().await {
+        return refuse(&io, Exit::Refused, &failure).await;
     }
     let auto = match load(&io).await {
         Ok(auto) => auto,
-        Err((exit, message)) => return refuse(&io, exit, &message).await,
+        Err(error) => return refuse(&io, error.exit(), &error).await,
     };
     let Next::Dispatch(dispatch) = auto.next() else {
-        let message = format!("found a run in `{STATE_PATH}` that waits for no child");
-        return refuse(&io, Exit::Refused, &message).await;
+        let error = ResumeError::NotWaiting;
+        return refuse(&io, error.exit(), &error).await;
     };
     let outcome = match outcome(&io, &args, &auto.assignment().run, dispatch).await {
         Ok(Some(outcome)) => outcome,
-        Ok(None) => return remind(&io, world, &auto.assignment().run, dispatch).await,
-        Err(message) => return refuse(&io, Exit::Usage, &message).await,
+        Ok(None) => return remind(&io, workspace, &auto.assignment().run, dispatch).await,
+        Err(error) => return refuse(&io, error.exit(), &error).await,
     };
     let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
-    let auto = take(&mut world, &auto, event).await;
-    go_on(&io, world, auto).await
+    let auto = take(&mut workspace, &auto, event).await;
+    go_on(&io, workspace, auto).await
+}
+
+/// Why a run cannot be resumed.
+enum ResumeError {
+    NothingStored,
+    /// The stored run cannot be read.
+    Unreadable(Failure),
+    Invalid(InvalidState),
+    /// The stored run does not wait for a child.
+    NotWaiting,
+    UnknownFailure(String),
+    /// The file belongs to another child; this one's answer is expected in the file named here.
+    OtherChild(String),
+    UnreadableAnswer(Failure),
+}
+
+impl ResumeError {
+    fn exit(&self) -> Exit {
+        match self {
+            ResumeError::NothingStored
+            | ResumeError::UnknownFailure(_)
+            | ResumeError::OtherChild(_)
+            | ResumeError::UnreadableAnswer(_) => Exit::Usage,
+            ResumeError::Unreadable(_) | ResumeError::Invalid(_) | ResumeError::NotWaiting => {
+                Exit::Refused
+            }
+        }
+    }
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::NothingStored => f.write_str(
+                "found no run that waits for a child; begin one with `onloop auto begin`",
+            ),
+            ResumeError::Unreadable(failure) => failure.fmt(f),
+            ResumeError::Invalid(invalid) => write!(f, "`{STATE_PATH}`: {invalid}"),
+            ResumeError::NotWaiting => {
+                write!(f, "the run in `{STATE_PATH}` does not wait for a child")
+            }
+            ResumeError::UnknownFailure(found) => write!(
+                f,
+                "found `{found}`, expected `threw`, `timeout`, `cancelled` or `unavailable`"
+            ),
+            ResumeError::OtherChild(expected) => {
+                write!(f, "found the answer of another child, expected `{expected}`")
+            }
+            ResumeError::UnreadableAnswer(failure) => {
+                write!(f, "cannot read the answer: {failure}")
+            }
+        }
+    }
 }
 
 /// Advances, stores, and only then speaks of a dispatch.
-async fn go_on(io: &Io, mut world: Workspace, mut auto: Auto) -> Exit {
+async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
     let run = auto.assignment().run.clone();
     loop {
-        let (waiting, dispatch) = match advance(&mut world, auto).await {
+        let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             Halt::Child(waiting, dispatch) => (waiting, dispatch),
             Halt::Over(ending) => {
                 forget(io, &run).await;
@@ -74,7 +128,7 @@ async fn go_on(io: &Io, mut world: Workspace, mut auto: Auto) -> Exit {
             }
         };
         let stored = store(io, &waiting, &dispatch).await;
-        world.speak().await;
+        workspace.speak().await;
         match stored {
             Ok(()) => {
                 io.result(dispatch_line(&run, &dispatch)).await;
@@ -84,75 +138,68 @@ async fn go_on(io: &Io, mut world: Workspace, mut auto: Auto) -> Exit {
             Err(failure) => {
                 let message = format!("cannot store the run: {failure}");
                 io.note(format!("error: {}", text::one_line(&message))).await;
-                auto = take(&mut world, &waiting, Event::Aborted).await;
+                auto = take(&mut workspace, &waiting, Event::Aborted).await;
             }
         }
     }
 }
 
-/// Renews the lock and names the child again that is waited for.
-async fn remind(io: &Io, mut world: Workspace, run: &str, dispatch: &Dispatch) -> Exit {
-    match refresh_lock(&mut world, run).await {
+/// Renews the lock and prints the dispatch of the child again that the run waits for.
+async fn remind(io: &Io, mut workspace: Workspace, run: &str, dispatch: &Dispatch) -> Exit {
+    match workspace.refresh_lock(run).await {
         LockWritten::Ours => {
             io.result(dispatch_line(run, dispatch)).await;
             Exit::Done
         }
         LockWritten::Lost => {
             let message = "another run has taken the lock; this one ends with its child's answer";
-            refuse(io, Ending::LockHeld.exit(), message).await
+            refuse(io, AutoEnding::LockHeld.exit(), &message).await
         }
         LockWritten::Failed(why) => refuse(io, Exit::Refused, &why).await,
     }
 }
 
-/// How the child came back; `None`: nobody says that it has.
+/// How the child came back; `None` where the command line does not say that it has.
 async fn outcome(
     io: &Io,
-    args: &ResumeArgs,
+    args: &AutoResumeArgs,
     run: &str,
     dispatch: &Dispatch,
-) -> Result<Option<ChildOutcome>, String> {
+) -> Result<Option<ChildOutcome>, ResumeError> {
     if let Some(word) = &args.failed {
         return match word.as_str() {
             "threw" => Ok(Some(ChildOutcome::Failed("the host says so".to_owned()))),
             "timeout" => Ok(Some(ChildOutcome::TimedOut)),
             "cancelled" => Ok(Some(ChildOutcome::Cancelled)),
             "unavailable" => Ok(Some(ChildOutcome::Unavailable)),
-            other => Err(format!(
-                "found `{other}`, expected `threw`, `timeout`, `cancelled` or `unavailable`"
-            )),
+            other => Err(ResumeError::UnknownFailure(other.to_owned())),
         };
     }
     let Some(path) = &args.result_file else { return Ok(None) };
     let expected = result_path(run, dispatch);
     if is_result_path(path) && !path.ends_with(&expected) {
-        return Err(format!("found the answer of another child, expected `{expected}`"));
+        return Err(ResumeError::OtherChild(expected));
     }
     match io.read(path, limits::AUTO_FILE_BYTES).await {
         Ok((bytes, _)) => {
             Ok(Some(ChildOutcome::Answered(String::from_utf8_lossy(&bytes).into_owned())))
         }
-        Err(failure) => Err(format!("cannot read the answer: {failure}")),
+        Err(failure) => Err(ResumeError::UnreadableAnswer(failure)),
     }
 }
 
-async fn load(io: &Io) -> Result<Auto, (Exit, String)> {
-    let bytes = match io.read(STATE_PATH, limits::AUTO_FILE_BYTES).await {
-        Ok((bytes, _)) => bytes,
-        Err(failure) if failure.kind == FailureKind::NotFound => {
-            let message = "found no run that waits for a child; begin one with `onloop auto begin`";
-            return Err((Exit::Usage, message.to_owned()));
-        }
-        Err(failure) => return Err((Exit::Refused, failure.message)),
-    };
-    AutoDocument::read(&bytes).map_err(|why| (Exit::Refused, format!("`{STATE_PATH}`: {why}")))
+async fn load(io: &Io) -> Result<Auto, ResumeError> {
+    let read = io.read(STATE_PATH, limits::AUTO_FILE_BYTES).await.optional();
+    let (bytes, _) = read.map_err(ResumeError::Unreadable)?.ok_or(ResumeError::NothingStored)?;
+    AutoDocument::read(&bytes).map_err(ResumeError::Invalid)
 }
 
 async fn store(io: &Io, auto: &Auto, dispatch: &Dispatch) -> Result<(), Failure> {
     let run = &auto.assignment().run;
     let prompt =
         prompts::dispatch(dispatch.target, &dispatch.argument, TaskForm::Prose).into_bytes();
-    io.write(&prompt_path(run, dispatch), prompt, Expect::Any, Durability::Relaxed).await?;
+    let prompt_path = log_path(run, dispatch, "prompt.md");
+    io.write(&prompt_path, prompt, Expect::Any, Durability::Relaxed).await?;
     // The file is there before its name is told, so that a host may simply fill it.
     io.write(&result_path(run, dispatch), Vec::new(), Expect::Any, Durability::Relaxed).await?;
     let state = to_line(&AutoDocument::new(auto)).into_bytes();
@@ -173,11 +220,7 @@ fn dispatch_line(run: &str, dispatch: &Dispatch) -> String {
 }
 
 fn result_path(run: &str, dispatch: &Dispatch) -> String {
-    format!("{RUNTIME_FOLDER}/logs/{run}/{}.result.md", stem(dispatch))
-}
-
-fn prompt_path(run: &str, dispatch: &Dispatch) -> String {
-    format!("{RUNTIME_FOLDER}/logs/{run}/{}.prompt.md", stem(dispatch))
+    log_path(run, dispatch, "result.md")
 }
 
 /// Whether a path looks like one that [`result_path`] made.
@@ -185,7 +228,7 @@ fn is_result_path(path: &str) -> bool {
     path.contains(&format!("{RUNTIME_FOLDER}/logs/")) && path.ends_with(".result.md")
 }
 
-async fn refuse(io: &Io, exit: Exit, message: &str) -> Exit {
-    io.note(format!("error: {}", text::one_line(message))).await;
+async fn refuse(io: &Io, exit: Exit, error: &impl fmt::Display) -> Exit {
+    io.note(format!("error: {}", text::one_line(&error.to_string()))).await;
     exit
 }

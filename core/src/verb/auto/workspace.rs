@@ -1,22 +1,27 @@
-//! The real workspace, through the host.
+//! The workspace in the current folder: the files below `.ai/`, its health, and whoever reads
+//! the token stream.
 
-use super::world::{LockFile, LockRefused, World};
-use crate::auto::LOCK_PATH;
-use crate::auto::document::Document;
-use crate::auto::lock::{self, LockState};
-use crate::auto::record::{Health, HealthStep, Next, Step};
-use crate::documents::auto as document;
-use crate::effect::{
-    Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, Shell, Version,
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+
+use crate::agent;
+use crate::auto::document::{Presence, WorkspaceFile};
+use crate::auto::progress::TaskTable;
+use crate::auto::record::{Event, Health, HealthStep, Next, Probe, Snapshot, Transition};
+use crate::auto::{
+    ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
+    Profile, feature, plan,
 };
+use crate::effect::{Failure, Io, ProcessSpec, ProcessStatus, Stat};
 use crate::limits;
 use crate::text;
 use crate::time::Timestamp;
 
-/// Held by a live process of ours that has to do with the lock. The lock itself goes by its
-/// age, so that agents which drive themselves can keep it too; this says what no age can
-/// tell: that its holder is alive. It also makes "look, then replace" one step.
-const GUARD_PATH: &str = ".ai/runtime/rw-auto.guard";
+mod lock;
+
+use lock::Guard;
+pub(super) use lock::{LockFile, stamping};
 
 /// Lines for `sh -c` that check and repair a workspace.
 #[derive(Clone, Debug, Default)]
@@ -43,12 +48,6 @@ pub(super) enum Speech {
     Held(String),
 }
 
-enum Guard {
-    NotTried,
-    Ours,
-    Refused(Failure),
-}
-
 impl Workspace {
     pub(super) fn new(io: &Io, health: HealthCommands, speech: Speech) -> Workspace {
         Workspace {
@@ -61,26 +60,14 @@ impl Workspace {
         }
     }
 
-    /// The workspace as a run sees it that holds lock and guard and waits for its child.
-    pub(super) fn during_child(io: &Io) -> Workspace {
-        let workspace = Workspace::new(io, HealthCommands::default(), Speech::Immediate);
-        Workspace { guard: Guard::Ours, ..workspace }
+    /// Time of the last effect.
+    pub(super) fn now(&self) -> Timestamp {
+        self.io.now()
     }
 
-    /// Waits for other processes of ours that have to do with the lock for a moment.
-    pub(super) fn with_patience(mut self, wait_ms: u64) -> Workspace {
-        self.guard_wait_ms = wait_ms;
-        self
-    }
-
-    /// Makes sure that no other process of ours has to do with this workspace's runs until
-    /// this one ends.
-    pub(super) async fn hold_guard(&mut self) -> Result<(), Failure> {
-        self.try_guard().await;
-        match &self.guard {
-            Guard::Refused(failure) => Err(failure.clone()),
-            Guard::Ours | Guard::NotTried => Ok(()),
-        }
+    /// Whether the person has pressed Ctrl-C during one of our effects.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
     }
 
     /// Prints what was held back.
@@ -93,47 +80,171 @@ impl Workspace {
         }
     }
 
+    /// Prints the lines of a transition, and its note for people.
+    pub(super) async fn say(&mut self, transition: &Transition) {
+        let lines: String = transition.tokens.iter().map(|token| format!("{token}\n")).collect();
+        match (&mut self.speech, transition.auto.next()) {
+            (Speech::Held(held), Next::Dispatch(_)) => held.push_str(&lines),
+            _ if lines.is_empty() => {}
+            _ => self.io.result(lines).await,
+        }
+        if let Some(note) = &transition.note {
+            self.io.note(format!("note: {}", text::one_line(note))).await;
+        }
+    }
+
+    /// Performs one half of the health check.
+    pub(super) async fn check_health(&mut self, step: HealthStep) -> Health {
+        let line = match step {
+            HealthStep::Check => self.health.check.clone(),
+            HealthStep::Repair => self.health.repair.clone(),
+        };
+        match line {
+            Some(line) => self.run_health(&line).await,
+            None => Health::Unavailable,
+        }
+    }
+
+    /// Looks at progress file and lock. The lock comes with what it means, because it is
+    /// replaced only if it is still the same then.
+    pub(super) async fn probe(&mut self) -> (Probe, Option<LockFile>) {
+        match self.file(PROGRESS_PATH).await.presence() {
+            Presence::Unreadable => (Probe::ProgressUnreadable, None),
+            Presence::Missing | Presence::Readable => {
+                let lock = self.read_lock().await;
+                (Probe::Lock(lock.sight()), Some(lock))
+            }
+        }
+    }
+
+    /// Looks at everything that routing depends on.
+    pub(super) async fn observe(&mut self, profile: Profile) -> Event {
+        let mut digest = Sha256::new();
+        let mut note = |path: &str, file: &WorkspaceFile| {
+            let (kind, text) = match file {
+                WorkspaceFile::Missing => ("missing", ""),
+                WorkspaceFile::Readable(text) => ("text", text.as_str()),
+                WorkspaceFile::Unreadable(_) => ("unreadable", ""),
+            };
+            digest.update(format!("{path}\n{kind} {}\n", text.len()));
+            digest.update(text);
+        };
+
+        let paused = self.exists(PAUSE_PATH).await;
+        let context = self.file(CONTEXT_PATH).await;
+        note(CONTEXT_PATH, &context);
+        let progress = self.file(PROGRESS_PATH).await;
+        note(PROGRESS_PATH, &progress);
+        let mut ready_feature = false;
+        for path in self.feature_paths().await {
+            let file = self.file(&path).await;
+            note(&path, &file);
+            ready_feature |= file.text().is_some_and(feature::is_ready);
+        }
+        let mut artifacts = false;
+        if profile.needs_artifacts() {
+            artifacts = self.has_artifacts().await;
+            note(ACTIVE_PLAN_PATH, &WorkspaceFile::Readable(artifacts.to_string()));
+        }
+        Event::Observed(Snapshot {
+            paused,
+            context: context.presence(),
+            tasks: progress.text().map(|text| TaskTable::parse(text).tasks()),
+            ready_feature,
+            artifacts,
+            fingerprint: hex(&digest.finalize()),
+        })
+    }
+
+    /// Looks whether there is a context now, and which feature is the latest.
+    pub(super) async fn inspect(&mut self) -> Event {
+        let context = self.file(CONTEXT_PATH).await.presence();
+        let mut features = Vec::new();
+        for path in self.feature_paths().await {
+            let modified = self.modified(&path).await;
+            features.push((path, modified));
+        }
+        let named = features.iter().map(|(path, modified)| (path.as_str(), *modified));
+        Event::Inspected { context, latest_feature: feature::latest(named).map(str::to_owned) }
+    }
+
+    async fn feature_paths(&mut self) -> Vec<String> {
+        let names = self.names(FEATURES_FOLDER).await;
+        let features = names.iter().filter(|name| feature::is_feature_name(name));
+        features.map(|name| format!("{FEATURES_FOLDER}/{name}")).collect()
+    }
+
+    async fn has_artifacts(&mut self) -> bool {
+        let active = self.file(ACTIVE_PLAN_PATH).await;
+        let Some(id) = active.text().and_then(plan::active_id) else {
+            return false;
+        };
+        let folder = format!("{PLANS_FOLDER}/{id}");
+        let names: BTreeSet<String> = self.names(&folder).await.into_iter().collect();
+        for name in plan::REQUIRED {
+            if !names.contains(name) || !self.has_text(&folder, name).await {
+                return false;
+            }
+        }
+        for name in names.iter().filter(|name| plan::is_findings_name(name)) {
+            if self.has_text(&folder, name).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn has_text(&mut self, folder: &str, name: &str) -> bool {
+        self.file(&format!("{folder}/{name}")).await.text().is_some()
+    }
+
+    async fn file(&mut self, path: &str) -> WorkspaceFile {
+        let read = self.io.read(path, limits::AUTO_FILE_BYTES).await;
+        match self.notice(read) {
+            Ok((bytes, _)) => WorkspaceFile::from_bytes(bytes),
+            Err(failure) if failure.is_not_found() => WorkspaceFile::Missing,
+            Err(failure) => WorkspaceFile::Unreadable(failure.message),
+        }
+    }
+
+    /// Whether anything is at a path. What cannot be looked at may be there.
+    async fn exists(&mut self, path: &str) -> bool {
+        self.stat(path).await.map_or_else(|failure| !failure.is_not_found(), |_| true)
+    }
+
+    /// When the file at a path was last changed, where that is known.
+    async fn modified(&mut self, path: &str) -> Option<Timestamp> {
+        self.stat(path).await.ok().map(|stat| stat.modified)
+    }
+
+    /// Names in a folder, sorted; none where there is no folder.
+    async fn names(&mut self, folder: &str) -> Vec<String> {
+        let listed = self.io.list(folder).await;
+        self.notice(listed).unwrap_or_default()
+    }
+
+    async fn stat(&mut self, path: &str) -> Result<Stat, Failure> {
+        let stat = self.io.stat(path).await;
+        self.notice(stat)
+    }
+
     /// Notices Ctrl-C in a failure, whatever was asked for.
     fn notice<T>(&mut self, reply: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(failure) = &reply {
-            self.is_interrupted |= failure.kind == FailureKind::Interrupted;
+            self.is_interrupted |= failure.is_interrupted();
         }
         reply
     }
 
-    async fn try_guard(&mut self) {
-        if matches!(self.guard, Guard::Ours) {
-            return;
-        }
-        let locked = self.io.lock(GUARD_PATH, self.guard_wait_ms).await;
-        self.guard = match self.notice(locked) {
-            Ok(()) => Guard::Ours,
-            Err(failure) => Guard::Refused(failure),
-        };
-    }
-
-    async fn look_at_lock(&mut self) -> LockFile<Version> {
-        let read = self.io.read(LOCK_PATH, limits::AUTO_LOCK_BYTES).await;
-        match self.notice(read) {
-            Err(failure) if failure.kind == FailureKind::NotFound => LockFile::Absent,
-            Err(_) => LockFile::Unreadable { modified: self.modified(LOCK_PATH).await },
-            Ok((bytes, version)) => LockFile::Text {
-                content: String::from_utf8_lossy(&bytes).into_owned(),
-                modified: self.modified(LOCK_PATH).await,
-                version,
-            },
-        }
-    }
-
     async fn run_health(&mut self, line: &str) -> Health {
-        let spec = ProcessSpec::shell(Shell::Sh, line)
+        let spec = ProcessSpec::new(agent::command_line(line))
             .in_folder(&self.io.start().cwd)
             .label("health check");
         let ended = self.io.process(spec).await;
         let end = match self.notice(ended) {
             Ok(end) => end,
             Err(failure) => {
-                self.io.note(format!("warning: no health check: {failure}")).await;
+                self.io.note(format!("warning: cannot run the health check: {failure}")).await;
                 return Health::Unavailable;
             }
         };
@@ -155,139 +266,9 @@ impl Workspace {
 /// What the last `AI_HEALTH_STATUS=` line of a health check says.
 fn said_health(output: &str) -> Option<Health> {
     let said = output.lines().rev().find_map(|line| line.strip_prefix("AI_HEALTH_STATUS="));
-    said.map(|word| document::health(word.trim()))
+    said.map(|word| Health::from_word(word.trim()))
 }
 
-impl World for Workspace {
-    type Version = Version;
-
-    fn now(&self) -> Timestamp {
-        self.io.now()
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.is_interrupted
-    }
-
-    async fn exists(&mut self, path: &str) -> bool {
-        let stat = self.io.stat(path).await;
-        match self.notice(stat) {
-            Ok(_) => true,
-            // Whatever cannot be looked at may be there.
-            Err(failure) => failure.kind != FailureKind::NotFound,
-        }
-    }
-
-    async fn document(&mut self, path: &str) -> Document {
-        let read = self.io.read(path, limits::AUTO_FILE_BYTES).await;
-        match self.notice(read) {
-            Ok((bytes, _)) => Document::from_bytes(bytes),
-            Err(failure) if failure.kind == FailureKind::NotFound => Document::Missing,
-            Err(failure) => Document::Unreadable(failure.message),
-        }
-    }
-
-    async fn names(&mut self, folder: &str) -> Vec<String> {
-        let listed = self.io.list(folder).await;
-        self.notice(listed).unwrap_or_default()
-    }
-
-    async fn modified(&mut self, path: &str) -> Option<Timestamp> {
-        let stat = self.io.stat(path).await;
-        self.notice(stat).ok().map(|stat| stat.modified)
-    }
-
-    async fn check_health(&mut self, step: HealthStep) -> Health {
-        let line = match step {
-            HealthStep::Check => self.health.check.clone(),
-            HealthStep::Repair => self.health.repair.clone(),
-        };
-        match line {
-            Some(line) => self.run_health(&line).await,
-            None => Health::Unavailable,
-        }
-    }
-
-    async fn read_lock(&mut self) -> LockFile<Version> {
-        let found = self.look_at_lock().await;
-        if is_fresh(&found, self.now()) {
-            // Its age alone says that it is held, or it is our own; nobody may replace it.
-            return found;
-        }
-        self.try_guard().await;
-        match &self.guard {
-            Guard::Refused(failure) if failure.kind == FailureKind::Busy => {
-                self.io.note(format!("note: {failure}")).await;
-                LockFile::Alive
-            }
-            Guard::Ours | Guard::Refused(_) | Guard::NotTried => self.look_at_lock().await,
-        }
-    }
-
-    async fn write_lock(
-        &mut self,
-        content: String,
-        over: LockFile<Version>,
-    ) -> Result<(), LockRefused> {
-        let expect = match over {
-            LockFile::Absent => Expect::Absent,
-            LockFile::Text { version, .. } => Expect::Version(version),
-            LockFile::Unreadable { .. } => Expect::Any,
-            LockFile::Alive => return Err(LockRefused::Changed),
-        };
-        self.try_guard().await;
-        if let Guard::Refused(failure) = &self.guard {
-            return Err(match failure.kind {
-                FailureKind::Busy => LockRefused::Changed,
-                _ => LockRefused::Failed(format!(
-                    "cannot make sure that no other run is at work: {failure}"
-                )),
-            });
-        }
-        // Whoever loses power has let go; a lock need not outlive that.
-        let bytes = content.into_bytes();
-        let written = self.io.write(LOCK_PATH, bytes, expect, Durability::Relaxed).await;
-        match self.notice(written) {
-            Ok(_) => Ok(()),
-            Err(failure) => Err(match failure.kind {
-                FailureKind::Exists | FailureKind::Conflict => LockRefused::Changed,
-                _ => LockRefused::Failed(format!("cannot write `{LOCK_PATH}`: {failure}")),
-            }),
-        }
-    }
-
-    async fn remove_lock(&mut self) {
-        let removed = self.io.remove(LOCK_PATH).await;
-        match self.notice(removed) {
-            Ok(()) => {}
-            Err(failure) if failure.kind == FailureKind::NotFound => {}
-            Err(failure) => {
-                let message = format!(
-                    "warning: cannot remove `{LOCK_PATH}`, which keeps other runs waiting for ten minutes: {failure}"
-                );
-                self.io.note(message).await;
-            }
-        }
-    }
-
-    async fn say(&mut self, step: &Step) {
-        let lines: String = step.tokens.iter().map(|token| format!("{token}\n")).collect();
-        match (&mut self.speech, step.auto.next()) {
-            (Speech::Held(held), Next::Dispatch(_)) => held.push_str(&lines),
-            _ if lines.is_empty() => {}
-            _ => self.io.result(lines).await,
-        }
-        if let Some(remark) = &step.remark {
-            self.io.note(format!("note: {}", text::one_line(remark))).await;
-        }
-    }
-}
-
-fn is_fresh(lock: &LockFile<Version>, now: Timestamp) -> bool {
-    let stamp = match lock {
-        LockFile::Text { content, modified, .. } => lock::stamp(content, *modified),
-        LockFile::Unreadable { modified } => *modified,
-        LockFile::Absent | LockFile::Alive => None,
-    };
-    lock::state(stamp, now) == LockState::Held
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
