@@ -1,7 +1,7 @@
 //! `onloop init FILE`: begin a record that an agent drives step by step.
 
 use crate::effect::{Exit, Io};
-use crate::preflight::{Mode, Prepared};
+use crate::preflight::{IsolationMode, Prepared};
 use crate::verb::run::{create, read_plan};
 
 /// Arguments of `onloop init`.
@@ -71,7 +71,7 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
         };
     let (execution_root, workflow_path) = found;
     let prepared = Prepared {
-        mode: Mode::None,
+        mode: IsolationMode::None,
         branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
         repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
         execution_root,

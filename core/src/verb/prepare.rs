@@ -3,7 +3,7 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::preflight::preflight;
-use crate::preflight::{Mode, OnExisting, PreflightFlags};
+use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
 use crate::verb::run::read_plan;
 
 /// Arguments of `onloop prepare`.
@@ -17,7 +17,7 @@ pub struct PrepareArgs {
     pub executor_mode: String,
     /// Where to work, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// Branch to work on, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
     pub branch: Option<String>,

@@ -12,7 +12,7 @@ use crate::engine::preflight::preflight;
 use crate::engine::store::{Paths, Store, StoreError, refuse_links};
 use crate::engine::verify::Conditions;
 use crate::limits;
-use crate::preflight::{Mode, OnExisting, PreflightFlags, Prepared};
+use crate::preflight::{IsolationMode, OnExisting, PreflightFlags, Prepared};
 use crate::run::{Beginning, Place, Platform, Run, unique_id};
 use crate::text;
 use crate::verb::locate::find_all;
@@ -30,7 +30,7 @@ pub struct RunArgs {
     pub conduct: ConductArgs,
     /// Where to work, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// Branch to work on, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
     pub branch: Option<String>,
