@@ -12,8 +12,12 @@ mod refusal;
 mod wish;
 
 pub use artefacts::foreign_paths;
-pub use decide::{Act, Decision, ExecutionRoot, Placement, decide, worktree_path};
+pub use decide::{
+    ExecutionRoot, Placement, PlacementDecision, RepositoryChange, decide, worktree_path,
+};
 pub use facts::*;
 pub use prepared::Prepared;
-pub use refusal::{Answer, Choice, Question, Refusal, RefusalCode, Remedy};
-pub use wish::{Mode, OnExisting, PreflightFlags, Wish};
+pub use refusal::{
+    PlacementAnswer, PlacementChoice, PlacementQuestion, PlacementRefusal, RefusalCode, Remedy,
+};
+pub use wish::{IsolationMode, OnExisting, PlacementWish, PreflightFlags};

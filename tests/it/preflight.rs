@@ -5,7 +5,7 @@ mod properties;
 
 use machine::{Machine, plan, plan_with};
 use onloop_core::effect::Exit;
-use onloop_core::preflight::{Mode, OnExisting, PreflightFlags};
+use onloop_core::preflight::{IsolationMode, OnExisting, PreflightFlags};
 
 fn flags() -> PreflightFlags {
     PreflightFlags::default()
@@ -18,7 +18,7 @@ fn a_worktree_is_made_beside_the_repository_with_the_workflow_in_it() {
     let outcome = machine.run_file("docs/plans/my x-workflow.md", &plan(), &flags());
     let prepared = outcome.prepared();
     let root = machine.text(".hotl-worktrees/repo/hotl-x");
-    assert_eq!(prepared.mode, Mode::Worktree);
+    assert_eq!(prepared.mode, IsolationMode::Worktree);
     assert_eq!(prepared.branch.as_deref(), Some("hotl/x"));
     assert_eq!(prepared.repo_root, Some(machine.text("repo")));
     assert_eq!(prepared.execution_root, root);
@@ -53,7 +53,7 @@ fn without_git_or_with_mode_none_the_work_stays_here() {
     machine.write("plain/hotl-workflow-x.md", "");
     let outcome = machine.at("plain").run(&plan(), &flags());
     let prepared = outcome.prepared();
-    assert_eq!(prepared.mode, Mode::None);
+    assert_eq!(prepared.mode, IsolationMode::None);
     assert_eq!(prepared.repo_root, None);
     assert_eq!(prepared.execution_root, machine.text("plain"));
     assert_eq!(prepared.branch.as_deref(), Some("hotl/x"));
@@ -61,7 +61,7 @@ fn without_git_or_with_mode_none_the_work_stays_here() {
 
     let machine = Machine::with_repository();
     machine.write("repo/src.rs", "uncommitted");
-    let none = PreflightFlags { mode: Some(Mode::None), ..flags() };
+    let none = PreflightFlags { mode: Some(IsolationMode::None), ..flags() };
     let outcome = machine.run(&plan(), &none);
     assert_eq!(outcome.prepared().branch, None);
     assert_eq!(outcome.prepared().execution_root, machine.text("repo"));
@@ -75,7 +75,7 @@ fn before_the_first_commit_the_work_stays_in_the_repository() {
     machine.write("repo/hotl-workflow-x.md", "");
     let outcome = machine.run(&plan(), &flags());
     let prepared = outcome.prepared();
-    assert_eq!((prepared.mode, prepared.source_head.as_deref()), (Mode::None, None));
+    assert_eq!((prepared.mode, prepared.source_head.as_deref()), (IsolationMode::None, None));
     assert_eq!(prepared.source_branch.as_deref(), Some("main"));
     assert_eq!(prepared.execution_root, machine.text("repo"));
 }
@@ -165,11 +165,11 @@ fn questions_are_put_to_a_person_one_after_the_other() {
 #[test]
 fn on_a_feature_branch_every_choice_does_what_it_says() {
     for (answers, expected) in [
-        (&["1"][..], Some((Mode::Worktree, "hotl/x"))),
-        (&["2"], Some((Mode::Branch, "feature/z"))),
-        (&["3", "my/own"], Some((Mode::Worktree, "my/own"))),
-        (&["3", "-x", " my/own "], Some((Mode::Worktree, "my/own"))),
-        (&["nonsense", "0", "2"], Some((Mode::Branch, "feature/z"))),
+        (&["1"][..], Some((IsolationMode::Worktree, "hotl/x"))),
+        (&["2"], Some((IsolationMode::Branch, "feature/z"))),
+        (&["3", "my/own"], Some((IsolationMode::Worktree, "my/own"))),
+        (&["3", "-x", " my/own "], Some((IsolationMode::Worktree, "my/own"))),
+        (&["nonsense", "0", "2"], Some((IsolationMode::Branch, "feature/z"))),
         (&["4"], None),
         (&[""], None),
         (&["nonsense", "0", "99999999999999999999"], None),
@@ -204,7 +204,10 @@ fn a_linked_worktree_made_by_a_host_tool_is_used_as_it_is() {
     machine.git("repo", &["worktree", "add", "--quiet", "-b", "feature/z", "../task 1"]);
     let outcome = machine.at("task 1").run(&plan(), &flags());
     let prepared = outcome.prepared();
-    assert_eq!((prepared.mode, prepared.branch.as_deref()), (Mode::Host, Some("feature/z")));
+    assert_eq!(
+        (prepared.mode, prepared.branch.as_deref()),
+        (IsolationMode::Host, Some("feature/z"))
+    );
     assert_eq!(prepared.execution_root, machine.text("task 1"));
     assert_eq!(prepared.worktree_path, None);
 }
@@ -213,7 +216,7 @@ fn a_linked_worktree_made_by_a_host_tool_is_used_as_it_is() {
 fn a_worktree_asked_for_in_a_linked_one_is_beside_the_main_checkout() {
     let machine = Machine::with_repository();
     machine.git("repo", &["worktree", "add", "--quiet", "-b", "feature/z", "../task 1"]);
-    let worktree = PreflightFlags { mode: Some(Mode::Worktree), ..flags() };
+    let worktree = PreflightFlags { mode: Some(IsolationMode::Worktree), ..flags() };
     let outcome = machine.at("task 1").run(&plan(), &worktree);
     assert_eq!(outcome.prepared().execution_root, machine.text(".hotl-worktrees/repo/hotl-x"));
     assert_eq!(outcome.prepared().source_branch.as_deref(), Some("feature/z"));
@@ -295,7 +298,7 @@ fn a_branch_in_place_takes_the_workflow_along() {
     std::fs::remove_file(machine.path("repo/hotl-workflow-x.md")).unwrap();
     machine.commit("repo", "hotl-workflow-x.md", "newer\n");
     let reuse = PreflightFlags {
-        mode: Some(Mode::Branch),
+        mode: Some(IsolationMode::Branch),
         on_existing: Some(OnExisting::Reuse),
         ..flags()
     };
@@ -349,7 +352,7 @@ fn existing(on_existing: OnExisting) -> PreflightFlags {
 }
 
 fn here(flags: PreflightFlags) -> PreflightFlags {
-    PreflightFlags { mode: Some(Mode::Branch), ..flags }
+    PreflightFlags { mode: Some(IsolationMode::Branch), ..flags }
 }
 
 /// Fails the effects of a placement one after the other and looks at what is left.
@@ -432,6 +435,6 @@ fn the_authors_isolation_is_followed() {
     let machine = Machine::with_repository();
     let pinned = plan_with("x", "worktree: false\n").unwrap();
     let outcome = machine.run(&pinned, &flags());
-    assert_eq!(outcome.prepared().mode, Mode::Branch);
+    assert_eq!(outcome.prepared().mode, IsolationMode::Branch);
     assert_eq!(machine.git("repo", &["branch", "--show-current"]), "hotl/x");
 }

@@ -38,12 +38,12 @@ pub fn render(prepared: &Prepared, executor_mode: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preflight::Mode;
+    use crate::preflight::IsolationMode;
 
     #[test]
     fn all_nine_keys_are_always_there() {
         let prepared = Prepared {
-            mode: Mode::None,
+            mode: IsolationMode::None,
             branch: Some("hotl/x".to_owned()),
             repo_root: None,
             execution_root: "/p".to_owned(),

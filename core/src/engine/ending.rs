@@ -5,7 +5,7 @@ use crate::effect::{Exit, FailureKind, Io};
 use crate::engine::ask;
 use crate::engine::conduct_args::Conduct;
 use crate::engine::store::{Store, StoreError};
-use crate::preflight::Mode;
+use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary};
 
 /// Why the loop ended.
@@ -146,7 +146,7 @@ async fn tell_report(io: &Io, store: &Store) {
 /// Where the finished work is.
 async fn tell_place(io: &Io, run: &Run) {
     let Some(branch) = &run.place.branch else { return };
-    if run.place.executor_mode == Mode::None.as_str() {
+    if run.place.executor_mode == IsolationMode::None.as_str() {
         return;
     }
     match &run.place.worktree_path {

@@ -5,8 +5,9 @@ mod act;
 use crate::effect::{BranchName, Exit, Failure, FailureKind, Io, Repository};
 use crate::limits;
 use crate::preflight::{
-    Answer, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, Placement, PreflightFlags,
-    Prepared, Question, Refusal, Wish, decide, worktree_path,
+    ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
+    PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RepositoryFacts,
+    TargetFolder, decide, worktree_path,
 };
 use crate::text;
 use crate::workflow::Plan;
@@ -25,10 +26,10 @@ pub async fn preflight(
 ) -> Result<Prepared, Exit> {
     let workflow = or_exit(io, "the workflow file", io.canonical(workflow_path).await).await?;
     let cwd = or_exit(io, "the current folder", io.canonical(&io.start().cwd).await).await?;
-    if flags.mode == Some(Mode::None) {
+    if flags.mode == Some(IsolationMode::None) {
         return Ok(untouched(None, None, cwd, workflow));
     }
-    let mut wish = match Wish::new(plan, flags, workflow) {
+    let mut wish = match PlacementWish::new(plan, flags, workflow) {
         Ok(wish) => wish,
         Err(refusal) => return Err(refused(io, &refusal).await),
     };
@@ -36,23 +37,23 @@ pub async fn preflight(
     loop {
         let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
         match decide(&facts, &wish) {
-            Decision::Proceed(placement) => {
+            PlacementDecision::Proceed(placement) => {
                 return carry_out(io, cwd, facts.survey.repository, wish, placement).await;
             }
-            Decision::Ask(question) => settle(io, &mut wish, question).await?,
-            Decision::Refuse(refusal) => return Err(refused(io, &refusal).await),
+            PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
+            PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal).await),
         }
     }
 }
 
-async fn gather(io: &Io, cwd: &str, wish: &Wish) -> Result<Facts, Failure> {
+async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFacts, Failure> {
     let target = wish.target().as_str();
     let mut survey = io.git_survey(cwd, target).await?;
     let Some(repository) = &mut survey.repository else {
         let folder = wish.workflow.rsplit_once('/').map_or("", |(folder, _)| folder);
         let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
         let elsewhere = around.repository.map(|repository| repository.root);
-        return Ok(Facts { survey, place: Place::Free, elsewhere });
+        return Ok(RepositoryFacts { survey, place: TargetFolder::Free, elsewhere });
     };
     let path = worktree_path(repository, wish.target());
     let place = match io.stat(&path).await {
@@ -64,37 +65,41 @@ async fn gather(io: &Io, cwd: &str, wish: &Wish) -> Result<Facts, Failure> {
             }
             look_at(io, cwd, &real, target).await?
         }
-        Err(failure) if failure.kind == FailureKind::NotFound => Place::Free,
+        Err(failure) if failure.kind == FailureKind::NotFound => TargetFolder::Free,
         Err(failure) => return Err(failure),
     };
-    Ok(Facts { survey, place, elsewhere: None })
+    Ok(RepositoryFacts { survey, place, elsewhere: None })
 }
 
-async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<Place, Failure> {
+async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {
     let known = io.git_worktrees(cwd).await?;
     let Some(entry) = known.into_iter().find(|entry| entry.path == path) else {
-        return Ok(Place::Foreign);
+        return Ok(TargetFolder::Foreign);
     };
     let dirty = io.git_survey(path, target).await?.repository.map(|inside| inside.dirty);
-    Ok(Place::Worktree { branch: entry.branch, dirty: dirty.unwrap_or_default() })
+    Ok(TargetFolder::Worktree { branch: entry.branch, dirty: dirty.unwrap_or_default() })
 }
 
 /// Puts `question` to the person and makes the answer part of what is wanted.
-async fn settle(io: &Io, wish: &mut Wish, question: Question) -> Result<(), Exit> {
+async fn settle(
+    io: &Io,
+    wish: &mut PlacementWish,
+    question: PlacementQuestion,
+) -> Result<(), Exit> {
     match ask(io, question).await? {
-        Answer::Stash => wish.stash = true,
-        Answer::Stay(branch) => {
-            wish.mode = Some(Mode::Branch);
+        PlacementAnswer::Stash => wish.stash = true,
+        PlacementAnswer::Stay(branch) => {
+            wish.mode = Some(IsolationMode::Branch);
             wish.pinned = Some(branch);
         }
-        Answer::Worktree => wish.mode = Some(Mode::Worktree),
-        Answer::CustomBranch => {
-            wish.mode = Some(Mode::Worktree);
+        PlacementAnswer::Worktree => wish.mode = Some(IsolationMode::Worktree),
+        PlacementAnswer::CustomBranch => {
+            wish.mode = Some(IsolationMode::Worktree);
             wish.pinned = Some(ask_branch(io).await?);
         }
-        Answer::Reuse => wish.on_existing = Some(OnExisting::Reuse),
-        Answer::Recreate => wish.on_existing = Some(OnExisting::Recreate),
-        Answer::Stop => {
+        PlacementAnswer::Reuse => wish.on_existing = Some(OnExisting::Reuse),
+        PlacementAnswer::Recreate => wish.on_existing = Some(OnExisting::Recreate),
+        PlacementAnswer::Stop => {
             io.note("preflight: stopped; nothing was changed").await;
             return Err(Exit::Refused);
         }
@@ -102,7 +107,7 @@ async fn settle(io: &Io, wish: &mut Wish, question: Question) -> Result<(), Exit
     Ok(())
 }
 
-async fn ask(io: &Io, question: Question) -> Result<Answer, Exit> {
+async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, Exit> {
     let terminal = io.start().terminal;
     if terminal.stdin && terminal.stderr {
         for _ in 0..limits::ANSWERS_PER_QUESTION {
@@ -146,7 +151,7 @@ async fn carry_out(
     io: &Io,
     cwd: String,
     repository: Option<Repository>,
-    wish: Wish,
+    wish: PlacementWish,
     placement: Placement,
 ) -> Result<Prepared, Exit> {
     let branch = placement.branch.map(|branch| branch.to_string());
@@ -194,7 +199,7 @@ fn untouched(
     workflow: String,
 ) -> Prepared {
     Prepared {
-        mode: Mode::None,
+        mode: IsolationMode::None,
         branch,
         repo_root,
         execution_root,
@@ -206,7 +211,7 @@ fn untouched(
     }
 }
 
-async fn refused(io: &Io, refusal: &Refusal) -> Exit {
+async fn refused(io: &Io, refusal: &PlacementRefusal) -> Exit {
     io.note(refusal.to_string()).await;
     Exit::Refused
 }

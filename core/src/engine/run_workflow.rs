@@ -10,7 +10,7 @@ use crate::engine::find_workflow::find_workflow;
 use crate::engine::preflight::preflight;
 use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::store::Store;
-use crate::preflight::{Mode, OnExisting, PreflightFlags};
+use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
 use crate::run::Beginning;
 use crate::text;
 
@@ -25,7 +25,7 @@ pub struct RunArgs {
     pub conduct: ConductArgs,
     /// Where to work, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// Branch to work on, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
     pub branch: Option<String>,

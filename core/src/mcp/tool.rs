@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
-use crate::preflight::Mode;
+use crate::preflight::IsolationMode;
 use crate::text::{ellipsis, one_line};
 use crate::verb::permit::ExplainArgs;
 use crate::verb::{
@@ -107,7 +107,8 @@ const DIRECTORY: Parameter = optional(
     "Folder to work in, inside the client's folders; left out: the project",
 );
 const AGENTS: &[&str] = &["claude", "codex", "opencode", "cursor", "gemini", "copilot", "script"];
-const MODES: [Mode; 4] = [Mode::Worktree, Mode::Branch, Mode::Host, Mode::None];
+const MODES: [IsolationMode; 4] =
+    [IsolationMode::Worktree, IsolationMode::Branch, IsolationMode::Host, IsolationMode::None];
 
 const RUN: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),

@@ -4,35 +4,35 @@
 mod table;
 
 use super::artefacts::{foreign_paths, unsaved_paths};
-use super::facts::{Facts, Place};
-use super::refusal::{Question, Refusal, RefusalCode, Reusable};
-use super::wish::{Mode, OnExisting, Wish};
+use super::facts::{RepositoryFacts, TargetFolder};
+use super::refusal::{PlacementQuestion, PlacementRefusal, RefusalCode, Reusable};
+use super::wish::{IsolationMode, OnExisting, PlacementWish};
 use crate::effect::{BranchName, Repository};
 use crate::text;
 use crate::workflow::Isolation;
 
 /// What should happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum PlacementDecision {
     /// Do this, then begin the run.
     Proceed(Placement),
-    /// A person decides; where nobody can, see [`Question::into_refusal`].
-    Ask(Question),
+    /// A person decides; where nobody can, see [`PlacementQuestion::into_refusal`].
+    Ask(PlacementQuestion),
     /// Change nothing.
-    Refuse(Refusal),
+    Refuse(PlacementRefusal),
 }
 
 /// Where the run will work and what has to be done for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// How the work is kept apart.
-    pub mode: Mode,
+    pub mode: IsolationMode,
     /// The branch it is on, or would be on if there were a history.
     pub branch: Option<BranchName>,
     /// The folder it happens in.
     pub root: ExecutionRoot,
     /// What has to be done, in this order.
-    pub acts: Vec<Act>,
+    pub acts: Vec<RepositoryChange>,
     /// Something that people should know although nothing is wrong.
     pub note: Option<String>,
 }
@@ -50,7 +50,7 @@ pub enum ExecutionRoot {
 
 /// One change to the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum RepositoryChange {
     /// Put files that are not ours away. Paths are relative to the checkout.
     Stash(Vec<String>),
     /// Copy the run records out of a worktree that is about to go.
@@ -96,23 +96,23 @@ pub enum Act {
 
 /// The way out of a decision that is not to proceed.
 enum Stop {
-    Ask(Question),
-    Refuse(Refusal),
+    Ask(PlacementQuestion),
+    Refuse(PlacementRefusal),
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
+impl From<PlacementRefusal> for Stop {
+    fn from(refusal: PlacementRefusal) -> Stop {
         Stop::Refuse(refusal)
     }
 }
 
 /// Decides where a run may work. The first rule that applies decides; their order is that of
 /// the table in `docs/preflight.md`.
-pub fn decide(facts: &Facts, wish: &Wish) -> Decision {
+pub fn decide(facts: &RepositoryFacts, wish: &PlacementWish) -> PlacementDecision {
     match place_run(facts, wish) {
-        Ok(placement) => Decision::Proceed(placement),
-        Err(Stop::Ask(question)) => Decision::Ask(question),
-        Err(Stop::Refuse(refusal)) => Decision::Refuse(refusal),
+        Ok(placement) => PlacementDecision::Proceed(placement),
+        Err(Stop::Ask(question)) => PlacementDecision::Ask(question),
+        Err(Stop::Refuse(refusal)) => PlacementDecision::Refuse(refusal),
     }
 }
 
@@ -124,25 +124,25 @@ pub fn worktree_path(repository: &Repository, branch: &BranchName) -> String {
     format!("{parent}/.hotl-worktrees/{name}/{}", branch.folder())
 }
 
-fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
+fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement, Stop> {
     let without_git = |branch: Option<BranchName>, root, note: Option<&str>| Placement {
-        mode: Mode::None,
+        mode: IsolationMode::None,
         branch,
         root,
         acts: Vec::new(),
         note: note.map(str::to_owned),
     };
     let pinned = match wish.mode {
-        Some(Mode::None) => return Ok(without_git(None, ExecutionRoot::Cwd, None)),
-        Some(Mode::Worktree) => Some(Isolation::Worktree),
-        Some(Mode::Branch) => Some(Isolation::Branch),
-        Some(Mode::Host) => Some(Isolation::Host),
+        Some(IsolationMode::None) => return Ok(without_git(None, ExecutionRoot::Cwd, None)),
+        Some(IsolationMode::Worktree) => Some(Isolation::Worktree),
+        Some(IsolationMode::Branch) => Some(Isolation::Branch),
+        Some(IsolationMode::Host) => Some(Isolation::Host),
         None => None,
     };
     let label = Some(wish.target().clone());
     let Some(repository) = &facts.survey.repository else {
         if let Some(root) = &facts.elsewhere {
-            return Err(Refusal::workflow_elsewhere(&wish.workflow, root).into());
+            return Err(PlacementRefusal::workflow_elsewhere(&wish.workflow, root).into());
         }
         let note = "no git repository here: the work happens in place, without isolation";
         return Ok(without_git(label, ExecutionRoot::Cwd, Some(note)));
@@ -168,19 +168,22 @@ fn place_run(facts: &Facts, wish: &Wish) -> Result<Placement, Stop> {
         Isolation::Worktree => {
             let path = worktree_path(repository, wish.target());
             acts.extend(worktree(facts, repository, head, wish, &path)?);
-            acts.push(Act::CopyWorkflow { root: path.clone(), relative: relative.to_owned() });
+            acts.push(RepositoryChange::CopyWorkflow {
+                root: path.clone(),
+                relative: relative.to_owned(),
+            });
             (wish.target().clone(), ExecutionRoot::Worktree(path))
         }
     };
     let note = left_behind(repository, wish, isolation, relative);
-    let (mode, branch) = (Mode::from(isolation), Some(branch));
+    let (mode, branch) = (IsolationMode::from(isolation), Some(branch));
     Ok(Placement { mode, branch, root, acts, note })
 }
 
 /// The isolation when nobody pinned one. A tool that put us into a linked worktree on a branch
 /// has already isolated the work. Elsewhere it is a worktree, unless a feature branch is
 /// checked out: only a person knows whether the work belongs to it.
-fn default_isolation(repository: &Repository, wish: &Wish) -> Result<Isolation, Stop> {
+fn default_isolation(repository: &Repository, wish: &PlacementWish) -> Result<Isolation, Stop> {
     match (&repository.branch, &wish.pinned) {
         (Some(_), None) if repository.linked => Ok(Isolation::Host),
         (Some(branch), None) => {
@@ -188,7 +191,7 @@ fn default_isolation(repository: &Repository, wish: &Wish) -> Result<Isolation, 
             if current.is_protected() {
                 return Ok(Isolation::Worktree);
             }
-            Err(Stop::Ask(Question::feature_branch(&current, &wish.derived)))
+            Err(Stop::Ask(PlacementQuestion::feature_branch(&current, &wish.derived)))
         }
         (_, Some(_)) | (None, None) => Ok(Isolation::Worktree),
     }
@@ -197,7 +200,7 @@ fn default_isolation(repository: &Repository, wish: &Wish) -> Result<Isolation, 
 /// What people expect to find in a new worktree and will not.
 fn left_behind(
     repository: &Repository,
-    wish: &Wish,
+    wish: &PlacementWish,
     isolation: Isolation,
     workflow: &str,
 ) -> Option<String> {
@@ -209,39 +212,48 @@ fn left_behind(
     Some(format!("{files} left out of the worktree, which starts from the commit"))
 }
 
-fn relative_workflow<'a>(repository: &Repository, wish: &'a Wish) -> Result<&'a str, Stop> {
+fn relative_workflow<'a>(
+    repository: &Repository,
+    wish: &'a PlacementWish,
+) -> Result<&'a str, Stop> {
     let root = repository.root.trim_end_matches('/');
     let below = wish.workflow.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     match below {
         Some(relative) if !relative.is_empty() => Ok(relative),
-        Some(_) | None => Err(Refusal::workflow_outside(&wish.workflow, &repository.root).into()),
+        Some(_) | None => {
+            Err(PlacementRefusal::workflow_outside(&wish.workflow, &repository.root).into())
+        }
     }
 }
 
-fn stash(repository: &Repository, wish: &Wish, workflow: &str) -> Result<Vec<Act>, Stop> {
+fn stash(
+    repository: &Repository,
+    wish: &PlacementWish,
+    workflow: &str,
+) -> Result<Vec<RepositoryChange>, Stop> {
     let foreign = foreign_paths(&repository.dirty, workflow);
     if foreign.is_empty() {
         Ok(Vec::new())
     } else if wish.stash {
-        Ok(vec![Act::Stash(foreign.into_iter().map(str::to_owned).collect())])
+        Ok(vec![RepositoryChange::Stash(foreign.into_iter().map(str::to_owned).collect())])
     } else if wish.dirty_allowed {
         Ok(Vec::new())
     } else {
-        Err(Stop::Ask(Question::dirty(&foreign)))
+        Err(Stop::Ask(PlacementQuestion::dirty(&foreign)))
     }
 }
 
-fn host(repository: &Repository, wish: &Wish) -> Result<BranchName, Stop> {
+fn host(repository: &Repository, wish: &PlacementWish) -> Result<BranchName, Stop> {
     let Some(current) = &repository.branch else {
-        return Err(Refusal::host_detached().into());
+        return Err(PlacementRefusal::host_detached().into());
     };
     let current = branch_name(current)?;
     if current.is_protected() {
-        return Err(Refusal::protected(&current).into());
+        return Err(PlacementRefusal::protected(&current).into());
     }
     match &wish.pinned {
         Some(pinned) if *pinned != current => {
-            Err(Refusal::host_branch_differs(pinned, &current).into())
+            Err(PlacementRefusal::host_branch_differs(pinned, &current).into())
         }
         Some(_) | None => Ok(current),
     }
@@ -250,65 +262,68 @@ fn host(repository: &Repository, wish: &Wish) -> Result<BranchName, Stop> {
 fn branch_in_place(
     repository: &Repository,
     head: &str,
-    wish: &Wish,
+    wish: &PlacementWish,
     relative: &str,
-) -> Result<Vec<Act>, Stop> {
+) -> Result<Vec<RepositoryChange>, Stop> {
     let target = wish.target();
     if target.is_protected() {
-        return Err(Refusal::protected(target).into());
+        return Err(PlacementRefusal::protected(target).into());
     }
     if repository.branch.as_deref() == Some(target.as_str()) {
         return Ok(Vec::new());
     }
-    let create = Act::Switch { branch: target.clone(), create: true };
+    let create = RepositoryChange::Switch { branch: target.clone(), create: true };
     let Some(commit) = &repository.target_commit else {
         return Ok(vec![create]);
     };
     if let Some(at) = &repository.target_checked_out_at {
-        return Err(Refusal::checked_out_elsewhere(target, at).into());
+        return Err(PlacementRefusal::checked_out_elsewhere(target, at).into());
     }
     let code = RefusalCode::BranchExists;
     match existing(code, branch_exists(target, commit, head), commit == head, wish)? {
         Existing::Reuse => Ok(vec![
-            Act::Switch { branch: target.clone(), create: false },
-            Act::CopyWorkflow { root: repository.root.clone(), relative: relative.to_owned() },
+            RepositoryChange::Switch { branch: target.clone(), create: false },
+            RepositoryChange::CopyWorkflow {
+                root: repository.root.clone(),
+                relative: relative.to_owned(),
+            },
         ]),
         Existing::Recreate => Ok(vec![delete(target, commit), create]),
     }
 }
 
 fn worktree(
-    facts: &Facts,
+    facts: &RepositoryFacts,
     repository: &Repository,
     head: &str,
-    wish: &Wish,
+    wish: &PlacementWish,
     path: &str,
-) -> Result<Vec<Act>, Stop> {
+) -> Result<Vec<RepositoryChange>, Stop> {
     let target = wish.target();
     if target.is_protected() {
-        return Err(Refusal::protected(target).into());
+        return Err(PlacementRefusal::protected(target).into());
     }
     if repository.branch.as_deref() == Some(target.as_str()) {
-        return Err(Refusal::already_here(target).into());
+        return Err(PlacementRefusal::already_here(target).into());
     }
     if let Some(at) = repository.target_checked_out_at.as_ref().filter(|at| *at != path) {
-        return Err(Refusal::checked_out_elsewhere(target, at).into());
+        return Err(PlacementRefusal::checked_out_elsewhere(target, at).into());
     }
-    let create = |create_at: Option<&str>| Act::CreateWorktree {
+    let create = |create_at: Option<&str>| RepositoryChange::CreateWorktree {
         path: path.to_owned(),
         branch: target.clone(),
         create_at: create_at.map(str::to_owned),
     };
     match (&facts.place, &repository.target_commit) {
-        (Place::Free, None) => Ok(vec![create(Some(head))]),
-        (Place::Free, Some(commit)) => {
+        (TargetFolder::Free, None) => Ok(vec![create(Some(head))]),
+        (TargetFolder::Free, Some(commit)) => {
             let code = RefusalCode::BranchExists;
             match existing(code, branch_exists(target, commit, head), commit == head, wish)? {
                 Existing::Reuse => Ok(vec![create(None)]),
                 Existing::Recreate => Ok(vec![delete(target, commit), create(Some(head))]),
             }
         }
-        (Place::Worktree { branch: Some(branch), dirty }, Some(commit))
+        (TargetFolder::Worktree { branch: Some(branch), dirty }, Some(commit))
             if branch == target.as_str() =>
         {
             let shown = text::one_line(path);
@@ -319,30 +334,30 @@ fn worktree(
                     let relative = relative_workflow(repository, wish)?;
                     let lost = unsaved_paths(dirty, relative);
                     if !lost.is_empty() {
-                        return Err(Refusal::worktree_dirty(path, &lost).into());
+                        return Err(PlacementRefusal::worktree_dirty(path, &lost).into());
                     }
                     let (from, to) = (path.to_owned(), repository.root.clone());
                     Ok(vec![
-                        Act::RescueRecords { from, to },
-                        Act::RemoveWorktree(path.to_owned()),
+                        RepositoryChange::RescueRecords { from, to },
+                        RepositoryChange::RemoveWorktree(path.to_owned()),
                         delete(target, commit),
                         create(Some(head)),
                     ])
                 }
             }
         }
-        (Place::Worktree { branch, .. }, Some(_) | None) => {
+        (TargetFolder::Worktree { branch, .. }, Some(_) | None) => {
             let by = match branch {
                 Some(branch) => format!("the worktree of branch `{branch}`"),
                 None => "a worktree without a branch".to_owned(),
             };
             let remove = format!("git worktree remove {}", text::shell_word(path));
-            Err(Refusal::folder_taken(path, &by, remove).into())
+            Err(PlacementRefusal::folder_taken(path, &by, remove).into())
         }
-        (Place::Foreign, Some(_) | None) => {
+        (TargetFolder::Foreign, Some(_) | None) => {
             let by = "something that is no worktree of this repository";
             let word = text::shell_word(path);
-            Err(Refusal::folder_taken(path, by, format!("mv {word} {word}.old")).into())
+            Err(PlacementRefusal::folder_taken(path, by, format!("mv {word} {word}.old")).into())
         }
     }
 }
@@ -357,10 +372,10 @@ fn existing(
     code: RefusalCode,
     what: String,
     same_commit: bool,
-    wish: &Wish,
+    wish: &PlacementWish,
 ) -> Result<Existing, Stop> {
     let reusable = if same_commit { Reusable::Offered } else { Reusable::OnRequest };
-    let question = || Question::existing(code, what, reusable, wish.target());
+    let question = || PlacementQuestion::existing(code, what, reusable, wish.target());
     match wish.on_existing {
         Some(OnExisting::Reuse) => Ok(Existing::Reuse),
         Some(OnExisting::Recreate) => Ok(Existing::Recreate),
@@ -379,11 +394,11 @@ fn branch_exists(branch: &BranchName, commit: &str, head: &str) -> String {
     }
 }
 
-fn delete(branch: &BranchName, commit: &str) -> Act {
-    Act::DeleteBranch { branch: branch.clone(), commit: commit.to_owned() }
+fn delete(branch: &BranchName, commit: &str) -> RepositoryChange {
+    RepositoryChange::DeleteBranch { branch: branch.clone(), commit: commit.to_owned() }
 }
 
 /// A checked-out branch under a name that we would not pass on.
 fn branch_name(name: &str) -> Result<BranchName, Stop> {
-    name.parse().map_err(|reason| Refusal::invalid_branch(name, &reason).into())
+    name.parse().map_err(|reason| PlacementRefusal::invalid_branch(name, &reason).into())
 }

@@ -4,7 +4,7 @@ use crate::effect::GitSurvey;
 
 /// What is in the folder where a worktree for the target branch would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetFolder {
     /// Nothing.
     #[default]
     Free,
@@ -21,11 +21,11 @@ pub enum Place {
 
 /// Everything that [`decide`](super::decide) looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct RepositoryFacts {
     /// The repository, asked about the target branch.
     pub survey: GitSurvey,
     /// The folder where a worktree for the target branch would be.
-    pub place: Place,
+    pub place: TargetFolder,
     /// Where there is no repository here: top folder of the one that has the workflow file.
     pub elsewhere: Option<String>,
 }

@@ -1,12 +1,12 @@
 //! What a run knows about the place it works in.
 
-use super::wish::Mode;
+use super::wish::IsolationMode;
 
 /// Where a run works and where it came from. Paths are absolute, with symbolic links resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    /// How the work is kept apart; [`Mode::None`] also where there is no git history.
-    pub mode: Mode,
+    /// How the work is kept apart; [`IsolationMode::None`] also where there is no git history.
+    pub mode: IsolationMode,
     /// The branch the work is on; where git is not used, the name it would have had. `None`
     /// when git was to be left alone.
     pub branch: Option<String>,

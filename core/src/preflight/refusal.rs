@@ -8,7 +8,7 @@ use crate::text;
 
 /// Why preflight does not go on, and everything that would make it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PlacementRefusal {
     /// Stable name of the reason.
     pub code: RefusalCode,
     /// What was found and what was expected; several lines where files are listed.
@@ -80,27 +80,27 @@ pub struct Remedy {
 
 /// Something that a person decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct PlacementQuestion {
     /// Stable name; the same as that of the refusal where nobody can be asked.
     pub code: RefusalCode,
     /// What was found.
     pub what: String,
     /// What can be answered; the last one stops.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<PlacementChoice>,
 }
 
 /// One answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct PlacementChoice {
     /// What it means for the program.
-    pub answer: Answer,
+    pub answer: PlacementAnswer,
     /// What it means for the person, and the flag that says the same.
     pub remedy: Remedy,
 }
 
 /// What a person decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PlacementAnswer {
     /// Stash what is in the way.
     Stash,
     /// Work on the branch that is checked out, in this checkout.
@@ -117,7 +117,7 @@ pub enum Answer {
     Stop,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PlacementRefusal {
     /// One line for the reason (more where files are listed), then one line a way out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "preflight: {}", text::printable(&self.what))?;
@@ -130,7 +130,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl fmt::Display for Question {
+impl fmt::Display for PlacementQuestion {
     /// The question as it is put to a person, with numbered choices and a prompt at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", text::printable(&self.what))?;
@@ -146,23 +146,23 @@ impl fmt::Display for Question {
     }
 }
 
-impl Question {
+impl PlacementQuestion {
     /// What to say where nobody can be asked: the flag for each choice.
-    pub fn into_refusal(self) -> Refusal {
+    pub fn into_refusal(self) -> PlacementRefusal {
         // Stopping is what happens anyway.
         let remedies = self.choices.into_iter().map(|choice| choice.remedy);
         let how = remedies.filter(|remedy| !remedy.line.is_empty()).collect();
-        Refusal { code: self.code, what: self.what, how }
+        PlacementRefusal { code: self.code, what: self.what, how }
     }
 
     /// The choice that `typed` names by its number; an empty line takes the last, which stops.
-    pub fn answer(&self, typed: &str) -> Option<&Answer> {
+    pub fn answer(&self, typed: &str) -> Option<&PlacementAnswer> {
         let typed = typed.trim();
         let number = if typed.is_empty() { self.choices.len() } else { typed.parse().ok()? };
         self.choices.get(number.checked_sub(1)?).map(|choice| &choice.answer)
     }
 
-    pub(super) fn dirty(paths: &[&str]) -> Question {
+    pub(super) fn dirty(paths: &[&str]) -> PlacementQuestion {
         let what = format!(
             "{} not committed, and the work must not get mixed up with {}:{}",
             counted_files(paths.len()),
@@ -171,31 +171,39 @@ impl Question {
         );
         let choices = vec![
             choice(
-                Answer::Stash,
+                PlacementAnswer::Stash,
                 "--stash",
                 "let onloop stash them; `git stash pop` restores them",
             ),
             choice(
-                Answer::Stop,
+                PlacementAnswer::Stop,
                 "git stash push --include-untracked",
                 "stash them yourself, then run this again",
             ),
-            choice(Answer::Stop, "git add, git commit", "clean up yourself, then run this again"),
+            choice(
+                PlacementAnswer::Stop,
+                "git add, git commit",
+                "clean up yourself, then run this again",
+            ),
         ];
-        Question { code: RefusalCode::Dirty, what, choices }
+        PlacementQuestion { code: RefusalCode::Dirty, what, choices }
     }
 
-    pub(super) fn feature_branch(current: &BranchName, derived: &BranchName) -> Question {
+    pub(super) fn feature_branch(current: &BranchName, derived: &BranchName) -> PlacementQuestion {
         let here = format!("--mode branch --branch {}", text::shell_word(current.as_str()));
         let choices = vec![
             choice(
-                Answer::Worktree,
+                PlacementAnswer::Worktree,
                 "--mode worktree",
                 format!("work in a worktree of its own, on `{derived}` (recommended)"),
             ),
-            choice(Answer::Stay(current.clone()), here, format!("work on `{current}`, here")),
             choice(
-                Answer::CustomBranch,
+                PlacementAnswer::Stay(current.clone()),
+                here,
+                format!("work on `{current}`, here"),
+            ),
+            choice(
+                PlacementAnswer::CustomBranch,
                 "--branch NAME",
                 "work in a worktree of its own, on a branch you name",
             ),
@@ -204,7 +212,7 @@ impl Question {
         let what = format!(
             "`{current}` is checked out, and the workflow names neither a branch nor an isolation"
         );
-        Question { code: RefusalCode::FeatureBranch, what, choices }
+        PlacementQuestion { code: RefusalCode::FeatureBranch, what, choices }
     }
 
     pub(super) fn existing(
@@ -212,19 +220,21 @@ impl Question {
         mut what: String,
         reusable: Reusable,
         branch: &BranchName,
-    ) -> Question {
+    ) -> PlacementQuestion {
         let mut choices = Vec::new();
         let recreate = format!("delete it and start `{branch}` anew from this commit");
-        choices.push(choice(Answer::Recreate, "--on-existing recreate", recreate));
+        choices.push(choice(PlacementAnswer::Recreate, "--on-existing recreate", recreate));
         match reusable {
-            Reusable::Offered => choices
-                .insert(0, choice(Answer::Reuse, "--on-existing reuse", "continue on it as it is")),
+            Reusable::Offered => choices.insert(
+                0,
+                choice(PlacementAnswer::Reuse, "--on-existing reuse", "continue on it as it is"),
+            ),
             Reusable::OnRequest => {
                 what.push_str("; `--on-existing reuse` continues on it as it is");
             }
         }
         choices.push(stop());
-        Question { code, what, choices }
+        PlacementQuestion { code, what, choices }
     }
 }
 
@@ -237,8 +247,8 @@ pub(super) enum Reusable {
     OnRequest,
 }
 
-impl Refusal {
-    pub(super) fn invalid_branch(name: &str, reason: &InvalidBranchName) -> Refusal {
+impl PlacementRefusal {
+    pub(super) fn invalid_branch(name: &str, reason: &InvalidBranchName) -> PlacementRefusal {
         let name = text::ellipsis(&text::one_line(name), limits::BRANCH_NAME_BYTES);
         refusal(
             RefusalCode::InvalidBranch,
@@ -247,7 +257,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn workflow_outside(workflow: &str, root: &str) -> Refusal {
+    pub(super) fn workflow_outside(workflow: &str, root: &str) -> PlacementRefusal {
         let (workflow, root) = (text::one_line(workflow), text::one_line(root));
         refusal(
             RefusalCode::WorkflowOutside,
@@ -259,7 +269,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn workflow_elsewhere(workflow: &str, root: &str) -> Refusal {
+    pub(super) fn workflow_elsewhere(workflow: &str, root: &str) -> PlacementRefusal {
         let (workflow, shown) = (text::one_line(workflow), text::one_line(root));
         refusal(
             RefusalCode::WorkflowOutside,
@@ -271,7 +281,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn host_detached() -> Refusal {
+    pub(super) fn host_detached() -> PlacementRefusal {
         refusal(
             RefusalCode::HostDetached,
             "host mode works on the branch that is checked out, and HEAD is detached".to_owned(),
@@ -282,7 +292,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn protected(branch: &BranchName) -> Refusal {
+    pub(super) fn protected(branch: &BranchName) -> PlacementRefusal {
         refusal(
             RefusalCode::ProtectedBranch,
             format!("the work would happen on the protected branch `{branch}`"),
@@ -294,7 +304,10 @@ impl Refusal {
         )
     }
 
-    pub(super) fn host_branch_differs(pinned: &BranchName, current: &BranchName) -> Refusal {
+    pub(super) fn host_branch_differs(
+        pinned: &BranchName,
+        current: &BranchName,
+    ) -> PlacementRefusal {
         let current_word = text::shell_word(current.as_str());
         refusal(
             RefusalCode::HostBranchDiffers,
@@ -309,7 +322,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn already_here(branch: &BranchName) -> Refusal {
+    pub(super) fn already_here(branch: &BranchName) -> PlacementRefusal {
         refusal(
             RefusalCode::AlreadyHere,
             format!("`{branch}` is checked out here, so that no worktree can have it"),
@@ -321,7 +334,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn checked_out_elsewhere(branch: &BranchName, at: &str) -> Refusal {
+    pub(super) fn checked_out_elsewhere(branch: &BranchName, at: &str) -> PlacementRefusal {
         let shown = text::one_line(at);
         refusal(
             RefusalCode::CheckedOutElsewhere,
@@ -336,7 +349,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn folder_taken(path: &str, by: &str, remove: String) -> Refusal {
+    pub(super) fn folder_taken(path: &str, by: &str, remove: String) -> PlacementRefusal {
         let (path, by) = (text::one_line(path), text::one_line(by));
         refusal(
             RefusalCode::FolderTaken,
@@ -348,7 +361,7 @@ impl Refusal {
         )
     }
 
-    pub(super) fn worktree_dirty(path: &str, paths: &[&str]) -> Refusal {
+    pub(super) fn worktree_dirty(path: &str, paths: &[&str]) -> PlacementRefusal {
         refusal(
             RefusalCode::WorktreeDirty,
             format!(
@@ -368,20 +381,24 @@ impl Refusal {
     }
 }
 
-fn refusal(code: RefusalCode, what: String, how: Vec<Remedy>) -> Refusal {
-    Refusal { code, what, how }
+fn refusal(code: RefusalCode, what: String, how: Vec<Remedy>) -> PlacementRefusal {
+    PlacementRefusal { code, what, how }
 }
 
 fn remedy(line: impl Into<String>, effect: impl Into<String>) -> Remedy {
     Remedy { line: line.into(), effect: effect.into() }
 }
 
-fn choice(answer: Answer, line: impl Into<String>, effect: impl Into<String>) -> Choice {
-    Choice { answer, remedy: remedy(line, effect) }
+fn choice(
+    answer: PlacementAnswer,
+    line: impl Into<String>,
+    effect: impl Into<String>,
+) -> PlacementChoice {
+    PlacementChoice { answer, remedy: remedy(line, effect) }
 }
 
-fn stop() -> Choice {
-    choice(Answer::Stop, "", "stop here; nothing is changed")
+fn stop() -> PlacementChoice {
+    choice(PlacementAnswer::Stop, "", "stop here; nothing is changed")
 }
 
 fn counted_files(count: usize) -> String {

@@ -1,13 +1,13 @@
 //! What the author of the workflow and the person at the command line want.
 
-use super::refusal::Refusal;
+use super::refusal::PlacementRefusal;
 use crate::effect::BranchName;
 use crate::workflow::{Isolation, Plan};
 
 /// How the work is kept apart from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum Mode {
+pub enum IsolationMode {
     /// A linked worktree of its own.
     Worktree,
     /// A branch of its own in the current checkout.
@@ -18,24 +18,24 @@ pub enum Mode {
     None,
 }
 
-impl Mode {
+impl IsolationMode {
     /// The word for it on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
-            Mode::Worktree => "worktree",
-            Mode::Branch => "branch",
-            Mode::Host => "host",
-            Mode::None => "none",
+            IsolationMode::Worktree => "worktree",
+            IsolationMode::Branch => "branch",
+            IsolationMode::Host => "host",
+            IsolationMode::None => "none",
         }
     }
 }
 
-impl From<Isolation> for Mode {
-    fn from(isolation: Isolation) -> Mode {
+impl From<Isolation> for IsolationMode {
+    fn from(isolation: Isolation) -> IsolationMode {
         match isolation {
-            Isolation::Worktree => Mode::Worktree,
-            Isolation::Branch => Mode::Branch,
-            Isolation::Host => Mode::Host,
+            Isolation::Worktree => IsolationMode::Worktree,
+            Isolation::Branch => IsolationMode::Branch,
+            Isolation::Host => IsolationMode::Host,
         }
     }
 }
@@ -56,7 +56,7 @@ pub enum OnExisting {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreflightFlags {
     /// `--mode`; goes before `worktree:` in the file.
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// `--branch`; goes before `branch:` in the file.
     pub branch: Option<String>,
     /// `--stash`: the explicit approval to stash what is in the way.
@@ -67,9 +67,9 @@ pub struct PreflightFlags {
 
 /// What file and command line want together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct PlacementWish {
     /// Isolation that somebody pinned.
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// Branch that somebody pinned.
     pub pinned: Option<BranchName>,
     /// Branch of a workflow for which nobody pinned one.
@@ -84,19 +84,23 @@ pub struct Wish {
     pub workflow: String,
 }
 
-impl Wish {
+impl PlacementWish {
     /// What `plan` and `flags` want for the workflow file at the absolute path `workflow`.
     ///
     /// Refused when `--branch` is not a name that git accepts.
-    pub fn new(plan: &Plan, flags: &PreflightFlags, workflow: String) -> Result<Wish, Refusal> {
+    pub fn new(
+        plan: &Plan,
+        flags: &PreflightFlags,
+        workflow: String,
+    ) -> Result<PlacementWish, PlacementRefusal> {
         let pinned = match &flags.branch {
             None => plan.branch.clone(),
-            Some(name) => {
-                Some(name.parse().map_err(|reason| Refusal::invalid_branch(name, &reason))?)
-            }
+            Some(name) => Some(
+                name.parse().map_err(|reason| PlacementRefusal::invalid_branch(name, &reason))?,
+            ),
         };
-        Ok(Wish {
-            mode: flags.mode.or(plan.isolation.map(Mode::from)),
+        Ok(PlacementWish {
+            mode: flags.mode.or(plan.isolation.map(IsolationMode::from)),
             pinned,
             derived: BranchName::for_slug(&plan.slug),
             dirty_allowed: plan.dirty_allowed,

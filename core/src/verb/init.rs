@@ -3,7 +3,7 @@
 use crate::effect::{Exit, Io};
 use crate::engine::begin::{create, read_plan};
 use crate::engine::exit::step_by_step;
-use crate::preflight::{Mode, Prepared};
+use crate::preflight::{IsolationMode, Prepared};
 
 /// Arguments of `onloop init`.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
         };
     let (execution_root, workflow_path) = found;
     let prepared = Prepared {
-        mode: Mode::None,
+        mode: IsolationMode::None,
         branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
         repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
         execution_root,

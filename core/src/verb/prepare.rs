@@ -5,7 +5,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::begin::read_plan;
 use crate::engine::exit::step_by_step;
 use crate::engine::preflight::preflight;
-use crate::preflight::{Mode, OnExisting, PreflightFlags};
+use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
 
 /// Arguments of `onloop prepare`.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct PrepareArgs {
     pub executor_mode: String,
     /// Where to work, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
-    pub mode: Option<Mode>,
+    pub mode: Option<IsolationMode>,
     /// Branch to work on, instead of what the file says
     #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
     pub branch: Option<String>,

@@ -5,14 +5,15 @@ use crate::text;
 
 use super::finding::{self, Findings};
 use super::value::Value;
-use super::{Expectation, ShellCheck, verify};
+use super::{Expectation, ShellCheck, heredoc};
 use crate::effect::Shell;
 
 /// Reports what is suspicious about the command of a check.
 pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findings: &mut Findings) {
     let command = check.command.as_str();
     let span = value.span;
-    if let Some(delimiter) = verify::open_heredoc(check) {
+    let posix = matches!(check.shell, Shell::Bash | Shell::Sh);
+    if posix && let Some(delimiter) = heredoc::unterminated(command) {
         findings.push(finding::check::unterminated_heredoc(span, &delimiter));
     }
     if has_hidden_characters(command) {
@@ -22,7 +23,6 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         findings.push(finding::quoted_value(span, field, inner));
         return;
     }
-    let posix = matches!(check.shell, Shell::Bash | Shell::Sh);
     let shape = Shape::of(command);
     if shape.reads_like_prose(command) {
         findings.push(finding::check::looks_like_prose(span));

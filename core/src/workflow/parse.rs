@@ -4,13 +4,12 @@ use sha2::{Digest, Sha256};
 
 use crate::diagnostic::{Diagnostic, Edit, Span};
 use crate::limits;
-use crate::text;
 
 use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Form, Header};
-use super::step::Draft;
+use super::step::{self, Draft};
 use super::{Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name, value};
 
 /// Reads a workflow file. Never fails: what is wrong is in [`Parsed::diagnostics`], and
@@ -123,7 +122,7 @@ impl<'a> Body<'a> {
             None => {
                 if let Some((key, _)) = value::key(trimmed)
                     && line.indent() == 0
-                    && super::step::is_field(key)
+                    && step::is_field(key)
                 {
                     let span = Span::new(line.start, line.start + key.len());
                     self.findings.push(finding::step::outside_step(span, key));
@@ -203,7 +202,7 @@ impl<'a> Body<'a> {
         let number = u32::try_from(position).unwrap_or(u32::MAX);
         self.outline.steps.push(StepPlace {
             number,
-            name: display_name(header.name),
+            name: step::display_name(header.name),
             title: header.span(),
             span: Span::new(header.line.start, end),
         });
@@ -321,9 +320,4 @@ fn digest(bytes: &[u8], checkboxes: &[Checkbox]) -> String {
     }
     hash.update(&bytes[from..]);
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A step's name as it is shown everywhere.
-pub(super) fn display_name(name: &str) -> String {
-    text::ellipsis(&text::one_line(name), limits::STEP_NAME_BYTES)
 }

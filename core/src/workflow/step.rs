@@ -12,7 +12,7 @@ use super::markdown::{Form, Header};
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
-use super::{Check, Gate, Loop, Script, Step, command, parse, suggest};
+use super::{Check, Gate, Loop, Script, Step, command, suggest};
 use crate::effect::Shell;
 
 /// Fields of a step, in the order of the documentation.
@@ -54,7 +54,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(header: Header<'a>) -> Self {
         Draft {
             header,
-            name: parse::display_name(header.name),
+            name: display_name(header.name),
             indent: None,
             mixed: false,
             action: None,
@@ -512,4 +512,9 @@ fn push_line(text: &mut String, line: &str, strip: usize) {
     let blanks = line.bytes().take(strip).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     text.push_str(&line[blanks..]);
     text.push('\n');
+}
+
+/// A step's name as it is shown everywhere.
+pub(super) fn display_name(name: &str) -> String {
+    text::ellipsis(&text::one_line(name), limits::STEP_NAME_BYTES)
 }

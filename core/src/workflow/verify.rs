@@ -19,8 +19,6 @@ const ASSERT_KINDS: [&str; 3] = ["exists", "contains", "matches-glob"];
 
 mod check;
 
-pub(super) use check::open_heredoc;
-
 /// Reads the checks of one step. The cursor has left `line`, which holds `verify:`.
 pub(super) struct Reader<'r, 'c> {
     pub cursor: &'r mut Cursor<'c>,

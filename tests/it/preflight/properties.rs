@@ -2,8 +2,8 @@
 
 use onloop_core::effect::{BranchName, GitSurvey, Repository};
 use onloop_core::preflight::{
-    Act, Decision, ExecutionRoot, Facts, Mode, OnExisting, Place, PreflightFlags, Wish, decide,
-    worktree_path,
+    ExecutionRoot, IsolationMode, OnExisting, PlacementDecision, PlacementWish, PreflightFlags,
+    RepositoryChange, RepositoryFacts, TargetFolder, decide, worktree_path,
 };
 use onloop_core::workflow::Plan;
 use proptest::option::of;
@@ -48,12 +48,12 @@ prop_compose! {
     }
 }
 
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = TargetFolder> {
     prop_oneof![
-        Just(Place::Free),
-        Just(Place::Foreign),
+        Just(TargetFolder::Free),
+        Just(TargetFolder::Foreign),
         (of(branch()), prop::collection::vec(path(), 0..2))
-            .prop_map(|(branch, dirty)| Place::Worktree { branch, dirty }),
+            .prop_map(|(branch, dirty)| TargetFolder::Worktree { branch, dirty }),
     ]
 }
 
@@ -76,7 +76,7 @@ fn file() -> impl Strategy<Value = Plan> {
 prop_compose! {
     fn flags()(
         mode in of(prop::sample::select(vec![
-            Mode::Worktree, Mode::Branch, Mode::Host, Mode::None,
+            IsolationMode::Worktree, IsolationMode::Branch, IsolationMode::Host, IsolationMode::None,
         ])),
         branch in of(branch()),
         stash in any::<bool>(),
@@ -103,21 +103,21 @@ proptest! {
         flags in flags(),
         workflow in path(),
     ) {
-        let Ok(wish) = Wish::new(&file, &flags, workflow) else { return Ok(()) };
-        let facts = Facts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere };
+        let Ok(wish) = PlacementWish::new(&file, &flags, workflow) else { return Ok(()) };
+        let facts = RepositoryFacts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere };
         let placement = match decide(&facts, &wish) {
-            Decision::Proceed(placement) => placement,
-            Decision::Ask(question) => {
+            PlacementDecision::Proceed(placement) => placement,
+            PlacementDecision::Ask(question) => {
                 prop_assert!(!question.choices.is_empty());
                 prop_assert!(is_plain(&question.to_string()));
                 return Ok(());
             }
-            Decision::Refuse(refusal) => {
+            PlacementDecision::Refuse(refusal) => {
                 prop_assert!(is_plain(&refusal.to_string()));
                 return Ok(());
             }
         };
-        if placement.mode == Mode::None {
+        if placement.mode == IsolationMode::None {
             prop_assert!(placement.acts.is_empty());
             return Ok(());
         }
@@ -134,11 +134,11 @@ proptest! {
         }
         for act in placement.acts {
             let allowed = match act {
-                Act::Stash(_) => flags.stash,
-                Act::RescueRecords { .. } | Act::RemoveWorktree(_) | Act::DeleteBranch { .. } => {
+                RepositoryChange::Stash(_) => flags.stash,
+                RepositoryChange::RescueRecords { .. } | RepositoryChange::RemoveWorktree(_) | RepositoryChange::DeleteBranch { .. } => {
                     flags.on_existing == Some(OnExisting::Recreate)
                 }
-                Act::CreateWorktree { .. } | Act::Switch { .. } | Act::CopyWorkflow { .. } => true,
+                RepositoryChange::CreateWorktree { .. } | RepositoryChange::Switch { .. } | RepositoryChange::CopyWorkflow { .. } => true,
             };
             prop_assert!(allowed);
         }

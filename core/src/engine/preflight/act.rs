@@ -6,7 +6,7 @@ use crate::effect::{BranchName, Repository};
 use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
 use crate::engine::rescue::rescue_records;
 use crate::limits;
-use crate::preflight::Act;
+use crate::preflight::RepositoryChange;
 use crate::text;
 
 /// An act that failed, and what is left of those before it.
@@ -45,7 +45,7 @@ pub(super) async fn perform(
     io: &Io,
     repository: &Repository,
     workflow: &str,
-    acts: &[Act],
+    acts: &[RepositoryChange],
 ) -> Result<(), Failed> {
     let mut undo = Vec::new();
     let content = match content(io, workflow, acts).await {
@@ -70,8 +70,8 @@ struct Workflow<'a> {
     content: Vec<u8>,
 }
 
-async fn content(io: &Io, workflow: &str, acts: &[Act]) -> Result<Vec<u8>, Failure> {
-    if !acts.iter().any(|act| matches!(act, Act::CopyWorkflow { .. })) {
+async fn content(io: &Io, workflow: &str, acts: &[RepositoryChange]) -> Result<Vec<u8>, Failure> {
+    if !acts.iter().any(|act| matches!(act, RepositoryChange::CopyWorkflow { .. })) {
         return Ok(Vec::new());
     }
     Ok(io.read(workflow, limits::WORKFLOW_BYTES as u64).await?.0)
@@ -81,12 +81,12 @@ async fn perform_one(
     io: &Io,
     repository: &Repository,
     workflow: &Workflow<'_>,
-    act: &Act,
+    act: &RepositoryChange,
     undo: &mut Vec<Undo>,
 ) -> Result<(), Failure> {
     let cwd = repository.root.clone();
     match act {
-        Act::Stash(paths) => {
+        RepositoryChange::Stash(paths) => {
             let message = format!("onloop: before {}", text::one_line(workflow.path));
             io.git(GitRequest::Stash { cwd, message, paths: paths.clone() }).await?;
             let files = text::counted(paths.len() as u64, "file");
@@ -95,13 +95,13 @@ async fn perform_one(
             undo.push(Undo::Tell(line));
             Ok(())
         }
-        Act::RescueRecords { from, to } => rescue_records(io, from, to, None).await,
-        Act::RemoveWorktree(path) => {
+        RepositoryChange::RescueRecords { from, to } => rescue_records(io, from, to, None).await,
+        RepositoryChange::RemoveWorktree(path) => {
             io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await?;
             undo.push(Undo::Tell(format!("the worktree `{path}` was removed")));
             Ok(())
         }
-        Act::DeleteBranch { branch, commit } => {
+        RepositoryChange::DeleteBranch { branch, commit } => {
             io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;
             let word = text::shell_word(branch.as_str());
             let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
@@ -109,7 +109,7 @@ async fn perform_one(
             undo.push(Undo::Tell(line));
             Ok(())
         }
-        Act::CreateWorktree { path, branch, create_at } => {
+        RepositoryChange::CreateWorktree { path, branch, create_at } => {
             io.git(GitRequest::CreateWorktree {
                 cwd,
                 path: path.clone(),
@@ -123,7 +123,7 @@ async fn perform_one(
             undo.push(Undo::RemoveWorktree(path.clone()));
             Ok(())
         }
-        Act::Switch { branch, create } => {
+        RepositoryChange::Switch { branch, create } => {
             io.git(GitRequest::Switch { cwd, branch: branch.to_string(), create: *create }).await?;
             if *create {
                 undo.push(Undo::DeleteBranch(branch.clone()));
@@ -137,7 +137,7 @@ async fn perform_one(
             });
             Ok(())
         }
-        Act::CopyWorkflow { root, relative } => {
+        RepositoryChange::CopyWorkflow { root, relative } => {
             copy_workflow(io, &workflow.content, root, relative).await
         }
     }
@@ -172,17 +172,23 @@ async fn take_back(io: &Io, repository: &Repository, undo: Vec<Undo>) -> Vec<Str
     left
 }
 
-fn describe(act: &Act) -> String {
+fn describe(act: &RepositoryChange) -> String {
     match act {
-        Act::Stash(paths) => format!("stash {}", text::counted(paths.len() as u64, "file")),
-        Act::RescueRecords { from, .. } => format!("copy the run records out of `{from}`"),
-        Act::RemoveWorktree(path) => format!("remove the worktree `{path}`"),
-        Act::DeleteBranch { branch, .. } => format!("delete the branch `{branch}`"),
-        Act::CreateWorktree { path, branch, .. } => {
+        RepositoryChange::Stash(paths) => {
+            format!("stash {}", text::counted(paths.len() as u64, "file"))
+        }
+        RepositoryChange::RescueRecords { from, .. } => {
+            format!("copy the run records out of `{from}`")
+        }
+        RepositoryChange::RemoveWorktree(path) => format!("remove the worktree `{path}`"),
+        RepositoryChange::DeleteBranch { branch, .. } => format!("delete the branch `{branch}`"),
+        RepositoryChange::CreateWorktree { path, branch, .. } => {
             format!("create the worktree `{path}` on branch `{branch}`")
         }
-        Act::Switch { branch, .. } => format!("switch to branch `{branch}`"),
-        Act::CopyWorkflow { relative, .. } => format!("copy the workflow file `{relative}`"),
+        RepositoryChange::Switch { branch, .. } => format!("switch to branch `{branch}`"),
+        RepositoryChange::CopyWorkflow { relative, .. } => {
+            format!("copy the workflow file `{relative}`")
+        }
     }
 }
 

@@ -246,7 +246,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-fn found(words: &str) -> (Facts, String) {
+fn found(words: &str) -> (RepositoryFacts, String) {
     let mut workflow = format!("{ROOT}/hotl-workflow-x.md");
     let mut repository = Repository {
         root: ROOT.to_owned(),
@@ -258,14 +258,17 @@ fn found(words: &str) -> (Facts, String) {
         target_commit: None,
         target_checked_out_at: None,
     };
-    let mut place = Place::Free;
-    let worktree_of = |branch: &str, dirty: &[&str]| Place::Worktree {
+    let mut place = TargetFolder::Free;
+    let worktree_of = |branch: &str, dirty: &[&str]| TargetFolder::Worktree {
         branch: Some(branch.to_owned()),
         dirty: dirty.iter().map(|&path| path.to_owned()).collect(),
     };
     if words == "not a repository; workflow in a repository" {
         let elsewhere = Some("/elsewhere".to_owned());
-        return (Facts { elsewhere, ..Facts::default() }, "/elsewhere/x-workflow.md".to_owned());
+        return (
+            RepositoryFacts { elsewhere, ..RepositoryFacts::default() },
+            "/elsewhere/x-workflow.md".to_owned(),
+        );
     }
     for word in words.split("; ") {
         let word = match word.strip_prefix("linked, ") {
@@ -278,7 +281,7 @@ fn found(words: &str) -> (Facts, String) {
             }
         };
         match word {
-            "not a repository" => return (Facts::default(), workflow),
+            "not a repository" => return (RepositoryFacts::default(), workflow),
             "no commit yet" => {
                 repository.branch = Some("main".to_owned());
                 repository.head = None;
@@ -315,9 +318,9 @@ fn found(words: &str) -> (Facts, String) {
             }
             "worktree of `hotl-x` in its place" => place = worktree_of("hotl-x", &[]),
             "detached worktree in its place" => {
-                place = Place::Worktree { branch: None, dirty: Vec::new() };
+                place = TargetFolder::Worktree { branch: None, dirty: Vec::new() };
             }
-            "something else in its place" => place = Place::Foreign,
+            "something else in its place" => place = TargetFolder::Foreign,
             on => {
                 let branch = on.strip_prefix("on `").and_then(|rest| rest.strip_suffix('`'));
                 let branch = branch.unwrap_or_else(|| panic!("no such fact: {on}"));
@@ -330,10 +333,10 @@ fn found(words: &str) -> (Facts, String) {
         }
     }
     let survey = GitSurvey { repository: Some(repository) };
-    (Facts { survey, place, elsewhere: None }, workflow)
+    (RepositoryFacts { survey, place, elsewhere: None }, workflow)
 }
 
-fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
+fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefusal> {
     let mut plan = Plan::example("x", Vec::new());
     let mut flags = PreflightFlags::default();
     for word in words.split("; ") {
@@ -347,10 +350,10 @@ fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
             }
             "worktree: host" => plan = plan.with(|parts| parts.isolation = Some(Isolation::Host)),
             "dirty_worktree: allow" => plan = plan.with(|parts| parts.dirty_allowed = true),
-            "--mode worktree" => flags.mode = Some(Mode::Worktree),
-            "--mode branch" => flags.mode = Some(Mode::Branch),
-            "--mode host" => flags.mode = Some(Mode::Host),
-            "--mode none" => flags.mode = Some(Mode::None),
+            "--mode worktree" => flags.mode = Some(IsolationMode::Worktree),
+            "--mode branch" => flags.mode = Some(IsolationMode::Branch),
+            "--mode host" => flags.mode = Some(IsolationMode::Host),
+            "--mode none" => flags.mode = Some(IsolationMode::None),
             "--stash" => flags.stash = true,
             "--on-existing stop" => flags.on_existing = Some(OnExisting::Stop),
             "--on-existing reuse" => flags.on_existing = Some(OnExisting::Reuse),
@@ -362,31 +365,33 @@ fn wanted(words: &str, workflow: String) -> Result<Wish, Refusal> {
             },
         }
     }
-    Wish::new(&plan, &flags, workflow)
+    PlacementWish::new(&plan, &flags, workflow)
 }
 
-fn decided(decision: &Decision) -> String {
+fn decided(decision: &PlacementDecision) -> String {
     match decision {
-        Decision::Refuse(refusal) => format!("stop: {}", refusal.code.as_str()),
-        Decision::Ask(question) => {
+        PlacementDecision::Refuse(refusal) => format!("stop: {}", refusal.code.as_str()),
+        PlacementDecision::Ask(question) => {
             let choices = question.choices.iter().map(|choice| match choice.answer {
-                crate::preflight::Answer::Stop => "stop".to_owned(),
+                crate::preflight::PlacementAnswer::Stop => "stop".to_owned(),
                 _ => format!("`{}`", choice.remedy.line),
             });
             let choices: Vec<String> = choices.collect();
             format!("ask ({}): {}", question.code.as_str(), choices.join(", "))
         }
-        Decision::Proceed(placement) => {
+        PlacementDecision::Proceed(placement) => {
             let mut acts: Vec<String> = placement.acts.iter().map(described).collect();
             if acts.is_empty() {
                 acts.push(match (placement.mode, &placement.branch) {
-                    (Mode::None, Some(branch)) => format!("work here, labelled `{branch}`"),
+                    (IsolationMode::None, Some(branch)) => {
+                        format!("work here, labelled `{branch}`")
+                    }
                     (_, Some(branch)) => format!("work here, on `{branch}`"),
                     (_, None) => "work here".to_owned(),
                 });
             }
             let note = match (&placement.note, placement.mode) {
-                (Some(_), Mode::None) | (None, _) => String::new(),
+                (Some(_), IsolationMode::None) | (None, _) => String::new(),
                 (Some(note), _) => format!("; {note}"),
             };
             format!("{}: {}{note}", placement.mode.as_str(), acts.join(", "))
@@ -394,21 +399,23 @@ fn decided(decision: &Decision) -> String {
     }
 }
 
-fn described(act: &Act) -> String {
+fn described(act: &RepositoryChange) -> String {
     match act {
-        Act::Stash(paths) => format!("stash `{}`", paths.join("`, `")),
-        Act::RescueRecords { .. } => "rescue run records".to_owned(),
-        Act::RemoveWorktree(_) => "remove worktree".to_owned(),
-        Act::DeleteBranch { branch, .. } => format!("delete `{branch}`"),
-        Act::CreateWorktree { branch, create_at: Some(_), .. } => {
+        RepositoryChange::Stash(paths) => format!("stash `{}`", paths.join("`, `")),
+        RepositoryChange::RescueRecords { .. } => "rescue run records".to_owned(),
+        RepositoryChange::RemoveWorktree(_) => "remove worktree".to_owned(),
+        RepositoryChange::DeleteBranch { branch, .. } => format!("delete `{branch}`"),
+        RepositoryChange::CreateWorktree { branch, create_at: Some(_), .. } => {
             format!("create worktree on new `{branch}`")
         }
-        Act::CreateWorktree { branch, create_at: None, .. } => {
+        RepositoryChange::CreateWorktree { branch, create_at: None, .. } => {
             format!("create worktree on `{branch}`")
         }
-        Act::Switch { branch, create: true } => format!("create and switch to `{branch}`"),
-        Act::Switch { branch, create: false } => format!("switch to `{branch}`"),
-        Act::CopyWorkflow { .. } => "copy the workflow".to_owned(),
+        RepositoryChange::Switch { branch, create: true } => {
+            format!("create and switch to `{branch}`")
+        }
+        RepositoryChange::Switch { branch, create: false } => format!("switch to `{branch}`"),
+        RepositoryChange::CopyWorkflow { .. } => "copy the workflow".to_owned(),
     }
 }
 
@@ -418,7 +425,7 @@ fn every_row_of_the_table_holds() {
         let (facts_found, workflow) = found(facts);
         let decision = match wanted(wishes, workflow) {
             Ok(wish) => decide(&facts_found, &wish),
-            Err(refusal) => Decision::Refuse(refusal),
+            Err(refusal) => PlacementDecision::Refuse(refusal),
         };
         assert_eq!(decided(&decision), *expected, "{facts} | {wishes}");
     }
@@ -444,16 +451,20 @@ fn every_refusal_and_every_question_says_how_to_go_on() {
         let (facts_found, workflow) = found(facts);
         let decision = match wanted(wishes, workflow) {
             Ok(wish) => decide(&facts_found, &wish),
-            Err(refusal) => Decision::Refuse(refusal),
+            Err(refusal) => PlacementDecision::Refuse(refusal),
         };
         let refusal = match decision {
-            Decision::Proceed(_) => continue,
-            Decision::Ask(question) => {
+            PlacementDecision::Proceed(_) => continue,
+            PlacementDecision::Ask(question) => {
                 let last = question.choices.last().map(|choice| &choice.answer);
-                assert_eq!(last, Some(&crate::preflight::Answer::Stop), "{facts} | {wishes}");
+                assert_eq!(
+                    last,
+                    Some(&crate::preflight::PlacementAnswer::Stop),
+                    "{facts} | {wishes}"
+                );
                 question.into_refusal()
             }
-            Decision::Refuse(refusal) => refusal,
+            PlacementDecision::Refuse(refusal) => refusal,
         };
         assert!(!refusal.how.is_empty(), "{facts} | {wishes}");
         assert!(!refusal.what.is_empty(), "{facts} | {wishes}");
@@ -485,26 +496,29 @@ fn no_combination_works_on_a_protected_branch_or_overwrites_what_nobody_offered(
                 let (facts, workflow) = found(&format!("{head}{state}"));
                 let wish = wanted(&format!("{mode}{pin}{flag}"), workflow).unwrap();
                 seen += 1;
-                let Decision::Proceed(placement) = decide(&facts, &wish) else { continue };
+                let PlacementDecision::Proceed(placement) = decide(&facts, &wish) else { continue };
                 let row = format!(
                     "{head}{state} | {mode}{pin}{flag}: {}",
-                    decided(&Decision::Proceed(placement.clone()))
+                    decided(&PlacementDecision::Proceed(placement.clone()))
                 );
                 assert_eq!(
                     placement.branch.map(|branch| branch.is_protected()),
                     Some(false),
                     "{row}"
                 );
-                assert_ne!(placement.mode, Mode::None, "{row}");
-                let destroys = placement
-                    .acts
-                    .iter()
-                    .any(|act| matches!(act, Act::DeleteBranch { .. } | Act::RemoveWorktree(_)));
+                assert_ne!(placement.mode, IsolationMode::None, "{row}");
+                let destroys = placement.acts.iter().any(|act| {
+                    matches!(
+                        act,
+                        RepositoryChange::DeleteBranch { .. } | RepositoryChange::RemoveWorktree(_)
+                    )
+                });
                 assert!(!destroys || wish.on_existing == Some(OnExisting::Recreate), "{row}");
-                let stashes = placement.acts.iter().any(|act| matches!(act, Act::Stash(_)));
+                let stashes =
+                    placement.acts.iter().any(|act| matches!(act, RepositoryChange::Stash(_)));
                 assert!(!stashes || wish.stash, "{row}");
                 let works_here = matches!(placement.root, ExecutionRoot::Checkout(_));
-                assert!(works_here != (placement.mode == Mode::Worktree), "{row}");
+                assert!(works_here != (placement.mode == IsolationMode::Worktree), "{row}");
             }
         }
     }

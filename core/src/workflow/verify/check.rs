@@ -6,9 +6,9 @@ use crate::text;
 use super::super::finding;
 use super::super::value::{self, Value};
 use super::super::{Assertion, Check, Expectation, ShellCheck};
-use super::super::{command, duration, heredoc, suggest};
+use super::super::{command, duration, suggest};
 use super::{ASSERT_KINDS, Draft, Reader, TYPES};
-use crate::effect::{Shell, UnknownShell};
+use crate::effect::UnknownShell;
 
 impl<'c> Reader<'_, 'c> {
     pub(super) fn finish(&mut self, draft: &Draft<'c>) -> Option<Check> {
@@ -227,14 +227,6 @@ fn is_below(path: &str) -> bool {
         }
     }
     true
-}
-
-/// The text of `command` that a heredoc leaves open, if the shell knows heredocs.
-pub(in super::super) fn open_heredoc(check: &ShellCheck) -> Option<String> {
-    match check.shell {
-        Shell::Bash | Shell::Sh => heredoc::unterminated(&check.command),
-        Shell::Pwsh | Shell::Cmd => None,
-    }
 }
 
 #[cfg(test)]
