@@ -171,10 +171,7 @@ impl Stage {
     }
 
     fn child(&mut self, spec: &ProcessSpec) -> Result<Outcome, Failure> {
-        let variable = |name: &str| {
-            let found = spec.env_set.iter().find(|(key, _)| key == name);
-            found.map_or(String::new(), |(_, value)| value.clone())
-        };
+        let variable = |name| spec.env_set.get(name).cloned().unwrap_or_default();
         let (target, argument) =
             (variable(child::TARGET_VARIABLE), variable(child::ARGUMENT_VARIABLE));
         self.dispatches.push(DispatchDocument { target, argument });
