@@ -264,18 +264,9 @@ pub struct Transition {
     pub note: Option<String>,
 }
 
-/// An event that does not fit. It has changed nothing.
+/// An event that does not answer what [`Auto::next`] asks for. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnexpectedEvent {
-    /// What was found and what was expected.
-    pub message: String,
-}
-
-impl std::fmt::Display for UnexpectedEvent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
+pub struct UnexpectedEvent(pub Event);
 
 impl Auto {
     /// A run that has done nothing yet.

@@ -93,7 +93,7 @@ impl TaskResult<'_> {
                 ("RUN_PAUSED", format!("{id} waits for a decision: see `onloop status {run}`"))
             }
             TaskEnd::Blocked => {
-                ("RUN_BLOCKED", format!("{id} is blocked: read {report}, remove the cause"))
+                ("RUN_BLOCKED", format!("{id} is blocked: read {report}, fix the cause"))
             }
         };
         let hint = format!("{hint}, then run rw-auto again");

@@ -14,10 +14,10 @@ mod workspace;
 pub use args::with_argument_last;
 pub use args::{
     AutoArgs, AutoInitArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, LoopRunner,
-    RouteArgs, RuleArgs,
+    RehearseArgs, RouteArgs, RuleArgs,
 };
 pub use init::init;
-pub use rehearse::{RehearseArgs, rehearse};
+pub use rehearse::rehearse;
 pub use run::{route, run};
 pub use stepwise::{begin, resume};
 

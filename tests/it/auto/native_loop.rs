@@ -143,7 +143,7 @@ fn a_blocked_task_stops_the_run_and_is_taken_up_again() {
     let record = project.record();
     let report = project.path(&format!(".hotl/reports/{}.md", record["run_id"].as_str().unwrap()));
     let hint = format!(
-        "TASK-01 is blocked: read {}, mend the cause, then run rw-auto again",
+        "TASK-01 is blocked: read {}, fix the cause, then run rw-auto again",
         report.display()
     );
     assert_eq!(run.stdout, review("RUN_BLOCKED", &hint));
@@ -196,7 +196,9 @@ fn a_task_without_a_workflow_is_the_agents() {
     let run = auto(&project, &["--agent-command", "echo NEXT_COMMAND=done"]).expect_exit(0);
     assert_eq!(run.stdout, cycle(1, "rw-loop") + "NEXT_COMMAND=done\n");
     let run = auto(&project, &[]).expect_exit(23);
-    assert!(run.stderr.contains("nobody plays `rw-loop`"), "{}", run.stderr);
+    let expected = "error: there is no agent for `rw-loop`; name one with `--agent NAME` or \
+        `--agent-command LINE`\n";
+    assert_eq!(run.stderr, expected);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What runs do when locks, disks, hosts and people do not play along.
 
+use onloop_core::agent::Agent;
 use onloop_core::auto::{LOCK_PATH, STATE_PATH};
 use onloop_core::effect::{Exit, Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_core::time::Timestamp;
@@ -84,7 +85,7 @@ fn a_live_run_keeps_its_lock_however_old_it_is() {
     let second = second.expect("a second run");
     assert_eq!(second.stdout, "AUTO_LOCK_HELD\nNEXT_COMMAND=rw-auto\n");
     assert_eq!(code(&second), 12);
-    assert!(second.stderr.contains("is held by program 1"), "{}", second.stderr);
+    assert_eq!(second.stderr, "note: `.ai/runtime/rw-auto.guard` is held by program 1\n");
     assert_eq!(long.stdout, format!("{LOOP_CYCLE}NEXT_COMMAND=done\n"));
     assert!(!machine.path(LOCK_PATH).exists());
 }
@@ -146,7 +147,9 @@ fn a_disk_without_room_is_no_workspace() {
     let ended = machine.run(|io| auto(io, run_args(&[])), &mut nobody);
     assert_eq!(ended.stdout, "TARGET_ROOT_INVALID\nNEXT_COMMAND=rw-planner\n");
     assert_eq!(code(&ended), 22);
-    assert!(ended.stderr.contains("no room left"), "{}", ended.stderr);
+    let expected = "note: cannot write `.ai/runtime/rw-auto.lock`: \
+        `.ai/runtime/rw-auto.lock`: no room left\n";
+    assert_eq!(ended.stderr, expected);
 }
 
 #[test]
@@ -168,11 +171,16 @@ fn without_an_agent_nothing_is_started() {
     let ended = machine.run(|io| auto(io, args), &mut nobody);
     assert_eq!(ended.stdout, "RW_ENV_UNSUPPORTED\nNEXT_COMMAND=rw-auto\n");
     assert_eq!(code(&ended), 23);
-    assert!(ended.stderr.contains("--agent-command"), "{}", ended.stderr);
-    for bad in ["nobody", "you"] {
+    let expected = "note: no agent is named; give `--agent NAME` or `--agent-command LINE`\n";
+    assert_eq!(ended.stderr, expected);
+    for (bad, why) in [
+        ("nobody", format!("found agent `nobody`, expected one of {}", Agent::names())),
+        ("you", "agent `you` cannot be started as `rw-planner` or `rw-loop`".to_owned()),
+    ] {
         let run = AutoRunArgs { agent: Some(bad.to_owned()), ..AutoRunArgs::default() };
         let ended = machine.run(|io| auto(io, AutoArgs { verb: None, run }), &mut nobody);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Usage, ""), "{bad}");
+        assert_eq!(ended.stderr, format!("error: {why}\n"));
     }
     assert!(!machine.path(LOCK_PATH).exists());
 }
@@ -272,35 +280,43 @@ fn a_run_that_was_taken_over_ends_with_its_childs_answer() {
 
 #[test]
 fn a_stored_run_that_is_damaged_is_refused_by_name() {
-    for (state, why) in [
-        ("", "holds no stored run"),
-        ("{\"v\":1", "holds no stored run"),
-        ("{\"v\":1}", "holds no stored run"),
-        ("\u{0}\u{1}", "holds no stored run"),
-    ] {
-        let mut machine = workspace();
-        machine.put(STATE_PATH, state);
-        let ended = resume(&mut machine, None);
-        assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Refused, ""), "{state:?}");
-        assert!(
-            ended.stderr.contains(why) && ended.stderr.contains(STATE_PATH),
-            "{}",
-            ended.stderr
-        );
-    }
     let mut machine = workspace();
     begin(&mut machine);
-    let state = machine.text(STATE_PATH).expect("a state");
-    for (from, to, why) in [
-        ("\"v\":1", "\"v\":2", "found version 2, expected 1"),
-        ("\"cycle\":1", "\"cycle\":9", "found cycle 9, expected 1 to 8"),
-        ("rw-loop", "rw-review", "found `rw-review`"),
+    let whole = machine.text(STATE_PATH).expect("a state");
+    let changed = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{whole}");
+        whole.replace(from, to)
+    };
+    const NONE: &str = "it is not a stored run: ";
+    for (state, why) in [
+        (String::new(), format!("{NONE}EOF while parsing a value at line 1 column 0")),
+        ("{\"v\":1".to_owned(), format!("{NONE}EOF while parsing an object at line 1 column 6")),
+        ("{\"v\":1}".to_owned(), format!("{NONE}missing field `run` at line 1 column 7")),
+        ("{}".to_owned(), format!("{NONE}missing field `v` at line 1 column 2")),
+        ("{\"v\":2}".to_owned(), "found version 2, expected 1".to_owned()),
+        ("\u{0}\u{1}".to_owned(), format!("{NONE}expected value at line 1 column 1")),
+        (
+            changed("\"previous\":null,", ""),
+            format!("{NONE}missing field `previous` at line 1 column 343"),
+        ),
+        (
+            changed("\"is_recovery\":false,", ""),
+            format!("{NONE}phase: missing field `is_recovery`"),
+        ),
+        (changed("\"cycle\":1", "\"cycle\":9"), "found cycle 9, expected 1 to 8".to_owned()),
+        (
+            changed("rw-loop", "rw-review"),
+            "found agent `rw-review`, expected `rw-planner` or `rw-loop`".to_owned(),
+        ),
+        (
+            changed("\"profile\":\"v1\"", "\"profile\":\"v9\""),
+            "found profile `v9`, expected `v1`, `v2`, `v3` or `route`".to_owned(),
+        ),
     ] {
-        assert!(state.contains(from), "{state}");
-        machine.put(STATE_PATH, state.replace(from, to));
+        machine.put(STATE_PATH, &state);
         let ended = resume(&mut machine, None);
-        assert_eq!(ended.exit, Exit::Refused);
-        assert!(ended.stderr.contains(why), "{}", ended.stderr);
+        assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Refused, ""), "{state:?}");
+        assert_eq!(ended.stderr, format!("error: `{STATE_PATH}`: {why}\n"));
     }
 }
 

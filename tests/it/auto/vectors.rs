@@ -64,22 +64,26 @@ fn every_scenario_ends_as_expected() {
 }
 
 #[test]
-fn a_line_that_is_no_scenario_does_not_stop_the_rest() {
+fn an_invalid_scenario_does_not_stop_the_rest() {
     let input = "{\"id\":1}\nnot json\n\n{\"id\":\"x\",\"now\":\"noon\"}\n\
         {\"id\":2,\"now\":\"2026-02-24T01:00:00Z\",\"profile\":\"v9\"}\n\
+        {\"id\":4,\"now\":\"2026-02-24T01:00:00Z\",\"tree\":{\"a\":{\"content\":\"\",\"mtime\":\"noon\"}}}\n\
         {\"id\":3,\"now\":\"2026-02-24T01:00:00Z\"}";
-    let found = rehearsed(input);
-    let ids: Vec<&Value> = found.iter().map(|line| &line["id"]).collect();
+    let mut found = rehearsed(input);
+    let last = found.pop().expect("an answer");
+    let expected = [
+        (Value::from(1), "missing field `now` at line 1 column 8"),
+        (Value::Null, "expected ident at line 1 column 2"),
+        (Value::from("x"), "found `noon` as `now`, expected an RFC 3339 time"),
+        (Value::from(2), "found profile `v9`, expected `v1`, `v2`, `v3` or `route`"),
+        (Value::from(4), "the `mtime` of an entry is not RFC 3339 at line 1 column 79"),
+    ]
+    .map(|(id, error)| serde_json::json!({ "id": id, "error": error }));
+    assert_eq!(found, expected);
+    assert_eq!(last["id"], 3);
+    // An empty workspace, and the scenario has no child that could fill it.
     assert_eq!(
-        ids,
-        [&Value::from(1), &Value::Null, &Value::from("x"), &Value::from(2), &Value::from(3)]
-    );
-    for line in &found[..4] {
-        assert!(line["error"].is_string(), "{line}");
-    }
-    // An empty workspace, and the scenario has no child that could mend it.
-    assert_eq!(
-        found[4]["lines"],
+        last["lines"],
         serde_json::json!([
             "AUTO_RECOVERY_CONTEXT_BOOTSTRAP",
             "AUTO_CYCLE=1",

@@ -57,32 +57,8 @@ impl Auto {
                 | AutoPhase::Inspecting { .. },
                 Event::Aborted,
             ) => Ok(self.stop(AutoEnding::Cancelled)),
-            (_, event) => Err(self.unexpected(&event)),
+            (_, event) => Err(UnexpectedEvent(event)),
         }
-    }
-
-    fn unexpected(&self, event: &Event) -> UnexpectedEvent {
-        let found = match event {
-            Event::HealthChecked(_) => "a health check".to_owned(),
-            Event::Probed(_) => "a probe".to_owned(),
-            Event::LockWritten(_) => "a written lock".to_owned(),
-            Event::Observed(_) => "an observation".to_owned(),
-            Event::ChildFinished { cycle, .. } => format!("the result of cycle {cycle}"),
-            Event::Inspected { .. } => "an inspection".to_owned(),
-            Event::LockReleased => "a released lock".to_owned(),
-            Event::Aborted => "an abort".to_owned(),
-        };
-        let expected = match &self.phase {
-            AutoPhase::Health(_) => "a health check".to_owned(),
-            AutoPhase::Probing => "a probe".to_owned(),
-            AutoPhase::Taking(_) | AutoPhase::Refreshing { .. } => "a written lock".to_owned(),
-            AutoPhase::Observing { .. } => "an observation".to_owned(),
-            AutoPhase::Waiting(dispatch) => format!("the result of cycle {}", dispatch.cycle),
-            AutoPhase::Inspecting { .. } => "an inspection".to_owned(),
-            AutoPhase::Releasing(_) => "a released lock".to_owned(),
-            AutoPhase::Stopped(_) => "nothing more".to_owned(),
-        };
-        UnexpectedEvent { message: format!("found {found}, expected {expected}") }
     }
 }
 

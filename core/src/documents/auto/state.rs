@@ -106,10 +106,8 @@ where
 /// Why bytes are not the stored record of a run.
 #[derive(Debug)]
 pub enum InvalidState {
-    /// They are not JSON, or a member is missing or of another type.
-    Json(serde_json::Error),
-    /// The same for the member that describes the phase.
-    Phase(String),
+    /// They are not JSON, or a member is missing or of another type. For people: which.
+    Form(String),
     /// Another version than ours.
     Version(u32),
     /// A name that this version does not have.
@@ -126,8 +124,7 @@ pub enum InvalidState {
 impl fmt::Display for InvalidState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidState::Json(error) => write!(f, "it is not a stored run: {error}"),
-            InvalidState::Phase(error) => write!(f, "it is not a stored run: phase: {error}"),
+            InvalidState::Form(error) => write!(f, "it is not a stored run: {error}"),
             InvalidState::Version(found) => {
                 write!(f, "found version {found}, expected {}", AutoDocument::VERSION)
             }
@@ -138,8 +135,6 @@ impl fmt::Display for InvalidState {
         }
     }
 }
-
-impl std::error::Error for InvalidState {}
 
 impl From<UnknownName> for InvalidState {
     fn from(unknown: UnknownName) -> InvalidState {
@@ -184,12 +179,12 @@ impl AutoDocument {
         struct Versioned {
             v: u32,
         }
-        let Versioned { v } = serde_json::from_slice(bytes).map_err(InvalidState::Json)?;
+        let form = |error: serde_json::Error| InvalidState::Form(error.to_string());
+        let Versioned { v } = serde_json::from_slice(bytes).map_err(form)?;
         if v != AutoDocument::VERSION {
             return Err(InvalidState::Version(v));
         }
-        let document: AutoDocument = serde_json::from_slice(bytes).map_err(InvalidState::Json)?;
-        document.restore()
+        serde_json::from_slice::<AutoDocument>(bytes).map_err(form)?.restore()
     }
 
     fn restore(self) -> Result<Auto, InvalidState> {
@@ -205,7 +200,7 @@ impl AutoDocument {
             }),
         };
         let phase: PhaseDocument = tagged::read(TAG, self.phase)
-            .map_err(|error| InvalidState::Phase(error.to_string()))?;
+            .map_err(|error| InvalidState::Form(format!("phase: {error}")))?;
         let phase = phase.restore(arguments.max_cycles.get())?;
         Ok(Auto {
             assignment: Assignment {

@@ -2,7 +2,6 @@
 
 use super::child::ChildCommand;
 use super::native_loop::NativeLoop;
-use super::rehearse::RehearseArgs;
 use super::workspace::HealthCommands;
 use crate::agent::Agent;
 use crate::auto::prompts::TaskForm;
@@ -156,6 +155,15 @@ pub struct AutoInitArgs {
     /// Say what would be written, and write nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+}
+
+/// Arguments of `onloop auto rehearse`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RehearseArgs {
+    /// Scenarios, one JSON object a line; `-` reads standard input
+    #[cfg_attr(feature = "cli", arg(value_name = "FILE", default_value = "-"))]
+    pub file: String,
 }
 
 /// The command line of `onloop auto` with everything that is no option of ours moved behind

@@ -1,7 +1,7 @@
 //! `onloop auto rehearse`: whole runs over made-up workspaces. The program that `onloop auto`
 //! runs is driven by a host in memory, so that nothing real is touched.
 
-use super::args::{AutoRunArgs, RuleArgs};
+use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
 use super::run::run;
 use crate::auto::{LOCK_PATH, Profile, UnknownName};
 use crate::documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
@@ -13,15 +13,6 @@ use crate::time::Timestamp;
 mod stage;
 
 use stage::Stage;
-
-/// Arguments of `onloop auto rehearse`.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct RehearseArgs {
-    /// Scenarios, one JSON object a line; `-` reads standard input
-    #[cfg_attr(feature = "cli", arg(value_name = "FILE", default_value = "-"))]
-    pub file: String,
-}
 
 /// Plays every scenario of a file and prints what the run would have said.
 pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {

@@ -86,8 +86,8 @@ impl Cast {
             Some(child) => child.run(io, run, dispatch).await,
             None => {
                 let target = dispatch.target.as_str();
-                io.note(format!("error: nobody plays `{target}`; name an agent with --agent"))
-                    .await;
+                let how = "name one with `--agent NAME` or `--agent-command LINE`";
+                io.note(format!("error: there is no agent for `{target}`; {how}")).await;
                 ChildOutcome::Unavailable
             }
         }

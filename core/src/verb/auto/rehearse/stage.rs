@@ -171,7 +171,7 @@ impl Stage {
     }
 
     fn child(&mut self, spec: &ProcessSpec) -> Result<Outcome, Failure> {
-        let variable = |name: &str| spec.env_set.get(name).cloned().unwrap_or_default();
+        let variable = |name| spec.env_set.get(name).cloned().unwrap_or_default();
         let (target, argument) =
             (variable(child::TARGET_VARIABLE), variable(child::ARGUMENT_VARIABLE));
         self.dispatches.push(DispatchDocument { target, argument });
