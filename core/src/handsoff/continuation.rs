@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn ended_paused_and_forgotten_sessions_rest() {
         let mut ended = session();
-        ended.state = SessionState::from_word("failed");
+        ended.state = SessionState::from("failed");
         let mut paused = session();
         paused.paused = true;
         for session in [&mut ended, &mut paused] {

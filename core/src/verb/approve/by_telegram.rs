@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::go_on;
+use super::{go_on, warn};
 use crate::documents::approval::PendingCall;
 use crate::effect::{Exit, Io};
-use crate::engine::approval::{self, Resolution, pending};
+use crate::engine::approval::pending::{self, Waiting};
+use crate::engine::approval::{self, Resolution};
 use crate::engine::config;
 use crate::handsoff::approval::ApprovalChoice;
 
@@ -14,16 +15,19 @@ use crate::handsoff::approval::ApprovalChoice;
 ///
 /// Exit: 3 when somebody did not answer; the calls keep waiting then.
 pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
-    let mut asked = BTreeSet::new();
+    let (mut asked, mut warned) = (BTreeSet::new(), false);
     let mut exit = Exit::Done;
     loop {
-        let calls = match pending::list(io).await {
-            Ok(calls) => calls,
+        let Waiting { calls, unreadable } = match pending::list(io).await {
+            Ok(waiting) => waiting,
             Err(failure) => {
                 io.note(format!("error: {failure}")).await;
                 return Exit::Refused;
             }
         };
+        if !std::mem::replace(&mut warned, true) {
+            warn(io, &unreadable).await;
+        }
         let waits = |call: &PendingCall| {
             call.answer.is_none() && !asked.contains(&(call.id.clone(), call.since_ms))
         };

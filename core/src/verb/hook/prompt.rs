@@ -60,7 +60,7 @@ async fn other_request(
     let run = match &before {
         // A session without a run rests whatever happens to runs.
         Some(session) if session.run_id.is_none() => None,
-        Some(_) | None => stop::active_run(scene, bound).await,
+        Some(_) | None => stop::active_run(scene, bound).await?,
     };
     if before.is_none() {
         let Some(run) = run else { return Ok(()) };

@@ -4,7 +4,7 @@ use super::{Scene, log};
 use crate::engine::find_run::ids;
 use crate::engine::instruction::instruction;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
-use crate::engine::store::{Paths, Store};
+use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
 use crate::handsoff::config::Provider;
 use crate::handsoff::prompt::{self, PromptFacts, RunAdvice};
@@ -54,7 +54,7 @@ async fn decide(
         return Ok(HookAnswer::Nothing);
     }
     let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
-    if let Some(run) = active_run(scene, bound).await
+    if let Some(run) = active_run(scene, bound).await?
         && session.as_ref().is_none_or(|session| session.works_on(&run))
     {
         return by_record(scene, sessions, id, &run, stop).await;
@@ -93,8 +93,15 @@ async fn end(
 }
 
 /// The run that is worked on in this checkout: `bound`, or the only unfinished one that has
-/// changed lately. Another process that drives it needs nobody to be sent on.
-pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run> {
+/// changed lately. A run that another process drives continues without us.
+///
+/// # Errors
+///
+/// When the record of a run that is named cannot be read: it may be unfinished.
+pub(super) async fn active_run(
+    scene: &Scene,
+    bound: Option<&str>,
+) -> Result<Option<Run>, SessionError> {
     let wanted = bound.or_else(|| scene.io.env("HOTL_RUN_ID"));
     let mut folders = vec![scene.io.start().cwd.as_str()];
     for folder in [scene.project.as_str(), scene.cwd.as_str()] {
@@ -108,7 +115,13 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
                 continue;
             }
-            let Ok(store) = Store::open(&scene.io, root, &id).await else { continue };
+            let store = match Store::open(&scene.io, root, &id).await {
+                Ok(store) => store,
+                Err(error) if wanted.is_some() && !matches!(error, StoreError::Missing) => {
+                    return Err(SessionError::Record { run_id: id, error });
+                }
+                Err(_) => continue,
+            };
             let run = store.run();
             let age_ms = scene.io.now().millis_since(run.last_update);
             let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
@@ -118,8 +131,8 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             }
         }
     }
-    // Which of several is meant, nobody has said.
-    if found.len() == 1 { found.pop() } else { None }
+    // Nobody has said which of several is meant.
+    Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
 async fn by_record(
