@@ -324,12 +324,15 @@ mod tests {
         let file = br#"{"workflow": "a", "state": "done", "continuation_count": "3"}"#;
         assert_eq!(read(id(), file).unwrap().continuation_count, 3);
         let table: [(&[u8], &str); 6] = [
-            (b"", "it is not JSON: line 1, column 0: EOF while parsing a value"),
-            (b"{", "it is not JSON: line 1, column 1: EOF while parsing an object"),
+            (b"", "it is not JSON: EOF while parsing a value at line 1 column 0"),
+            (b"{", "it is not JSON: EOF while parsing an object at line 1 column 1"),
             (b"[]", "it is not a JSON object"),
             (b"\xff", "it is not UTF-8"),
             (b"{}", "`workflow` is missing"),
-            (br#"{"workflow": "a", "workflow": "b"}"#, "given twice"),
+            (
+                br#"{"workflow": "a", "workflow": "b"}"#,
+                "it is not JSON: `workflow` is given twice at line 1 column 34",
+            ),
         ];
         for (file, expected) in table {
             assert_eq!(read(id(), file).unwrap_err().to_string(), expected);

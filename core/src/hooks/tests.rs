@@ -99,25 +99,41 @@ fn d20_a_permission_request_is_never_answered_with_ask() {
 #[test]
 fn what_cannot_be_read_says_why() {
     let table: [(Host, &[u8], &str); 15] = [
-        (Host::Claude, b"", "not JSON"),
-        (Host::Claude, b"\xff", "not UTF-8"),
-        (Host::Claude, b"[]", "not a JSON object"),
+        (Host::Claude, b"", "the input is not JSON: EOF while parsing a value at line 1 column 0"),
+        (Host::Claude, b"\xff", "the input is not UTF-8"),
+        (Host::Claude, b"[]", "the input is not a JSON object"),
         (Host::Claude, b"{}", "`hook_event_name` is missing"),
         (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\"}", "`tool_name` is missing"),
-        (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\",\"a\":1,\"a\":2}", "given twice"),
-        (Host::Codex, b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}", "`tool_name`"),
+        (
+            Host::Claude,
+            b"{\"hook_event_name\":\"PreToolUse\",\"a\":1,\"a\":2}",
+            "the input is not JSON: `a` is given twice at line 1 column 44",
+        ),
+        (
+            Host::Codex,
+            b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}",
+            "`tool_name` is missing",
+        ),
         (Host::Cursor, b"{\"hook_event_name\":\"beforeShellExecution\"}", "`command` is missing"),
-        (Host::Cursor, b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}", "`tool_input` is not JSON"),
+        (
+            Host::Cursor,
+            b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}",
+            "`tool_input` is not JSON: EOF while parsing an object at line 1 column 1",
+        ),
         (Host::VsCode, b"{}", "`hookEventName` is missing"),
         (Host::OpenCode, b"{\"event\":\"tool.execute.before\"}", "`tool` is missing"),
         (Host::Cline, b"{}", "`hookName` is missing"),
         (Host::Cline, b"{\"hookName\":\"PreToolUse\"}", "`toolName` is missing"),
-        (Host::Copilot, b"{}", "no event of this host"),
-        (Host::Copilot, b"{\"toolName\":\"a\",\"toolArgs\":\"{\"}", "`toolArgs` is not JSON"),
+        (Host::Copilot, b"{}", "it is not an event of this host"),
+        (
+            Host::Copilot,
+            b"{\"toolName\":\"a\",\"toolArgs\":\"{\"}",
+            "`toolArgs` is not JSON: EOF while parsing an object at line 1 column 1",
+        ),
     ];
     for (host, input, expected) in table {
-        let error = host.read(input).unwrap_err();
-        assert!(error.contains(expected), "{host:?}: {error}");
+        let error = host.read(input).unwrap_err().to_string();
+        assert_eq!(error, expected, "{host:?}");
     }
 }
 

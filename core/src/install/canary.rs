@@ -104,7 +104,7 @@ pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::{Event, HookAnswer, Kind};
+    use crate::hooks::{AnswerForm, HookAnswer, HookEvent};
     use crate::permission::Decision;
 
     #[test]

@@ -1,10 +1,10 @@
-//! `onloop approve`: the calls that wait for a person.
+//! `onloop approve`: lists and answers the calls that wait for a person.
 
 mod by_telegram;
 
 use crate::documents::approval::{PendingCall, pending_list};
-use crate::effect::{Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
-use crate::engine::approval::pending;
+use crate::effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
+use crate::engine::approval::pending::{self, Waiting};
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
@@ -30,7 +30,7 @@ pub struct ApproveArgs {
     pub json: bool,
 }
 
-/// Lists the calls that wait, or answers one of them.
+/// `onloop approve`.
 pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     // An agent that we asked for an opinion does not answer for the person.
     if io.env(DEPTH_VARIABLE).is_some() {
@@ -44,13 +44,14 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
         io.note("error: `--resume` needs the id of a call, or `--telegram`").await;
         return Exit::Usage;
     }
-    let calls = match pending::list(io).await {
-        Ok(calls) => calls,
+    let Waiting { calls, unreadable } = match pending::list(io).await {
+        Ok(waiting) => waiting,
         Err(failure) => {
             io.note(format!("error: {failure}")).await;
             return Exit::Refused;
         }
     };
+    warn(io, &unreadable).await;
     let Some(wanted) = &args.id else {
         return show(io, &calls, args.json).await;
     };
@@ -68,10 +69,8 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
         Ok(call) => call,
         Err(failure) => {
             io.note(format!("error: {failure}")).await;
-            return match failure.kind {
-                FailureKind::NotFound | FailureKind::Conflict => Exit::Usage,
-                _ => Exit::Refused,
-            };
+            let is_usage = failure.is_not_found() || failure.is_conflict();
+            return if is_usage { Exit::Usage } else { Exit::Refused };
         }
     };
     if args.json {
@@ -80,7 +79,14 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     go_on(io, &call, choice, args.resume).await
 }
 
-/// Says what was answered, and lets the session go on where that is wanted.
+/// Names the stored calls that cannot be read: they wait, and cannot be answered.
+async fn warn(io: &Io, unreadable: &[Failure]) {
+    for failure in unreadable {
+        io.note(format!("warning: {failure}")).await;
+    }
+}
+
+/// Reports the answer, and resumes the session where that is wanted.
 async fn go_on(io: &Io, call: &PendingCall, choice: ApprovalChoice, resumes: bool) -> Exit {
     let word = match choice {
         ApprovalChoice::Allow => "allowed",
@@ -127,7 +133,7 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
     Exit::Done
 }
 
-/// The whole target: what is not seen must not be approved. What could hide is spelled out.
+/// The whole target, because what is not seen must not be approved. Invisible characters are escaped.
 fn indented(target: &str) -> String {
     let mut out = String::new();
     for line in target.lines() {
@@ -152,7 +158,7 @@ fn resume_line(call: &PendingCall) -> String {
     format!("cd {cwd} && claude -p --resume {}", text::shell_word(&call.session_id))
 }
 
-/// Lets the session go on; its hook is asked about the call again and finds the answer.
+/// Resumes the session; its hook is asked about the call again and finds the answer.
 async fn resume(io: &Io, call: &PendingCall) -> Exit {
     let spec = ProcessSpec::argv(["claude", "-p", "--resume", &call.session_id])
         .in_folder(&call.cwd)
@@ -168,7 +174,7 @@ async fn resume(io: &Io, call: &PendingCall) -> Exit {
                 | ProcessStatus::Signalled(_)
                 | ProcessStatus::TimedOut => {
                     io.note(end.stderr.text()).await;
-                    io.note("error: the session did not go on; the answer may still wait for it")
+                    io.note("error: the session did not continue; the answer may not have been used yet")
                         .await;
                     Exit::Failed
                 }

@@ -5,7 +5,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::find_run::root_of;
 use crate::engine::instruction::instruction;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
-use crate::engine::store::Store;
+use crate::engine::store::{Store, StoreError};
 use crate::handsoff::{Session, SessionEnding, SessionId};
 use crate::text;
 
@@ -41,20 +41,18 @@ pub struct SessionIdArgs {
 pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
     let (sessions, ids) = match found(io).await {
         Ok(found) => found,
-        Err(problem) => return refuse(io, &problem).await,
+        Err(error) => return refuse(io, &error).await,
     };
     let mut entries = Vec::new();
     for id in ids {
-        match sessions.load(&id).await {
-            Ok(Some(session)) => entries.push((id, Ok(session))),
-            Ok(None) => {}
-            Err(problem) => entries.push((id, Err(problem.to_string()))),
+        if let Some(entry) = sessions.load(&id).await.transpose() {
+            entries.push((id, entry));
         }
     }
     if args.json {
-        let entry = |(id, entry): &(SessionId, Result<Session, String>)| match entry {
+        let entry = |(id, entry): &(SessionId, Result<Session, SessionError>)| match entry {
             Ok(session) => document::shown(session, &sessions.file(id)),
-            Err(error) => document::damaged(id, &sessions.file(id), error),
+            Err(error) => document::damaged(id, &sessions.file(id), &error.to_string()),
         };
         let list: Vec<_> = entries.iter().map(entry).collect();
         let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
@@ -95,7 +93,7 @@ fn line(session: &Session) -> String {
     let run = session.run_id.as_ref().map_or_else(String::new, |run| format!(", run {run}"));
     let changed = session.updated_at.map_or_else(|| "-".to_owned(), |at| at.to_rfc3339());
     let mut out = format!(
-        "· {}\n    {} {}{issue}{run}, sent on {}, changed {changed}\n",
+        "· {}\n    {} {}{issue}{run}, continued {}, changed {changed}\n",
         session.id,
         text::one_line(&session.workflow),
         session.status(),
@@ -124,12 +122,12 @@ pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
             Exit::Done
         }
         Ok(None) => missing(io, &id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
-/// `onloop session done`: the goal is reached. A session that drives a run is done when the
-/// record of the run says so.
+/// `onloop session done`: the goal is reached. Refused while a run that the session drives is not
+/// finished, or its record cannot be read.
 pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     let (sessions, id) = match known(io, &args.id).await {
         Ok(known) => known,
@@ -138,22 +136,29 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     let session = match sessions.load(&id).await {
         Ok(Some(session)) => session,
         Ok(None) => return missing(io, &id).await,
-        Err(problem) => return refuse(io, &problem).await,
+        Err(error) => return refuse(io, &error).await,
     };
     if let Some(run) = &session.run_id
         && let Some(root) = root_of(io, run).await
-        && let Ok(store) = Store::open(io, &root, run).await
-        && !store.run().is_over()
     {
-        let (action, _, command) = instruction(store.run());
-        let next = command.map_or_else(String::new, |command| format!(": {command}"));
-        io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
-        return Exit::Failed;
+        match Store::open(io, &root, run).await {
+            Ok(store) if !store.run().is_over() => {
+                let (action, _, command) = instruction(store.run());
+                let next = command.map_or_else(String::new, |command| format!(": {command}"));
+                io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
+                return Exit::Failed;
+            }
+            Ok(_) | Err(StoreError::Missing) => {}
+            Err(error) => {
+                let error = SessionError::Record { run_id: run.clone(), error };
+                return refuse(io, &error).await;
+            }
+        }
     }
     end(io, &sessions, &id, SessionEnding::Done).await
 }
 
-/// `onloop session stop`: it is not sent on any more, whatever it works on.
+/// `onloop session stop`: the agent is not continued any more, whatever it works on.
 pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
     match known(io, &args.id).await {
         Ok((sessions, id)) => end(io, &sessions, &id, SessionEnding::Stopped).await,
@@ -161,7 +166,7 @@ pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
     }
 }
 
-/// `onloop session clear`: everything about it is forgotten.
+/// `onloop session clear`: removes everything that is stored about it.
 pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
     let (sessions, id) = match known(io, &args.id).await {
         Ok(known) => known,
@@ -173,7 +178,7 @@ pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
             Exit::Done
         }
         Ok(false) => missing(io, &id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
@@ -190,12 +195,12 @@ async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding
         .await;
     match ended {
         Ok(true) => {
-            io.note(format!("Session {id} is {}; it is not sent on any more", ending.as_str()))
+            io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str()))
                 .await;
             Exit::Done
         }
         Ok(false) => missing(io, id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
@@ -203,7 +208,7 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
     let Some(id) = SessionId::new(id) else {
         let id = text::ellipsis(&text::one_line(id), 128);
         io.note(format!(
-            "error: `{id}` is no session id; expected 1 to 128 letters, digits, `-` and `_`"
+            "error: `{id}` is not a session id; expected 1 to 128 letters, digits, `-` and `_`"
         ))
         .await;
         return Err(Exit::Usage);
@@ -222,7 +227,7 @@ async fn missing(io: &Io, id: &SessionId) -> Exit {
     Exit::Refused
 }
 
-async fn refuse(io: &Io, problem: &SessionError) -> Exit {
-    io.note(format!("error: {problem}")).await;
+async fn refuse(io: &Io, error: &SessionError) -> Exit {
+    io.note(format!("error: {error}")).await;
     Exit::Refused
 }

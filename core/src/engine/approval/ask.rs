@@ -4,17 +4,17 @@ use super::Resolution;
 use super::poller::{self, Meeting};
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
-use crate::effect::{Durability, Expect, Failure, FailureKind, Io};
+use crate::effect::{Durability, Expect, Failure, Io};
 use crate::handsoff::approval::message::{self, ApprovalSubject, GIVEN_UP, Messages, TIMED_OUT};
 use crate::handsoff::approval::{ApprovalChoice, ChatQuestion, nonce, seal};
 use crate::handsoff::config::Telegram;
 use crate::limits;
 use crate::time::Timestamp;
 
-/// Longest wait for the reader of updates before we look whether it has left our answer.
+/// Longest wait for the lock before we look whether its holder has stored our answer.
 const LOOK_EVERY_MS: u64 = 1000;
 
-/// How much later a question is over than its asker stops waiting.
+/// How much later a question expires than its asker stops waiting.
 const LAST_MOMENT_MS: i64 = 1000;
 
 /// How the waiting ended without an answer.
@@ -25,22 +25,24 @@ enum NoAnswer {
     GaveUp(String),
 }
 
-/// Asks about `subject` and waits up to `wait_ms`, the sending included.
+/// Asks a person about `subject` and waits up to `wait_ms`, including the time to send.
 pub(super) async fn person(
     io: &Io,
     telegram: &Telegram,
     subject: &ApprovalSubject,
     wait_ms: u64,
 ) -> Resolution {
-    let no_answer = |why: String| Resolution::NoAnswer(format!("asking through Telegram: {why}"));
+    let no_answer = |why: &dyn std::fmt::Display| {
+        Resolution::NoAnswer(format!("asking through Telegram: {why}"))
+    };
     let mut deadline = Deadline::new(io.now(), wait_ms);
     let bot = match Bot::new(io, &telegram.token) {
         Ok(bot) => bot,
-        Err(why) => return no_answer(why),
+        Err(insecure) => return no_answer(&insecure),
     };
     let meeting = Meeting::new(&super::folder(io), &bot);
-    if let Err(why) = know_the_beginning(io, &bot, &meeting, &deadline).await {
-        return no_answer(why);
+    if let Err(error) = know_the_beginning(io, &bot, &meeting, &deadline).await {
+        return no_answer(&error);
     }
     let messages = message::messages(subject);
     let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
@@ -54,9 +56,9 @@ pub(super) async fn person(
         until_ms: io.now().as_millis().saturating_add(wait_ms).saturating_add(LAST_MOMENT_MS),
         complete: messages.complete,
     };
-    // Whoever reads updates knows the question before anybody can press its button.
+    // Whoever reads the updates must know the question before anybody can press its button.
     if let Err(failure) = publish(io, &meeting, &question).await {
-        return no_answer(failure.message);
+        return no_answer(&failure);
     }
     let verdict = match send(io, &bot, &messages, &mut question, &deadline).await {
         Ok(question_id) => {
@@ -66,20 +68,20 @@ pub(super) async fn person(
             };
             close(io, &bot, &question, &messages, question_id, outcome).await
         }
-        Err(error) => no_answer(error.to_string()),
+        Err(error) => no_answer(&error),
     };
     let _ = io.remove(&meeting.question(&question.nonce)).await;
     let _ = io.remove(&meeting.answer(&question.nonce)).await;
     verdict
 }
 
-/// Old updates must not be taken for answers, so it has to be known where new ones begin.
+/// Establishes where new updates begin, so that old ones are not taken for answers.
 async fn know_the_beginning(
     io: &Io,
     bot: &Bot<'_>,
     meeting: &Meeting,
     deadline: &Deadline,
-) -> Result<(), String> {
+) -> Result<(), CallError> {
     let lock = meeting.lock();
     let mut wait_ms = limits::LOCK_WAIT_MS.min(deadline.left_ms(io.now()));
     // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
@@ -92,10 +94,10 @@ async fn know_the_beginning(
                 let _ = io.unlock(&lock).await;
                 return known;
             }
-            Err(failure) if failure.kind == FailureKind::Busy && wait_ms > slice_ms => {
+            Err(failure) if failure.is_busy() && wait_ms > slice_ms => {
                 wait_ms -= slice_ms;
             }
-            Err(failure) => return Err(failure.message),
+            Err(failure) => return Err(failure.into()),
         }
     }
     Ok(())
@@ -107,7 +109,7 @@ async fn publish(io: &Io, meeting: &Meeting, question: &ChatQuestion) -> Result<
     io.write(&path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
 }
 
-/// Sends the parts and then the question; returns the number of the message with the buttons.
+/// Sends the parts and then the question; returns the id of the message with the buttons.
 async fn send(
     io: &Io,
     bot: &Bot<'_>,
@@ -128,7 +130,7 @@ async fn send(
     Ok(id)
 }
 
-/// Waits for the answer, as the one who reads updates or beside that one.
+/// Waits for the answer, as the process that reads the updates or beside it.
 async fn wait(
     io: &Io,
     bot: &Bot<'_>,
@@ -149,10 +151,10 @@ async fn wait(
         if !reading {
             match io.lock(&lock, left_ms.min(LOOK_EVERY_MS)).await {
                 Ok(()) => reading = true,
-                Err(failure) if failure.kind == FailureKind::Busy => deadline.waited(LOOK_EVERY_MS),
+                Err(failure) if failure.is_busy() => deadline.waited(LOOK_EVERY_MS),
                 Err(failure) => break Err(NoAnswer::GaveUp(failure.message)),
             }
-            // Its last reader may have left our answer before it let go.
+            // Its last holder may have stored our answer before it let go.
             continue;
         }
         let poll_ms = left_ms.min(telegram.poll_interval_ms);
@@ -188,8 +190,8 @@ async fn wait(
     ended
 }
 
-/// The answer that was left for us, if it is one: of somebody whom *our* configuration names,
-/// and sealed.
+/// The answer that was stored for us, if it counts: it is sealed, and of a user whom *our*
+/// configuration names. A damaged one never counts, and the question times out.
 async fn answer(
     io: &Io,
     bot: &Bot<'_>,
@@ -206,7 +208,7 @@ async fn answer(
         .then_some(answer.choice)
 }
 
-/// Shows in the chat what came of the question and takes its buttons away.
+/// Shows the outcome in the chat and removes the buttons.
 async fn close(
     io: &Io,
     bot: &Bot<'_>,
@@ -235,8 +237,8 @@ async fn close(
     verdict
 }
 
-/// How long we go on. A clock that stands still must not make us wait for ever, so what was
-/// waited is counted, too.
+/// When to give up. A clock that stands still must not make us wait for ever, so the time that
+/// was waited and the number of reads count as well.
 struct Deadline {
     began: Timestamp,
     wait_ms: u64,
@@ -258,7 +260,7 @@ impl Deadline {
         if self.reads > most_reads { 0 } else { self.wait_ms.saturating_sub(passed_ms) }
     }
 
-    /// How long a call may take that is not a question for updates.
+    /// How long a call other than `getUpdates` may take.
     fn call_ms(&self, now: Timestamp) -> u64 {
         let left_ms = self.left_ms(now).max(limits::APPROVAL_LAST_CALL_MS);
         limits::APPROVAL_HTTP_MS.min(left_ms)

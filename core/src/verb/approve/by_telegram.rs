@@ -1,29 +1,33 @@
-//! Calls that were put off, asked about in a chat, one after the other.
+//! `onloop approve --telegram`: asks about deferred calls in a chat, one after the other.
 
 use std::collections::BTreeSet;
 
-use super::go_on;
+use super::{go_on, warn};
 use crate::documents::approval::PendingCall;
 use crate::effect::{Exit, Io};
-use crate::engine::approval::{self, Resolution, pending};
+use crate::engine::approval::pending::{self, Waiting};
+use crate::engine::approval::{self, Resolution};
 use crate::engine::config;
 use crate::handsoff::approval::ApprovalChoice;
 
-/// Asks until every call that waits was asked about once; with `resumes`, sessions go on in
-/// between, and what they put off then is asked about as well.
+/// Asks until every call that waits was asked about once. With `resumes` each session is resumed
+/// after its answer, and the calls that it then defers are asked about as well.
 ///
-/// Exit: 3 when somebody did not answer; the calls keep waiting then.
+/// Exits with 3 if a question was not answered; that call keeps waiting.
 pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
-    let mut asked = BTreeSet::new();
+    let (mut asked, mut warned) = (BTreeSet::new(), false);
     let mut exit = Exit::Done;
     loop {
-        let calls = match pending::list(io).await {
-            Ok(calls) => calls,
+        let Waiting { calls, unreadable } = match pending::list(io).await {
+            Ok(waiting) => waiting,
             Err(failure) => {
                 io.note(format!("error: {failure}")).await;
                 return Exit::Refused;
             }
         };
+        if !std::mem::replace(&mut warned, true) {
+            warn(io, &unreadable).await;
+        }
         let waits = |call: &PendingCall| {
             call.answer.is_none() && !asked.contains(&(call.id.clone(), call.since_ms))
         };

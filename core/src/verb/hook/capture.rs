@@ -1,4 +1,4 @@
-//! A tool was used: did it create the issue or the pull request that the session is about?
+//! After a tool call: notes the issue or the pull request that it created for the session.
 
 use super::{Scene, log};
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
@@ -23,14 +23,16 @@ pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> HookA
     let Some(created) = created(call, &scene.project) else { return HookAnswer::Nothing };
     let sessions = scene.sessions(id).await;
     let ours = match &scene.checkout {
-        Some(checkout) => checkout.github_names(&scene.io).await.unwrap_or_default(),
-        None => Vec::new(),
+        Some(checkout) => checkout.github_names(&scene.io).await,
+        None => Some(Vec::new()),
     };
+    // A checkout whose remotes cannot be read may have any.
+    let Some(ours) = ours else { return HookAnswer::Nothing };
     let Some(number) = number_in(output, created, &ours) else { return HookAnswer::Nothing };
     match note(&sessions, id, created, number).await {
         Ok(true) => log::debug(scene, &format!("captured {created:?} {number}")).await,
         Ok(false) => {}
-        Err(problem) => log::debug(scene, &format!("captured nothing: {problem}")).await,
+        Err(error) => log::debug(scene, &format!("captured nothing: {error}")).await,
     }
     HookAnswer::Nothing
 }

@@ -4,7 +4,7 @@ use super::{Scene, log};
 use crate::engine::find_run::ids;
 use crate::engine::instruction::instruction;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
-use crate::engine::store::{Paths, Store};
+use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
 use crate::handsoff::config::Provider;
 use crate::handsoff::prompt::{self, PromptFacts, RunAdvice};
@@ -17,7 +17,7 @@ use crate::limits;
 use crate::run::Run;
 use crate::text;
 
-/// Consecutive stops after which Claude Code ends a turn, unless it is told otherwise.
+/// Continuations in a row after which Claude Code ends a turn, unless its variable says otherwise.
 const CLAUDE_CAP: u32 = 8;
 const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 /// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
@@ -31,13 +31,13 @@ pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
     let sessions = scene.sessions(id).await;
     let answer = match sessions.load(id).await {
         Ok(session) => decide(scene, &sessions, id, session, stop).await,
-        Err(problem) => Err(problem),
+        Err(error) => Err(error),
     };
     match answer {
         Ok(answer) => answer,
-        Err(problem) => {
-            log::debug(scene, &format!("not sent on: {problem}")).await;
-            HookAnswer::Tell(format!("onloop cannot go on with this session: {problem}"))
+        Err(error) => {
+            log::debug(scene, &format!("not continued: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
         }
     }
 }
@@ -54,7 +54,7 @@ async fn decide(
         return Ok(HookAnswer::Nothing);
     }
     let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
-    if let Some(run) = active_run(scene, bound).await
+    if let Some(run) = active_run(scene, bound).await?
         && session.as_ref().is_none_or(|session| session.works_on(&run))
     {
         return by_record(scene, sessions, id, &run, stop).await;
@@ -93,8 +93,15 @@ async fn end(
 }
 
 /// The run that is worked on in this checkout: `bound`, or the only unfinished one that has
-/// changed lately. Another process that drives it needs nobody to be sent on.
-pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run> {
+/// changed lately. A run that another process drives continues without us.
+///
+/// # Errors
+///
+/// When the record of a run that is named cannot be read: it may be unfinished.
+pub(super) async fn active_run(
+    scene: &Scene,
+    bound: Option<&str>,
+) -> Result<Option<Run>, SessionError> {
     let wanted = bound.or_else(|| scene.io.env("HOTL_RUN_ID"));
     let mut folders = vec![scene.io.start().cwd.as_str()];
     for folder in [scene.project.as_str(), scene.cwd.as_str()] {
@@ -108,7 +115,13 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
                 continue;
             }
-            let Ok(store) = Store::open(&scene.io, root, &id).await else { continue };
+            let store = match Store::open(&scene.io, root, &id).await {
+                Ok(store) => store,
+                Err(error) if wanted.is_some() && !matches!(error, StoreError::Missing) => {
+                    return Err(SessionError::Record { run_id: id, error });
+                }
+                Err(_) => continue,
+            };
             let run = store.run();
             let age_ms = scene.io.now().millis_since(run.last_update);
             let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
@@ -118,8 +131,8 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             }
         }
     }
-    // Which of several is meant, nobody has said.
-    if found.len() == 1 { found.pop() } else { None }
+    // Nobody has said which of several is meant.
+    Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
 async fn by_record(
@@ -247,7 +260,7 @@ fn settle(
     match verdict {
         StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
         StopVerdict::End(why) => {
-            let message = format!("session {} is not sent on: {why}", session.id);
+            let message = format!("session {} is not continued: {why}", session.id);
             (SessionChange::Write(Box::new(session)), Said::Over(message))
         }
         StopVerdict::Continue { number, maximum } => {
@@ -265,7 +278,7 @@ async fn tell(scene: &Scene, said: Said) -> HookAnswer {
     match said {
         Said::Nothing => HookAnswer::Nothing,
         Said::GoOn { prompt, number, maximum } => {
-            log::debug(scene, &format!("sent on {number}/{maximum}")).await;
+            log::debug(scene, &format!("continued {number}/{maximum}")).await;
             HookAnswer::Continue(prompt)
         }
         Said::Over(mut message) => {
