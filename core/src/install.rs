@@ -15,6 +15,7 @@ mod codex;
 mod copilot;
 mod cursor;
 pub mod diff;
+mod edit_error;
 mod hook_file;
 pub mod offer;
 mod opencode;
@@ -25,6 +26,8 @@ mod server_file;
 mod tests;
 mod vscode;
 
+pub use codex::switches_hooks_off;
+pub use edit_error::EditError;
 pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
 pub use own_file::OwnFile;
 pub use server_file::ServerFile;
@@ -213,7 +216,7 @@ impl Piece {
     /// # Errors
     ///
     /// Why it cannot be changed without touching what is not ours.
-    pub fn installed(&self, found: Option<&str>) -> Result<String, String> {
+    pub fn installed(&self, found: Option<&str>) -> Result<String, EditError> {
         match self {
             Piece::Shared(file) => file.merged(found),
             Piece::Server(file) => file.merged(found),
@@ -226,7 +229,7 @@ impl Piece {
     /// # Errors
     ///
     /// Why it cannot be changed without touching what is not ours.
-    pub fn removed(&self, found: &str) -> Result<Remains, String> {
+    pub fn removed(&self, found: &str) -> Result<Remains, EditError> {
         match self {
             Piece::Shared(file) => file.without(found),
             Piece::Server(file) => file.without(found),

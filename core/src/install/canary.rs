@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::EditError;
 use super::hook_file::{HookCall, InstalledHook, installed_hooks};
 use super::opencode;
 use crate::hooks::Host;
@@ -83,8 +84,8 @@ pub fn deciding_events(host: Host) -> &'static [&'static str] {
 ///
 /// # Errors
 ///
-/// Why the file cannot be read.
-pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>, String> {
+/// When the file is not a document of its format, or is a plugin without our hook.
+pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>, EditError> {
     match host {
         Host::Claude | Host::Codex | Host::Cursor | Host::VsCode | Host::Copilot => {
             installed_hooks(host, text)
@@ -94,7 +95,7 @@ pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>
             Ok(vec![InstalledHook { event, call: HookCall::Words(vec![path.to_owned()]) }])
         }
         Host::OpenCode => {
-            let words = opencode::words_of(text).ok_or("it does not name the hook")?;
+            let words = opencode::words_of(text).ok_or(EditError::NoHook)?;
             let event = deciding_events(host)[0].to_owned();
             Ok(vec![InstalledHook { event, call: HookCall::Words(words) }])
         }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::claude::skills;
 use super::server_file::Form;
+pub use super::server_file::toml::switches_hooks_off;
 use super::{HookFile, Piece, ServerFile, Setting};
 use crate::hooks::Host;
 

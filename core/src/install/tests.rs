@@ -208,10 +208,10 @@ fn what_cannot_be_edited_is_refused_with_the_reason() {
         (Host::Cursor, "{\"version\": 2}", "its `version` should be 1; found `2`"),
     ];
     for (host, text, expected) in table {
-        assert_eq!(shared(host).installed(Some(text)).unwrap_err(), expected);
+        assert_eq!(shared(host).installed(Some(text)).unwrap_err().to_string(), expected);
     }
     let skill = of(Host::Codex, Scope::User).pop().unwrap();
-    assert!(skill.installed(Some("mine")).unwrap_err().contains("somebody else"));
+    assert_eq!(skill.installed(Some("mine")), Err(EditError::ForeignFile));
     assert_eq!(skill.removed("mine").unwrap().text, "mine");
 }
 
@@ -342,8 +342,9 @@ fn servers_of_others_stay_and_come_back() {
     let remains = file.without(&installed).unwrap();
     assert_eq!((remains.text.as_str(), remains.is_nothing), (theirs, false));
     let other = r#"{"mcpServers": {"onloop": {"command": "./mine"}}}"#;
-    assert!(file.merged(Some(other)).unwrap_err().contains("somebody else"));
+    assert_eq!(file.merged(Some(other)), Err(EditError::ForeignServer));
     assert_eq!(file.without(other).unwrap().text, other);
-    assert!(file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err().contains("an object"));
+    let error = file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err();
+    assert_eq!(error.to_string(), "its `mcpServers` should be an object");
     assert_eq!(file.words_in(other), None);
 }

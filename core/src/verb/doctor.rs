@@ -4,7 +4,9 @@ use crate::effect::{Command, Exit, Io, ProcessStatus};
 use crate::engine::config;
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
-use crate::install::{HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces};
+use crate::install::{
+    HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces, switches_hooks_off,
+};
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 use crate::verb::install::{known, look, quiet, setting};
@@ -347,16 +349,8 @@ async fn codex_features(io: &Io, findings: &mut Findings) {
     let Ok(setting) = setting(io, Host::Codex, Scope::User).await else { return };
     let path = format!("{}/config.toml", setting.user_folder);
     let Ok((_, Some((text, _)))) = look(io, &path).await else { return };
-    let mut table = "";
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            table = line;
-        }
-        let words: String = line.split('#').next().unwrap_or_default().split_whitespace().collect();
-        let is_off = words == "features.hooks=false" && table.is_empty();
-        if is_off || words == "hooks=false" && table == "[features]" {
-            let fix = format!("take it out of `{path}`");
-            findings.bad(format!("`features.hooks` is off in `{path}`"), &fix);
-        }
+    if switches_hooks_off(&text) {
+        let fix = format!("take it out of `{path}`");
+        findings.bad(format!("`features.hooks` is off in `{path}`"), &fix);
     }
 }
