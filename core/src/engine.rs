@@ -1,26 +1,43 @@
 //! What verbs share: programs over [`Io`](crate::effect::Io) that load, act, verify, ask and
 //! store.
 //!
-//! Nothing here reads a command line. A verb puts these together; see `crate::verb`.
+//! A verb puts these together; see `crate::verb`. Arguments that several verbs take are
+//! defined here as well.
+//!
+//! A file here imports another only in one direction: there are no circles.
 
 pub(crate) mod act;
+pub(crate) mod adopt;
 pub mod approval;
 pub(crate) mod ask;
+pub(crate) mod begin;
 pub(crate) mod boxes;
+pub(crate) mod change;
 pub(crate) mod checkout;
-pub(crate) mod choose_agent;
+pub mod choose_agent;
 pub(crate) mod conduct;
+pub mod conduct_args;
 pub mod config;
+pub(crate) mod drive;
 pub(crate) mod ending;
+pub(crate) mod exit;
+pub(crate) mod find_run;
 pub(crate) mod find_workflow;
+pub(crate) mod host_files;
 pub(crate) mod input;
+pub mod instruction;
+pub(crate) mod links;
 pub mod preflight;
 pub(crate) mod rebuild;
 pub(crate) mod rescue;
+pub mod resume_run;
 pub(crate) mod review;
+pub mod run_workflow;
+pub(crate) mod select;
 pub(crate) mod sessions;
 pub(crate) mod stall;
 pub mod store;
 pub mod supervisor;
+pub(crate) mod surroundings;
 pub(crate) mod usage;
 pub(crate) mod verify;

@@ -1,6 +1,5 @@
 //! Verbs of the command line as programs: one file each, arguments included.
 
-pub(crate) mod adopt;
 mod approve;
 pub mod auto;
 mod doctor;
@@ -11,17 +10,17 @@ mod hook;
 mod init;
 mod install;
 mod lint;
-pub(crate) mod locate;
+mod locate;
 mod new;
 mod normalize;
 pub mod permit;
 mod prepare;
-pub(crate) mod resume;
-pub(crate) mod run;
+mod resume;
+mod run;
 mod schema;
 mod session;
 pub(crate) mod status;
-pub(crate) mod step;
+mod step;
 
 pub use approve::{ApproveArgs, approve};
 pub use doctor::{DoctorArgs, doctor};
@@ -37,14 +36,14 @@ pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use prepare::{PrepareArgs, prepare};
 pub use resume::{Interrupted, ResumeArgs, resume};
-pub use run::{ConductArgs, RunArgs, run};
+pub use run::{RunArgs, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
     session_show, session_stop,
 };
 pub use status::{
-    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, instruction, next, receipt, report,
-    status, summary,
+    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
+    summary,
 };
 pub use step::{StepAction, StepArgs, step};

@@ -12,7 +12,7 @@ use crate::text;
 
 /// How the agent's turn ended.
 #[derive(Debug)]
-pub(crate) enum Turn {
+pub(crate) enum Acted {
     /// The action is done, says the agent.
     Done,
     /// The attempt failed.
@@ -26,9 +26,9 @@ pub(crate) enum Turn {
     Interrupted,
 }
 
-impl Turn {
-    fn failed(reason: impl Into<String>) -> Turn {
-        Turn::Failed { reason: reason.into(), output: String::new() }
+impl Acted {
+    fn failed(reason: impl Into<String>) -> Acted {
+        Acted::Failed { reason: reason.into(), output: String::new() }
     }
 }
 
@@ -39,14 +39,14 @@ pub(crate) async fn act(
     run: &Run,
     record: &StepRecord,
     timeout_ms: u64,
-) -> Turn {
+) -> Acted {
     let paths = Paths::new(&run.place.execution_root, &run.id);
     let attempt = format!("{}-{}", record.step.number, record.attempts);
     match agent {
         Agent::You => act_by_person(io, record).await,
         Agent::Script => match &record.step.script {
             // A step without a script has nothing to act on; its checks decide.
-            None => Turn::Done,
+            None => Acted::Done,
             Some(script) => {
                 let command = Command::Shell { shell: script.shell, line: script.text.clone() };
                 let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
@@ -58,7 +58,7 @@ pub(crate) async fn act(
             let file = paths.prompt(&attempt);
             let bytes = prompt.clone().into_bytes();
             if let Err(failure) = io.write(&file, bytes, Expect::Any, Durability::Relaxed).await {
-                return Turn::failed(format!("the prompt could not be written: {failure}"));
+                return Acted::failed(format!("the prompt could not be written: {failure}"));
             }
             let command = match agent {
                 Agent::Preset(preset) => preset.command(&prompt),
@@ -108,15 +108,15 @@ fn spec(
     }
 }
 
-fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Turn {
+fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Acted {
     let end = match end {
         Ok(end) => end,
-        Err(failure) if failure.kind == FailureKind::Interrupted => return Turn::Interrupted,
-        Err(failure) => return Turn::failed(format!("{who} failed: {failure}")),
+        Err(failure) if failure.kind == FailureKind::Interrupted => return Acted::Interrupted,
+        Err(failure) => return Acted::failed(format!("{who} failed: {failure}")),
     };
     let reason = match end.status {
-        ProcessStatus::Exited(0) => return Turn::Done,
-        ProcessStatus::Interrupted => return Turn::Interrupted,
+        ProcessStatus::Exited(0) => return Acted::Done,
+        ProcessStatus::Interrupted => return Acted::Interrupted,
         ProcessStatus::Exited(127) => {
             format!("{who} failed: exit code 127 (a command was not found)")
         }
@@ -131,19 +131,19 @@ fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms:
         output.push('\n');
     }
     output += &recorded(&end.stderr);
-    Turn::Failed { reason, output }
+    Acted::Failed { reason, output }
 }
 
-async fn act_by_person(io: &Io, record: &StepRecord) -> Turn {
+async fn act_by_person(io: &Io, record: &StepRecord) -> Acted {
     let step = &record.step;
     io.note(format!("\n{}\n", text::printable(&step.action))).await;
     let question = "Press Enter when it is done, or type `fail` and why: ";
     match io.ask(question).await {
         Ok(answer) => match answer.trim().strip_prefix("fail") {
-            None => Turn::Done,
-            Some(why) => Turn::failed(format!("you said: fail {}", why.trim())),
+            None => Acted::Done,
+            Some(why) => Acted::failed(format!("you said: fail {}", why.trim())),
         },
-        Err(failure) if failure.kind == FailureKind::Interrupted => Turn::Interrupted,
-        Err(failure) => Turn::failed(format!("nobody is there to act: {failure}")),
+        Err(failure) if failure.kind == FailureKind::Interrupted => Acted::Interrupted,
+        Err(failure) => Acted::failed(format!("nobody is there to act: {failure}")),
     }
 }

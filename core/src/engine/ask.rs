@@ -1,22 +1,23 @@
 //! Asking the person at the terminal what only a person may decide.
 
-use crate::effect::{FailureKind, Io};
-use crate::engine::conduct::Stop;
+use crate::effect::Io;
 use crate::engine::store::Store;
 use crate::run::{Decision, Event, Mode, Question, Run, StepRecord, exceeded};
 use crate::text;
 use crate::workflow::Budgets;
 
-/// What came of asking.
-pub(crate) enum Answer {
+/// What came of asking a person.
+pub(crate) enum Consulted {
     /// The person decided.
-    Event(Event),
-    /// Nobody is there, or nobody answers sensibly.
+    Decided(Event),
+    /// Nobody is there, or no answer was understood.
     Nobody,
+    /// The person pressed Ctrl-C.
+    Interrupted,
 }
 
 /// What a person can say to a yes-or-no question.
-enum Reply {
+enum Understood {
     Yes,
     No,
     Details,
@@ -33,35 +34,35 @@ pub(crate) fn is_attended(io: &Io) -> bool {
 }
 
 /// Asks the person at the terminal, if there is one.
-pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Result<Answer, Stop> {
+pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
     if !is_attended(io) {
-        return Ok(Answer::Nobody);
+        return Consulted::Nobody;
     }
     let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
     for _ in 0..TRIES {
         let line = match io.ask(text.as_str()).await {
             Ok(line) => line,
-            Err(failure) if failure.kind == FailureKind::Interrupted => {
-                return Err(Stop::Interrupted);
-            }
-            Err(_) => return Ok(Answer::Nobody),
+            Err(failure) if failure.is_interrupted() => return Consulted::Interrupted,
+            Err(_) => return Consulted::Nobody,
         };
         match understand(&line) {
-            Reply::Yes => return Ok(Answer::Event(consent(question))),
-            Reply::No => return Ok(dissent(question).map_or(Answer::Nobody, Answer::Event)),
-            Reply::Details => io.note(details(store, question)).await,
-            Reply::Unclear => io.note("Please answer yes, no or show-details.").await,
+            Understood::Yes => return Consulted::Decided(consent(question)),
+            Understood::No => {
+                return dissent(question).map_or(Consulted::Nobody, Consulted::Decided);
+            }
+            Understood::Details => io.note(details(store, question)).await,
+            Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
     }
-    Ok(Answer::Nobody)
+    Consulted::Nobody
 }
 
-fn understand(line: &str) -> Reply {
+fn understand(line: &str) -> Understood {
     match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" | "approve" | "approved" | "continue" | "ok" => Reply::Yes,
-        "n" | "no" | "reject" | "rejected" | "stop" => Reply::No,
-        "s" | "d" | "show" | "details" | "show-details" | "show details" => Reply::Details,
-        _ => Reply::Unclear,
+        "y" | "yes" | "approve" | "approved" | "continue" | "ok" => Understood::Yes,
+        "n" | "no" | "reject" | "rejected" | "stop" => Understood::No,
+        "s" | "d" | "show" | "details" | "show-details" | "show details" => Understood::Details,
+        _ => Understood::Unclear,
     }
 }
 

@@ -4,81 +4,45 @@
 //! transitions between two effects share one durable write.
 
 use crate::agent::Agent;
-use crate::effect::{Exit, FailureKind, Io};
-use crate::engine::act::{self, Turn, act};
+use crate::effect::{Exit, Io};
+use crate::engine::act::{Acted, act};
+use crate::engine::ask::Consulted;
+use crate::engine::conduct_args::Conduct;
+use crate::engine::ending::Halt;
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
-use crate::engine::verify::{Conditions, Verification, repeat_checks, verify_step};
+use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review, usage};
-use crate::run::{
-    Decision, Event, Mode, Next, Platform, Refusal, RunStatus, StepStatus, step_line, step_list,
-};
-
-/// How a run is conducted by this process.
-#[derive(Debug)]
-pub(crate) struct Conduct {
-    /// Who acts.
-    pub(crate) agent: Agent,
-    /// Time for one attempt.
-    pub(crate) agent_timeout_ms: u64,
-    /// How checks are evaluated.
-    pub(crate) conditions: Conditions,
-    /// Print the whole list at each transition.
-    pub(crate) verbose: bool,
-    /// Form of the final summary.
-    pub(crate) platform: Platform,
-    /// The final summary is JSON.
-    pub(crate) json: bool,
-    /// Options with which the run is conducted like this again, each after a space.
-    pub(crate) again: String,
-}
-
-/// Why the loop ended.
-pub(crate) enum Stop {
-    /// The run is over, blocked or paused; its record says which.
-    AtRest,
-    /// The person interrupted.
-    Interrupted,
-    /// The host or another process stood in the way.
-    Failed(StoreError),
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Stop {
-        match error {
-            StoreError::Failed(failure) if failure.kind == FailureKind::Interrupted => {
-                Stop::Interrupted
-            }
-            error @ (StoreError::Missing
-            | StoreError::Unreadable(_)
-            | StoreError::Failed(_)
-            | StoreError::Overtaken(_)) => Stop::Failed(error),
-        }
-    }
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        Stop::Failed(StoreError::Overtaken(refusal))
-    }
-}
+use crate::run::{Decision, Event, Mode, Next, RunStatus, StepStatus, step_line, step_list};
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let mut stall = Stall::default();
-    let stop = loop {
-        if let Err(stop) = take_turn(io, &mut store, how, &mut stall).await {
-            break stop;
+    let mut merges;
+    let halt = loop {
+        merges = store.merges();
+        if let Err(halt) = take_turn(io, &mut store, how, &mut stall).await {
+            break halt;
         }
     };
-    let stop = match stop {
-        Stop::Interrupted => match pause(&mut store, "interrupted").await {
-            Ok(()) => Stop::Interrupted,
-            Err(stop) => stop,
+    let halt = match halt {
+        Halt::Interrupted => match pause(&mut store, "interrupted").await {
+            Ok(()) => Halt::Interrupted,
+            Err(halt) => halt,
         },
-        Stop::AtRest | Stop::Failed(_) => stop,
+        Halt::AtRest | Halt::Failed(_) | Halt::Refused(_) => halt,
     };
-    ending::tell(io, &store, how, stop).await
+    // `next` names only what `apply` accepts: a refusal has to come from a record that somebody
+    // else changed during this turn. Otherwise it is our own mistake.
+    let halt = match halt {
+        Halt::Refused(refusal) => match store.was_changed_since(merges).await {
+            Ok(true) => Halt::Failed(StoreError::Overtaken(refusal)),
+            Ok(false) => Halt::Refused(refusal),
+            Err(error) => Halt::Failed(error),
+        },
+        Halt::AtRest | Halt::Interrupted | Halt::Failed(_) => halt,
+    };
+    ending::tell(io, &store, how, halt).await
 }
 
 async fn take_turn(
@@ -86,13 +50,13 @@ async fn take_turn(
     store: &mut Store,
     how: &Conduct,
     stall: &mut Stall,
-) -> Result<(), Stop> {
+) -> Result<(), Halt> {
     match store.run().next() {
         Next::Start { step, attempt } => {
             if attempt > 1
                 && let Some(why) = stall.look(io, store, &how.agent, step).await
             {
-                return Err(pause(store, &why).await.err().unwrap_or(Stop::AtRest));
+                return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
             }
             store.apply(Event::StepStarted { step })?;
             say_step(store, how, step);
@@ -100,14 +64,14 @@ async fn take_turn(
         Next::Act { step } => {
             store.commit().await?;
             let record = store.run().step(step).expect("`next` names steps that exist");
-            let turn = act(io, &how.agent, store.run(), record, how.agent_timeout_ms).await;
+            let acted = act(io, &how.agent, store.run(), record, how.agent_timeout_ms).await;
             report_usage(io, store, how, step).await?;
-            record_turn(store, how, step, turn)?;
+            record_acted(store, how, step, acted)?;
         }
         Next::Verify { step } => {
             let record = store.run().step(step).expect("`next` names steps that exist");
             match verify_step(io, store.run(), record, &how.conditions).await {
-                Verification::Interrupted => return Err(Stop::Interrupted),
+                Verification::Interrupted => return Err(Halt::Interrupted),
                 Verification::Finished(results) => {
                     store.apply(Event::StepVerified { step, results })?;
                 }
@@ -125,35 +89,36 @@ async fn take_turn(
         Next::Review { step } => {
             store.commit().await?;
             let event = review::perform(io, store.run(), step, how.agent_timeout_ms).await;
-            store.apply(event.ok_or(Stop::Interrupted)?)?;
+            store.apply(event.ok_or(Halt::Interrupted)?)?;
         }
         Next::Repeat => {
             store.commit().await?;
             let repeated = repeat_checks(io, store.run(), &how.conditions).await;
-            let (repeated, failures) = repeated.ok_or(Stop::Interrupted)?;
+            let (repeated, failures) = repeated.ok_or(Halt::Interrupted)?;
             store.apply(Event::ChecksRepeated { repeated, failures })?;
         }
         Next::Finalize => store.apply(Event::RunFinalized)?,
         Next::Ask(question) => {
             store.commit().await?;
-            match ask::person(io, store, &question).await? {
-                ask::Answer::Event(event) => answer(store, how, event)?,
-                ask::Answer::Nobody => {
+            match ask::person(io, store, &question).await {
+                Consulted::Decided(event) => record_decision(store, how, event)?,
+                Consulted::Nobody => {
                     let reason = ask::reason(store.run(), &question);
-                    return Err(pause(store, &reason).await.err().unwrap_or(Stop::AtRest));
+                    return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
                 }
+                Consulted::Interrupted => return Err(Halt::Interrupted),
             }
         }
         Next::Blocked(_) | Next::Finished => {
             store.commit().await?;
-            return Err(Stop::AtRest);
+            return Err(Halt::AtRest);
         }
     }
     Ok(())
 }
 
 /// Records a person's answer and says what it means.
-fn answer(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Stop> {
+fn record_decision(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Halt> {
     let gate = match &event {
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
@@ -166,7 +131,7 @@ fn answer(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Stop> {
 }
 
 /// Records what the agent of the attempt says it used.
-async fn report_usage(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Stop> {
+async fn report_usage(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Halt> {
     match &how.agent {
         Agent::Preset(_) | Agent::CommandLine(_) => {}
         Agent::Script | Agent::You => return Ok(()),
@@ -177,20 +142,20 @@ async fn report_usage(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> R
     Ok(store.apply(Event::UsageReported(usage))?)
 }
 
-fn record_turn(store: &mut Store, how: &Conduct, step: u32, turn: Turn) -> Result<(), Stop> {
-    match turn {
-        act::Turn::Done => store.apply(Event::StepActed { step })?,
-        act::Turn::Failed { reason, output } => {
+fn record_acted(store: &mut Store, how: &Conduct, step: u32, acted: Acted) -> Result<(), Halt> {
+    match acted {
+        Acted::Done => store.apply(Event::StepActed { step })?,
+        Acted::Failed { reason, output } => {
             store.apply(Event::ActionFailed { step, reason, output })?;
             say_failure(store, how, step);
         }
-        act::Turn::Interrupted => return Err(Stop::Interrupted),
+        Acted::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())
 }
 
 /// Makes the run wait for a person, durably.
-async fn pause(store: &mut Store, reason: &str) -> Result<(), Stop> {
+async fn pause(store: &mut Store, reason: &str) -> Result<(), Halt> {
     if store.run().status == RunStatus::Running {
         store.apply(Event::RunPaused { reason: reason.to_owned() })?;
     }

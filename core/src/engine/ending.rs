@@ -3,16 +3,47 @@
 use crate::documents;
 use crate::effect::{Exit, FailureKind, Io};
 use crate::engine::ask;
-use crate::engine::conduct::{Conduct, Stop};
+use crate::engine::conduct_args::Conduct;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::Mode;
-use crate::run::{Next, Question, Run, RunStatus, exceeded, render_summary};
+use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary};
+
+/// Why the loop ended.
+pub(crate) enum Halt {
+    /// The run is over, blocked or paused; its record says which.
+    AtRest,
+    /// The person interrupted.
+    Interrupted,
+    /// The host or another process stood in the way.
+    Failed(StoreError),
+    /// The record refused what [`Run::next`] named: a bug, unless another process changed it.
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Halt {
+        Halt::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Halt {
+        match error {
+            StoreError::Failed(failure) if failure.is_interrupted() => Halt::Interrupted,
+            error @ (StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Failed(_)
+            | StoreError::Overtaken(_)) => Halt::Failed(error),
+        }
+    }
+}
 
 /// Says how the run stands and returns the exit code for it.
-pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> Exit {
-    match stop {
-        Stop::Failed(error) => tell_failure(io, store, how, &error).await,
-        Stop::Interrupted => {
+pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> Exit {
+    match halt {
+        Halt::Failed(error) => tell_failure(io, store, how, &error).await,
+        Halt::Refused(refusal) => tell_bug(io, store, how, &refusal).await,
+        Halt::Interrupted => {
             io.note(format!(
                 "Interrupted; the record is saved.\n{}",
                 go_on(store.run(), &how.again)
@@ -21,7 +52,7 @@ pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, stop: Stop) -> E
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Stop::AtRest => tell_rest(io, store, how).await,
+        Halt::AtRest => tell_rest(io, store, how).await,
     }
 }
 
@@ -52,6 +83,17 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
     ))
     .await;
     Exit::Refused
+}
+
+async fn tell_bug(io: &Io, store: &Store, how: &Conduct, refusal: &Refusal) -> Exit {
+    let resume = resume_command(store.run(), &how.again);
+    io.note(format!(
+        "error: a bug in onloop: the run could not go on: {refusal}\n  Nothing recorded is lost. \
+         Please report it, with the file that this makes:\n    \
+         ONLOOP_TRACE=trace.jsonl {resume}"
+    ))
+    .await;
+    Exit::Bug
 }
 
 async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
@@ -114,7 +156,7 @@ async fn tell_place(io: &Io, run: &Run) {
 }
 
 /// The exact commands that take the run further; `again` are the options with which it is
-/// conducted as it was (see [`crate::verb::run::ConductArgs::options`]).
+/// conducted as it was (see [`crate::engine::conduct_args::ConductArgs::options`]).
 pub(crate) fn go_on(run: &Run, again: &str) -> String {
     let id = &run.id;
     let resume = resume_command(run, again);

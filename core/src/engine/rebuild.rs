@@ -1,6 +1,7 @@
 //! Damaged records: kept aside, never overwritten, and begun anew from the workflow file.
 
 use crate::effect::{Durability, Exit, Expect, Io};
+use crate::engine::begin::read_plan;
 use crate::engine::store::{Paths, Store};
 use crate::limits;
 use crate::run::{Beginning, Event, Place, Run};
@@ -10,7 +11,7 @@ use crate::workflow;
 /// Puts the damaged record of run `id` aside and begins it anew from `file`. Steps whose box
 /// is ticked are verified before anything is done again.
 pub(crate) async fn rebuild(io: &Io, root: &str, id: &str, file: &str) -> Result<Store, Exit> {
-    let plan = crate::verb::run::read_plan(io, file).await?;
+    let plan = read_plan(io, file).await?;
     let ticked = ticked_steps(io, file).await;
     set_aside(io, root, id).await.map_err(|_| Exit::Refused)?;
     let workflow_path = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());

@@ -32,6 +32,7 @@ pub struct Store {
     notes: Vec<String>,
     report_at: Option<Timestamp>,
     boxes: Boxes,
+    merges: u32,
 }
 
 /// Where a run keeps its files, below its execution root.
@@ -198,6 +199,7 @@ impl Store {
             notes: Vec::new(),
             report_at: None,
             boxes: Boxes::default(),
+            merges: 0,
         };
         store.write_report(true).await?;
         Ok(store)
@@ -260,6 +262,7 @@ impl Store {
             notes: Vec::new(),
             report_at: None,
             boxes: Boxes::default(),
+            merges: 0,
         };
         if store.run.id != id {
             let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
@@ -275,6 +278,21 @@ impl Store {
     /// The run as it is, including changes that are not committed yet.
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// How often this store took over what another process had written.
+    pub(crate) fn merges(&self) -> u32 {
+        self.merges
+    }
+
+    /// Whether another process has changed the record since [`Store::merges`] was `merges`,
+    /// be it that this store knows of it or not yet.
+    pub(crate) async fn was_changed_since(&self, merges: u32) -> Result<bool, StoreError> {
+        if self.merges != merges {
+            return Ok(true);
+        }
+        let there = Store::open(&self.io, &self.paths.root, &self.paths.id).await?;
+        Ok(there.run.revision != self.run.revision - self.pending.len() as u64)
     }
 
     /// Where the run keeps its files.
@@ -347,6 +365,7 @@ impl Store {
         self.version = theirs.version;
         self.snapshot_bytes = theirs.snapshot_bytes;
         self.journal = theirs.journal;
+        self.merges += 1;
         for (at, event) in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }

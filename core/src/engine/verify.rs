@@ -19,6 +19,17 @@ pub(crate) struct Conditions {
     pub(crate) browser_checker: Option<String>,
 }
 
+impl Conditions {
+    /// How this process evaluates the checks of `run`.
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64) -> Conditions {
+        Conditions {
+            root: run.place.execution_root.clone(),
+            timeout_ms,
+            browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+        }
+    }
+}
+
 /// Results of a verification, or that the person interrupted it.
 #[derive(Debug)]
 pub(crate) enum Verification {

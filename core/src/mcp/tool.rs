@@ -3,13 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use crate::engine::choose_agent::AgentArgs;
+use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
 use crate::preflight::Mode;
 use crate::text::{ellipsis, one_line};
 use crate::verb::permit::ExplainArgs;
 use crate::verb::{
-    ConductArgs, DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs, ReportArgs,
-    ResumeArgs, RunArgs, StatusArgs, StepAction, StepArgs,
+    DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs, ReportArgs, ResumeArgs,
+    RunArgs, StatusArgs, StepAction, StepArgs,
 };
 
 /// A tool.

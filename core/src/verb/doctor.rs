@@ -2,6 +2,7 @@
 
 use crate::effect::{Command, Exit, Io, ProcessStatus};
 use crate::engine::config;
+use crate::engine::host_files::{known, look, quiet, setting};
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
 use crate::install::{
@@ -9,7 +10,6 @@ use crate::install::{
 };
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
-use crate::verb::install::{known, look, quiet, setting};
 use crate::workflow::Shell;
 
 /// Arguments of `onloop doctor`.

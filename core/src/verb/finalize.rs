@@ -2,11 +2,12 @@
 
 use crate::documents;
 use crate::effect::{Exit, Io};
-use crate::engine::verify::repeat_checks;
+use crate::engine::change::change;
+use crate::engine::exit::step_by_step;
+use crate::engine::select::open;
+use crate::engine::verify::{Conditions, repeat_checks};
+use crate::limits;
 use crate::run::{Event, Next};
-use crate::verb::gate::change;
-use crate::verb::resume::open;
-use crate::verb::step::conditions;
 
 /// Arguments of `onloop finalize`.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +25,7 @@ pub struct FinalizeArgs {
 pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
     match end(io, args).await {
         Ok(()) => Exit::Done,
-        Err(Exit::Interrupted) => Exit::Interrupted,
-        Err(_) => Exit::Failed,
+        Err(exit) => step_by_step(exit),
     }
 }
 
@@ -33,7 +33,8 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let mut store = open(io, args.run_id.as_deref()).await?;
     if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
-            let repeated = repeat_checks(io, store.run(), &conditions(io, store.run())).await;
+            let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
+            let repeated = repeat_checks(io, store.run(), &conditions).await;
             let (repeated, failures) = repeated.ok_or(Exit::Interrupted)?;
             change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
         }

@@ -10,12 +10,12 @@ mod scene;
 
 use crate::documents;
 use crate::effect::{Exit, Failure, FailureKind, Io};
+use crate::engine::drive::drive_alone;
+use crate::engine::find_run::roots_of;
 use crate::engine::store::{Paths, Store, StoreError, prepare_folder};
 use crate::limits;
 use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
 use crate::text;
-use crate::verb::locate::roots_of;
-use crate::verb::resume::drive_alone;
 use plan::Wish;
 use scene::Scene;
 

@@ -1,10 +1,11 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
 use crate::effect::{Exit, Io};
-use crate::engine::ask;
-use crate::engine::store::{Store, StoreError};
+use crate::engine::ask::{self, Consulted};
+use crate::engine::change::change;
+use crate::engine::select::open;
+use crate::engine::store::Store;
 use crate::run::{BlockReason, Decision, Event, Mode, Question, Refusal, Run, StepStatus};
-use crate::verb::resume::open;
 
 /// Arguments of `onloop gate`.
 #[derive(Clone, Debug)]
@@ -111,16 +112,18 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
             let word = decision.word();
             io.note(format!("An agent proposes that step {step} is {word}.")).await;
             match ask::person(io, &store, &question).await {
-                Ok(ask::Answer::Event(event)) => event,
-                Ok(ask::Answer::Nobody) => {
+                Consulted::Decided(event) => event,
+                Consulted::Nobody => {
                     let id = &store.run().id;
                     io.note(format!(
-                        "ERROR: {refusal}, and nobody could be asked here. A person decides                          with one of:\n  onloop gate {step} approved --run-id {id}\n  onloop gate                          {step} rejected --run-id {id}"
+                        "ERROR: {refusal}, and nobody could be asked here. A person decides with \
+                         one of:\n  onloop gate {step} approved --run-id {id}\n  \
+                         onloop gate {step} rejected --run-id {id}"
                     ))
                     .await;
                     return Err(Exit::Refused);
                 }
-                Err(_) => return Err(Exit::Interrupted),
+                Consulted::Interrupted => return Err(Exit::Interrupted),
             }
         }
         Err(refusal) => {
@@ -148,24 +151,5 @@ fn question(run: &Run, step: u32) -> Question {
             | StepStatus::Blocked(BlockReason::Other(_)),
         )
         | None => Question::Gate { step },
-    }
-}
-
-/// Applies one event and makes it durable; a refusal is said in the words that agents match.
-pub(crate) async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
-    if let Err(refusal) = store.apply(event) {
-        io.note(format!("ERROR: {refusal}")).await;
-        return Err(Exit::Failed);
-    }
-    match store.commit().await {
-        Ok(()) => Ok(()),
-        Err(StoreError::Overtaken(refusal)) => {
-            io.note(format!("ERROR: {refusal}")).await;
-            Err(Exit::Failed)
-        }
-        Err(error) => {
-            io.note(format!("ERROR: {error}")).await;
-            Err(Exit::Failed)
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! `onloop init FILE`: begin a record that an agent drives step by step.
 
 use crate::effect::{Exit, Io};
+use crate::engine::begin::{create, read_plan};
+use crate::engine::exit::step_by_step;
 use crate::preflight::{Mode, Prepared};
-use crate::verb::run::{create, read_plan};
 
 /// Arguments of `onloop init`.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +50,7 @@ pub async fn init(io: &Io, args: &InitArgs) -> Exit {
             io.result(id + "\n").await;
             Exit::Done
         }
-        Err(Exit::Interrupted) => Exit::Interrupted,
-        Err(_) => Exit::Failed,
+        Err(exit) => step_by_step(exit),
     }
 }
 

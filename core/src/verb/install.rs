@@ -4,14 +4,12 @@
 //! of them as they are.
 
 use crate::effect::{
-    Command, Durability, Exit, Expect, Failure, FailureKind, FileKind, Io, ProcessSpec,
-    ProcessStatus, Version,
+    Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
-use crate::engine::{checkout, config};
-use crate::hooks::Host;
-use crate::install::{Piece, Scope, Setting, Waits, advice, diff, pieces, user_folder};
+use crate::engine::host_files::{known, look, quiet, setting};
+use crate::install::{Piece, Scope, advice, diff, pieces};
 use crate::limits;
-use crate::text::{ellipsis, one_line, printable};
+use crate::text::{one_line, printable};
 
 /// Arguments of `onloop install` and `onloop uninstall`.
 #[derive(Clone, Debug, Default)]
@@ -139,44 +137,11 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
     Exit::Done
 }
 
-/// The host of that name; says so where there is none.
-pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = Host::from_word(word);
-    if host.is_none() {
-        let words: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
-        let word = ellipsis(&one_line(word), 64);
-        let words = words.join(", ");
-        io.note(format!("error: `{word}` is no host; expected one of {words}")).await;
-    }
-    host
-}
-
 async fn refuse(io: &Io, why: &[String], exit: Exit) -> Exit {
     for why in why {
         io.note(format!("error: {}", printable(why))).await;
     }
     exit
-}
-
-/// Where things are on this machine.
-pub(crate) async fn setting(io: &Io, host: Host, scope: Scope) -> Result<Setting, String> {
-    let program = io.start().program.clone();
-    if program.is_empty() {
-        return Err("this host of onloop cannot be started by others, so no hook can".to_owned());
-    }
-    let home = io.env("HOME").or_else(|| io.env("USERPROFILE"));
-    let Some(home) = home.map(|home| home.trim_end_matches('/').to_owned()) else {
-        return Err("`HOME` is not set, so nobody knows where your settings are".to_owned());
-    };
-    let cwd = io.start().cwd.clone();
-    let project = checkout::find(io, &cwd).await.map_or(cwd, |checkout| checkout.root);
-    let configured = match scope {
-        Scope::User => &home,
-        Scope::Project => &project,
-    };
-    let waits = Waits::of(&config::load(io, configured).await.config);
-    let user_folder = user_folder(host, &home, |name| io.env(name));
-    Ok(Setting { program, scope, home, project, user_folder, waits })
 }
 
 /// What is to become of one file.
@@ -216,25 +181,6 @@ async fn uninstall_change(io: &Io, piece: Piece) -> Result<Change, String> {
     };
     let stays = was_there || !remains.is_nothing;
     Ok(Change { piece, path, found, wanted: stays.then_some(remains.text) })
-}
-
-/// What is at a path, and the path behind symbolic links.
-pub(crate) async fn look(
-    io: &Io,
-    path: &str,
-) -> Result<(String, Option<(String, Version)>), String> {
-    let problem = |failure: Failure| format!("`{path}`: {failure}");
-    let is_link = io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
-    // A link is how people keep their settings elsewhere; it stays one.
-    let target = if is_link { io.canonical(path).await.map_err(problem)? } else { path.to_owned() };
-    match io.read(&target, limits::HOST_FILE_BYTES).await {
-        Ok((bytes, version)) => match String::from_utf8(bytes) {
-            Ok(text) => Ok((target, Some((text, version)))),
-            Err(_) => Err(format!("`{path}` is not UTF-8")),
-        },
-        Err(failure) if failure.kind == FailureKind::NotFound => Ok((target, None)),
-        Err(failure) => Err(problem(failure)),
-    }
 }
 
 /// Shows every change as a diff, on standard output.
@@ -325,23 +271,5 @@ async fn make_executable(io: &Io, path: &str) -> Result<(), Failure> {
             let why = one_line(&end.stderr.text());
             Err(Failure::new(FailureKind::Other, format!("cannot make it executable: {why}")))
         }
-    }
-}
-
-/// A short program that nobody watches.
-pub(crate) fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
-    ProcessSpec {
-        command,
-        cwd: ".".to_owned(),
-        env_remove: Vec::new(),
-        env_set: Vec::new(),
-        stdin,
-        timeout_ms: Some(limits::CANARY_TIMEOUT_MS),
-        capture_bytes: limits::CAPTURE_BYTES,
-        stream_to: None,
-        label: None,
-        interactive: false,
-        wake_after_ms: None,
-        wake_on_input: false,
     }
 }

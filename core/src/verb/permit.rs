@@ -1,13 +1,10 @@
 //! `onloop permit`: what the permission engine says, and why.
 
-pub(crate) mod links;
-pub(crate) mod surroundings;
-
 use crate::documents::permission as document;
 use crate::documents::permission::{BatchLine, TrustList};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
-use crate::engine::checkout;
 use crate::engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
+use crate::engine::{checkout, links, surroundings};
 use crate::limits;
 use crate::permission::{Call, Context, Decision, Session, decide, explain};
 use crate::syntax::strict_json;

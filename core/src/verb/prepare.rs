@@ -2,9 +2,10 @@
 
 use crate::documents;
 use crate::effect::{Exit, Io};
+use crate::engine::begin::read_plan;
+use crate::engine::exit::step_by_step;
 use crate::engine::preflight::preflight;
 use crate::preflight::{Mode, OnExisting, PreflightFlags};
-use crate::verb::run::read_plan;
 
 /// Arguments of `onloop prepare`.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +34,7 @@ pub struct PrepareArgs {
 pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
     let plan = match read_plan(io, &args.file).await {
         Ok(plan) => plan,
-        Err(exit) => return failed(exit),
+        Err(exit) => return step_by_step(exit),
     };
     let flags = PreflightFlags {
         mode: args.mode,
@@ -46,14 +47,6 @@ pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
             io.result(documents::prepared::render(&prepared, &args.executor_mode) + "\n").await;
             Exit::Done
         }
-        Err(exit) => failed(exit),
-    }
-}
-
-/// The step-by-step verbs know one code for everything that went wrong.
-fn failed(exit: Exit) -> Exit {
-    match exit {
-        Exit::Interrupted => Exit::Interrupted,
-        _ => Exit::Failed,
+        Err(exit) => step_by_step(exit),
     }
 }

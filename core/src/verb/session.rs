@@ -2,11 +2,12 @@
 
 use crate::documents::session as document;
 use crate::effect::{Exit, Io};
+use crate::engine::find_run::root_of;
+use crate::engine::instruction::instruction;
 use crate::engine::sessions::{Change, Problem, Sessions};
 use crate::engine::store::Store;
 use crate::handsoff::{Ending, Session, SessionId};
 use crate::text;
-use crate::verb::locate;
 
 /// Arguments of `onloop session list`.
 #[derive(Clone, Debug, Default)]
@@ -140,11 +141,11 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
         Err(problem) => return refuse(io, &problem).await,
     };
     if let Some(run) = &session.run_id
-        && let Some(root) = locate::root_of(io, run).await
+        && let Some(root) = root_of(io, run).await
         && let Ok(store) = Store::open(io, &root, run).await
         && !store.run().is_over()
     {
-        let (action, _, command) = crate::verb::status::instruction(store.run());
+        let (action, _, command) = instruction(store.run());
         let next = command.map_or_else(String::new, |command| format!(": {command}"));
         io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
         return Exit::Failed;

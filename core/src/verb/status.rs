@@ -3,10 +3,11 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::ending::go_on;
-use crate::run::{Next, Platform, Question, Run, render_report, render_summary, step_list};
+use crate::engine::find_run::{Found, find_all};
+use crate::engine::instruction::instruction;
+use crate::engine::select::open;
+use crate::run::{Platform, Run, render_report, render_summary, step_list};
 use crate::text;
-use crate::verb::locate::{Found, find_all};
-use crate::verb::resume::open;
 
 /// Arguments of `onloop status`.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +47,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
         found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
     }
     if args.json {
-        let all: Vec<_> = found.iter().map(entry_document).collect();
+        let all: Vec<_> = found.iter().map(Found::document).collect();
         let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
         io.result(json + "\n").await;
         return Exit::Done;
@@ -107,37 +108,6 @@ fn entry(found: &Found) -> String {
         run.last_update.to_rfc3339(),
         found.root
     )
-}
-
-/// One element of `status --json`, with the keys that older locators print.
-pub(crate) fn entry_document(found: &Found) -> serde_json::Value {
-    let state_file = crate::engine::store::Paths::new(&found.root, &found.id).state();
-    match found.run() {
-        Ok(run) => serde_json::json!({
-            "run_id": run.id,
-            "status": run.status.word(),
-            "current_step": run.current_step(),
-            "total_steps": run.steps.len(),
-            "branch": run.place.branch,
-            "executor_mode": run.place.executor_mode,
-            "last_update": run.last_update.to_rfc3339(),
-            "workflow_path": run.place.workflow_path,
-            "source_workflow_path": run.place.source_workflow_path,
-            "repo_root": run.place.repo_root,
-            "execution_root": run.place.execution_root,
-            "worktree_path": run.place.worktree_path,
-            "report_path": run.place.report_path,
-            "state_file": state_file,
-            "run_root": found.root,
-        }),
-        Err(error) => serde_json::json!({
-            "run_id": found.id,
-            "status": "unreadable",
-            "error": error.to_string(),
-            "state_file": state_file,
-            "run_root": found.root,
-        }),
-    }
 }
 
 /// Arguments of verbs that look at one run.
@@ -235,47 +205,4 @@ pub async fn next(io: &Io, args: &NextArgs) -> Exit {
         }
     };
     with_run(io, args.run_id.as_deref(), render).await
-}
-
-/// The name of what should happen, the step and the command.
-pub fn instruction(run: &Run) -> (&'static str, Option<u32>, Option<String>) {
-    let id = &run.id;
-    let step = |step: u32, verb: &str| Some(format!("onloop step {step} {verb} --run-id {id}"));
-    let gate = |step: u32, words: &str| Some(format!("onloop gate {step} {words} --run-id {id}"));
-    let resume = || Some(format!("onloop resume {id}"));
-    if let Some(intent) = &run.finish_intent {
-        return ("finish", None, Some(intent.act.command(id)));
-    }
-    match run.next() {
-        Next::Start { step: n, .. } => ("start", Some(n), step(n, "start")),
-        Next::Act { step: n } => ("act", Some(n), step(n, "verify")),
-        Next::Verify { step: n } => ("verify", Some(n), step(n, "verify")),
-        Next::Approve { step: n, .. } => ("approve", Some(n), gate(n, "approved --mode auto")),
-        Next::Block { step: n, reason } => {
-            let reason = text::shell_word(&reason);
-            ("block", Some(n), step(n, &format!("block --reason {reason}")))
-        }
-        Next::Review { step: n } => ("review", n, resume()),
-        Next::Ask(Question::Gate { step: n }) => {
-            ("ask-gate", Some(n), gate(n, "approved|rejected"))
-        }
-        Next::Ask(Question::Review { step: n, .. }) => {
-            ("ask-review", Some(n), gate(n, "approved|rejected"))
-        }
-        Next::Ask(Question::Verdict { step: n }) => {
-            ("ask-verdict", n, Some(format!("onloop resume {id} --accept-review")))
-        }
-        Next::Ask(Question::Budget { step: n }) => {
-            ("ask-budget", Some(n), Some(format!("onloop resume {id} --raise NAME=VALUE")))
-        }
-        Next::Ask(Question::Interrupted { step: n }) => (
-            "ask-interrupted",
-            Some(n),
-            Some(format!("onloop resume {id} --interrupted redo|done")),
-        ),
-        Next::Repeat => ("repeat-checks", None, resume()),
-        Next::Finalize => ("finalize", None, resume()),
-        Next::Blocked(blocker) => ("blocked", Some(blocker.step), resume()),
-        Next::Finished => ("finished", None, None),
-    }
 }

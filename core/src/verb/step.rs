@@ -1,12 +1,12 @@
 //! `onloop step N start|verify|retry|block`: drive a run from outside, one transition a call.
 
 use crate::effect::{Exit, Io};
+use crate::engine::change::change;
+use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
 use crate::limits;
-use crate::run::{BlockReason, Event, Refusal, Run, RunStatus, StepStatus};
-use crate::verb::gate::change;
-use crate::verb::resume::open;
+use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus};
 
 /// Arguments of `onloop step`.
 #[derive(Clone, Debug)]
@@ -72,15 +72,6 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
     }
 }
 
-/// How this process evaluates the checks of a run that somebody else drives.
-pub(crate) fn conditions(io: &Io, run: &Run) -> Conditions {
-    Conditions {
-        root: run.place.execution_root.clone(),
-        timeout_ms: limits::VERIFY_TIMEOUT_MS,
-        browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
-    }
-}
-
 async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let in_progress = store
         .run()
@@ -94,7 +85,7 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         io.note(format!("ERROR: Step {number} must be in_progress before verify")).await;
         return Err(Exit::Failed);
     }
-    let conditions = conditions(io, store.run());
+    let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
     let record = store.run().step(number).expect("looked up above");
     let unverified = record.step.checks.is_empty();
     // The record is not locked meanwhile: others may read it and decide other gates.

@@ -4,6 +4,7 @@
 
 use onloop_core::documents;
 use onloop_core::documents::handsoff::{OwnWorkflow, StopDocument};
+use onloop_core::engine::instruction::instruction;
 use onloop_core::handsoff::command::{Started, detect};
 use onloop_core::handsoff::config::Config;
 use onloop_core::handsoff::prompt::{self, Facts, RunAdvice};
@@ -11,7 +12,6 @@ use onloop_core::handsoff::{Ending, Prompt, Session, SessionId, State, Stop, Ver
 use onloop_core::hooks::Host;
 use onloop_core::run::Run;
 use onloop_core::time::Timestamp;
-use onloop_core::verb::instruction;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 

@@ -9,8 +9,8 @@ use crate::auto::Profile;
 use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
 use crate::engine::choose_agent::AgentArgs;
+use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
-use crate::verb::ConductArgs;
 use crate::workflow::duration;
 
 /// Arguments of `onloop auto`.

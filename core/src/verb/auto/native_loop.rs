@@ -11,14 +11,15 @@ use crate::auto::progress::{Progress, TaskRow, TaskStatus, with_status};
 use crate::auto::record::Dispatch;
 use crate::auto::task::{TaskEnd, TaskResult, Work, finished_answer, workflow_path};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
+use crate::engine::conduct_args::ConductArgs;
+use crate::engine::find_run::{Found, find_all, is_of};
+use crate::engine::resume_run::{ResumeArgs, resume_run};
+use crate::engine::run_workflow::{RunArgs, run_workflow};
 use crate::engine::store::Paths;
 use crate::limits;
 use crate::preflight::OnExisting;
 use crate::run::{Run, RunStatus};
 use crate::text;
-use crate::verb::locate::{Found, find_all};
-use crate::verb::resume::{ResumeArgs, resume};
-use crate::verb::run::{ConductArgs, RunArgs, is_of, run};
 
 /// How often a change to the task table is tried again after somebody else changed it.
 const TRIES: usize = 5;
@@ -111,7 +112,7 @@ impl NativeLoop {
         match unfinished {
             Some(latest) => {
                 let run = Some(latest.run.id.clone());
-                resume(&io, &ResumeArgs { run, conduct, ..ResumeArgs::default() }).await
+                resume_run(&io, &ResumeArgs { run, conduct, ..ResumeArgs::default() }).await
             }
             None => {
                 let auto_approve =
@@ -124,7 +125,7 @@ impl NativeLoop {
                     on_existing: Some(OnExisting::Reuse),
                     ..RunArgs::default()
                 };
-                run(&io, &args).await
+                run_workflow(&io, &args).await
             }
         }
     }

@@ -3,10 +3,10 @@
 use super::Stop;
 use crate::effect::Io;
 use crate::effect::Repository;
+use crate::engine::find_run::ids;
 use crate::engine::store::Store;
 use crate::preflight::foreign_paths;
 use crate::run::Run;
-use crate::verb::locate::ids;
 
 /// Where the work is.
 #[derive(Clone, Debug, PartialEq, Eq)]

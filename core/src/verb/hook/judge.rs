@@ -5,12 +5,12 @@ use super::{Scene, log};
 use crate::documents::session::Answered;
 use crate::engine::approval::pending::{self, Deferred};
 use crate::engine::approval::{self, Escalation, Verdict};
+use crate::engine::{links, surroundings};
 use crate::handsoff::approval::Choice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{State, digest, transcript};
 use crate::hooks::{Answer, Host};
 use crate::permission::{Call, Context, Decision, Ruling, Session, decide};
-use crate::verb::permit::{links, surroundings};
 
 /// Before a tool is used.
 pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {

@@ -1,6 +1,8 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::{Scene, log};
+use crate::engine::find_run::ids;
+use crate::engine::instruction::instruction;
 use crate::engine::sessions::{Change, Problem, Sessions};
 use crate::engine::store::{Paths, Store};
 use crate::engine::supervisor::{self, Supervision};
@@ -12,8 +14,6 @@ use crate::hooks::{Answer, Host, StopInput};
 use crate::limits;
 use crate::run::Run;
 use crate::text;
-use crate::verb::locate::ids;
-use crate::verb::status::instruction;
 
 /// Consecutive stops after which Claude Code ends a turn, unless it is told otherwise.
 const CLAUDE_CAP: u32 = 8;

@@ -1,0 +1,110 @@
+//! How a run is conducted: what the command line says about it, and what that comes to.
+
+use crate::agent::Agent;
+use crate::effect::{Exit, Io};
+use crate::engine::choose_agent::AgentArgs;
+use crate::engine::verify::Conditions;
+use crate::limits;
+use crate::run::{Platform, Run};
+use crate::text;
+use crate::workflow;
+
+/// Arguments that say how a run is conducted.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ConductArgs {
+    /// Who acts
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub agent: AgentArgs,
+    /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub agent_timeout: Option<String>,
+    /// Longest time for one verification command [default: 10m]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub verify_timeout: Option<String>,
+    /// Form of the final summary
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "PLATFORM"))]
+    pub platform: Option<Platform>,
+    /// Print the whole list of steps at each transition
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub verbose: bool,
+    /// Print the final summary as JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+impl ConductArgs {
+    /// The options that conduct another run the same way, each after a space, as words of a
+    /// shell line. How results are shown is not part of it.
+    pub(crate) fn options(&self) -> String {
+        let options = [
+            ("--agent", &self.agent.agent),
+            ("--agent-command", &self.agent.agent_command),
+            ("--agent-timeout", &self.agent_timeout),
+            ("--verify-timeout", &self.verify_timeout),
+        ];
+        let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect()
+    }
+    /// The time limits, or that one of them was not understood, which has been said.
+    pub(crate) async fn timeouts(&self, io: &Io) -> Result<Timeouts, Exit> {
+        let read = async |flag: &str, value: &Option<String>, usual_ms: u64| {
+            let Some(value) = value else { return Ok(usual_ms) };
+            if let Some(ms) = workflow::duration::parse_ms(value) {
+                return Ok(ms);
+            }
+            let value = text::one_line(value);
+            io.note(format!(
+                "error: {flag} is `{value}`, expected a time such as 90s, 20m or 1h30m"
+            ))
+            .await;
+            Err(Exit::Usage)
+        };
+        Ok(Timeouts {
+            agent_ms: read("--agent-timeout", &self.agent_timeout, limits::AGENT_TIMEOUT_MS)
+                .await?,
+            verify_ms: read("--verify-timeout", &self.verify_timeout, limits::VERIFY_TIMEOUT_MS)
+                .await?,
+        })
+    }
+
+    /// How this process conducts `run`.
+    pub(crate) fn applied(&self, io: &Io, run: &Run, agent: Agent, timeouts: Timeouts) -> Conduct {
+        Conduct {
+            agent,
+            agent_timeout_ms: timeouts.agent_ms,
+            conditions: Conditions::of(io, run, timeouts.verify_ms),
+            verbose: self.verbose,
+            platform: self.platform.unwrap_or(Platform::Codex),
+            json: self.json,
+            again: self.options(),
+        }
+    }
+}
+
+/// Time limits of a run that this process conducts.
+pub(crate) struct Timeouts {
+    /// For one attempt of the agent.
+    agent_ms: u64,
+    /// For a verification command that has no limit of its own.
+    verify_ms: u64,
+}
+
+/// How a run is conducted by this process.
+#[derive(Debug)]
+pub(crate) struct Conduct {
+    /// Who acts.
+    pub(crate) agent: Agent,
+    /// Time for one attempt.
+    pub(crate) agent_timeout_ms: u64,
+    /// How checks are evaluated.
+    pub(crate) conditions: Conditions,
+    /// Print the whole list at each transition.
+    pub(crate) verbose: bool,
+    /// Form of the final summary.
+    pub(crate) platform: Platform,
+    /// The final summary is JSON.
+    pub(crate) json: bool,
+    /// Options with which the run is conducted like this again, each after a space.
+    pub(crate) again: String,
+}

@@ -1,0 +1,35 @@
+//! From what went wrong to the code that a shell sees: the only place that maps them.
+
+use crate::effect::{Exit, Failure};
+use crate::engine::store::StoreError;
+
+impl From<&Failure> for Exit {
+    fn from(failure: &Failure) -> Exit {
+        if failure.is_interrupted() { Exit::Interrupted } else { Exit::Refused }
+    }
+}
+
+impl From<&StoreError> for Exit {
+    fn from(error: &StoreError) -> Exit {
+        match error {
+            StoreError::Failed(failure) => failure.into(),
+            StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
+                Exit::Refused
+            }
+        }
+    }
+}
+
+/// The verbs that drive a run step by step know one code for everything that went wrong.
+pub(crate) fn step_by_step(exit: Exit) -> Exit {
+    match exit {
+        Exit::Interrupted => Exit::Interrupted,
+        Exit::Done
+        | Exit::Failed
+        | Exit::Usage
+        | Exit::Paused
+        | Exit::Refused
+        | Exit::Bug
+        | Exit::Auto(_) => Exit::Failed,
+    }
+}

@@ -1,0 +1,179 @@
+//! Continuing a run that was interrupted, paused or blocked: verify first.
+
+use crate::agent::Agent;
+use crate::effect::{Exit, Io};
+use crate::engine::change::apply;
+use crate::engine::choose_agent::choose_agent;
+use crate::engine::conduct::conduct;
+use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::drive::{drive_alone, take_over};
+use crate::engine::select::{Selected, refuse, select};
+use crate::engine::store::{Store, StoreError};
+use crate::engine::{adopt, rebuild};
+use crate::run::{Event, Next, Question, StepStatus};
+use crate::text;
+use crate::workflow::Budgets;
+
+/// Arguments of `onloop resume`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ResumeArgs {
+    /// Run id or workflow file; left out: the only unfinished run
+    #[cfg_attr(feature = "cli", arg(value_name = "RUN_ID|FILE"))]
+    pub run: Option<String>,
+    /// Who acts and for how long
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub conduct: ConductArgs,
+    /// Accept the verdict of a review that holds the run up
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub accept_review: bool,
+    /// What to do with an interrupted step that no check can judge
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub interrupted: Option<Interrupted>,
+    /// Use the workflow file as it was edited, and keep finished steps
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub adopt: bool,
+    /// Change a bound of the run, `max_agents=9` or `…=unlimited`
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=VALUE"))]
+    pub raise: Vec<String>,
+    /// Take the run from a process that cannot be shown to be dead
+    #[cfg_attr(feature = "cli", arg(long, requires = "reason"))]
+    pub take_over: bool,
+    /// Why the run is taken over; kept in the record
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub reason: Option<String>,
+    /// Put a damaged record aside and begin it anew from this file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub rebuild: Option<String>,
+}
+
+/// What to do with an interrupted step that no check can judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Interrupted {
+    /// Let the agent act again
+    Redo,
+    /// Take the step as done
+    Done,
+}
+
+/// Prepares the run that is meant and conducts it.
+pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Exit {
+    match prepare(io, args).await {
+        Ok((store, how)) => {
+            let driver = store.paths().driver_lock();
+            let exit = conduct(io, store, &how).await;
+            let _ = io.unlock(&driver).await;
+            exit
+        }
+        Err(exit) => exit,
+    }
+}
+
+async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
+    let Selected { root, id, store } = select(io, args.run.as_deref()).await?;
+    let opened = match store {
+        Some(store) => Ok(store),
+        None => Store::open(io, &root, &id).await,
+    };
+    let mut store = match (opened, &args.rebuild) {
+        (Ok(store), _) => store,
+        (Err(StoreError::Unreadable(why)), Some(file)) => {
+            io.note(format!("run {id}: {why}")).await;
+            rebuild::rebuild(io, &root, &id, file).await?
+        }
+        (Err(error), _) => return Err(refuse(io, &id, &error).await),
+    };
+    if store.run().is_over() {
+        // The power may have gone between the end of the run and its last rendering.
+        for line in store.repair_mirrors().await {
+            io.note(line).await;
+        }
+        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
+            .await;
+        return Err(Exit::Usage);
+    }
+    let timeouts = args.conduct.timeouts(io).await?;
+    let budgets = raised(io, &store, &args.raise).await?;
+    match args.take_over {
+        true => take_over(io, &mut store, args.reason.as_deref().unwrap_or_default()).await?,
+        false => drive_alone(io, &store).await?,
+    }
+    adopt::agree(io, &mut store, args.adopt).await?;
+    let agent = choose(io, &store, args).await?;
+    if let Some(budgets) = budgets {
+        apply(io, &mut store, Event::BudgetsChanged(budgets)).await?;
+    }
+    if args.accept_review && store.run().reviews.standing.is_some() {
+        apply(io, &mut store, Event::VerdictAccepted).await?;
+    }
+    apply(io, &mut store, Event::RunResumed).await?;
+    let next = store.run().next();
+    if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
+        let event = match choice {
+            Interrupted::Redo => Event::StepStarted { step },
+            Interrupted::Done => Event::StepActed { step },
+        };
+        apply(io, &mut store, event).await?;
+    }
+    if let Err(error) = store.commit().await {
+        return Err(refuse(io, &id, &error).await);
+    }
+    io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    for line in store.repair_boxes().await {
+        io.note(line).await;
+    }
+    let how = args.conduct.applied(io, store.run(), agent, timeouts);
+    Ok((store, how))
+}
+
+/// The agent for what is left to do.
+async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Agent, Exit> {
+    let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
+    let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
+    match remaining.is_empty() {
+        // Only gates and checks are left: nobody has to act.
+        true => Ok(Agent::Script),
+        false => choose_agent(io, &args.conduct.agent, Some(&remaining)).await,
+    }
+}
+
+/// The bounds with what `--raise` changes; `None`: nothing.
+async fn raised(io: &Io, store: &Store, raise: &[String]) -> Result<Option<Budgets>, Exit> {
+    if raise.is_empty() {
+        return Ok(None);
+    }
+    let mut budgets = store.run().terms.budgets.clone();
+    for change in raise {
+        if raise_one(&mut budgets, change).is_none() {
+            let change = text::one_line(change);
+            io.note(format!(
+                "error: --raise is `{change}`, expected max_total_attempts, max_agents, \
+                 max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
+            ))
+            .await;
+            return Err(Exit::Usage);
+        }
+    }
+    Ok(Some(budgets))
+}
+
+fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
+    let (name, value) = change.split_once('=')?;
+    let count = || match value {
+        "unlimited" => Some(None),
+        number => number.parse::<u64>().ok().map(Some),
+    };
+    match name {
+        "max_total_attempts" => budgets.total_attempts = count()?,
+        "max_agents" => budgets.agents = count()?,
+        "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
+        "max_cost_usd" if value == "unlimited" => budgets.cost_usd_micros = None,
+        "max_cost_usd" => {
+            let usd = value.parse::<f64>().ok().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
+            budgets.cost_usd_micros = Some((usd * 1e6) as u64);
+        }
+        _ => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,162 @@
+//! A run of a workflow file: check it, isolate the work, begin a record, conduct the run.
+
+use crate::effect::{Exit, Io};
+use crate::engine::begin::{create, read_plan};
+use crate::engine::choose_agent::choose_agent;
+use crate::engine::conduct::conduct;
+use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::find_run::{find_all, is_of};
+use crate::engine::find_workflow::find_workflow;
+use crate::engine::preflight::preflight;
+use crate::engine::resume_run::{ResumeArgs, resume_run};
+use crate::engine::store::Store;
+use crate::preflight::{Mode, OnExisting, PreflightFlags};
+use crate::run::Beginning;
+use crate::text;
+
+/// Arguments of `onloop run`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RunArgs {
+    /// Workflow file [default: the only one in docs/plans, else here]
+    pub file: Option<String>,
+    /// Who acts and for how long
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub conduct: ConductArgs,
+    /// Where to work, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "MODE"))]
+    pub mode: Option<Mode>,
+    /// Branch to work on, instead of what the file says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BRANCH"))]
+    pub branch: Option<String>,
+    /// Approve human gates, except at high risk and for security steps
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub auto_approve: bool,
+    /// Start anew although an unfinished run of this workflow exists
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub fresh: bool,
+    /// Stash uncommitted files that are in the way
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stash: bool,
+    /// What to do when the branch or worktree already exists
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
+    pub on_existing: Option<OnExisting>,
+    /// Agent that reviews the work at risky gates and at the end
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
+    pub review: Option<String>,
+    /// Do not repeat all checks before the run counts as completed
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_reverify: bool,
+}
+
+/// Begins a run and conducts it, or goes on with the one that the person chooses.
+pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
+    match begin(io, args).await {
+        Ok(Begun::New(store, how)) => {
+            let driver = store.paths().driver_lock();
+            let exit = conduct(io, *store, &how).await;
+            let _ = io.unlock(&driver).await;
+            exit
+        }
+        Ok(Begun::Continue(id)) => {
+            let conduct = args.conduct.clone();
+            let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
+            resume_run(io, &args).await
+        }
+        Err(exit) => exit,
+    }
+}
+
+enum Begun {
+    New(Box<Store>, Conduct),
+    Continue(String),
+}
+
+async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    if !args.fresh
+        && let Some(id) = unfinished(io, args, &file).await?
+    {
+        return Ok(Begun::Continue(id));
+    }
+    let agent = choose_agent(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let timeouts = args.conduct.timeouts(io).await?;
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        stash: args.stash,
+        on_existing: args.on_existing,
+    };
+    let prepared = preflight(io, &plan, &file, &flags).await?;
+    let store = create(io, &plan, &prepared, |beginning| Beginning {
+        auto_approve: args.auto_approve,
+        reverify: !args.no_reverify,
+        review_agent: args.review.clone(),
+        ..beginning
+    })
+    .await?;
+    let how = args.conduct.applied(io, store.run(), agent, timeouts);
+    announce(io, &store, &how).await;
+    Ok(Begun::New(Box::new(store), how))
+}
+
+/// An unfinished run of the same workflow is never passed over: the person at the terminal
+/// chooses, anybody else gets both commands.
+async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
+    let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    let found = find_all(io)
+        .await
+        .into_iter()
+        .filter_map(|found| found.store.ok())
+        .find(|store| !store.run().is_over() && is_of(store.run(), &source));
+    let Some(store) = found else { return Ok(None) };
+    let run = store.run();
+    let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
+    let terminal = io.start().terminal;
+    if terminal.stdin && terminal.stderr {
+        let question = format!(
+            "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
+             fresh? (resume/fresh) "
+        );
+        for _ in 0..5 {
+            match io.ask(question.as_str()).await.as_deref().map(str::trim) {
+                Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id.clone())),
+                Ok("fresh" | "f") => return Ok(None),
+                Ok(_) => io.note("Please answer resume or fresh.").await,
+                Err(failure) if failure.is_interrupted() => {
+                    return Err(Exit::Interrupted);
+                }
+                Err(_) => break,
+            }
+        }
+    }
+    io.note(format!(
+        "Found an unfinished run of this workflow: {id} ({}, step {step}/{total}).\n\
+         Resume it:\n  onloop resume {id}{}\nOr start anew:\n  onloop run --fresh{}",
+        run.status.word(),
+        args.conduct.options(),
+        words_after_the_verb(io)
+    ))
+    .await;
+    Err(Exit::Paused)
+}
+
+/// The rest of the command line that started this program, each word after a space.
+fn words_after_the_verb(io: &Io) -> String {
+    let words = io.start().argv.iter().skip(2);
+    words.map(|word| format!(" {}", text::shell_word(word))).collect()
+}
+
+async fn announce(io: &Io, store: &Store, how: &Conduct) {
+    let run = store.run();
+    let mut lines = format!("Run {} ({} acts)\n", run.id, text::one_line(how.agent.name()));
+    if let Some(branch) = &run.place.branch {
+        lines += &format!("  Branch: {branch}\n");
+    }
+    if run.place.execution_root != io.start().cwd {
+        lines += &format!("  Works in: {}\n", run.place.execution_root);
+    }
+    lines += &format!("  Report: {}\n", store.paths().report());
+    io.note(lines).await;
+}

@@ -1,0 +1,92 @@
+//! Which run is meant, and its record.
+
+use crate::effect::{Exit, Io};
+use crate::engine::find_run::{find_all, is_of, root_of};
+use crate::engine::rebuild;
+use crate::engine::store::{Store, StoreError};
+use crate::run::{Run, is_run_id};
+use crate::text;
+
+/// Opens a record; failures are said.
+pub(crate) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, Exit> {
+    let Selected { root, id, store } = select(io, wanted).await?;
+    if let Some(store) = store {
+        return Ok(store);
+    }
+    match Store::open(io, &root, &id).await {
+        Ok(store) => Ok(store),
+        Err(error) => Err(refuse(io, &id, &error).await),
+    }
+}
+
+/// The run that is meant.
+pub(crate) struct Selected {
+    /// Execution root in which its record lies.
+    pub(crate) root: String,
+    /// Its id.
+    pub(crate) id: String,
+    /// Its record, where that had to be read in order to tell.
+    pub(crate) store: Option<Store>,
+}
+
+/// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
+/// chooses among several.
+pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Exit> {
+    let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
+    if let Some(id) = wanted.filter(|wanted| is_run_id(wanted))
+        && let Some(root) = root_of(io, id).await
+    {
+        return Ok(Selected { root, id: id.to_owned(), store: None });
+    }
+    let file = match wanted {
+        Some(name) if io.stat(name).await.is_ok() => {
+            Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned()))
+        }
+        Some(name) => {
+            let name = text::one_line(name);
+            io.note(format!("ERROR: No HOTL run found for run_id: {name}")).await;
+            io.note("  `onloop list` shows the runs that can be found from here.").await;
+            return Err(Exit::Refused);
+        }
+        None => None,
+    };
+    let mut candidates = Vec::new();
+    for found in find_all(io).await {
+        let meant =
+            |run: &Run| !run.is_over() && file.as_deref().is_none_or(|file| is_of(run, file));
+        match found.store {
+            Ok(store) if meant(store.run()) => candidates.push((found.root, store)),
+            Ok(_) => {}
+            // A record that cannot be read may be the one that is meant.
+            Err(error) => io.note(format!("warning: run {}: {error}", found.id)).await,
+        }
+    }
+    let one = if candidates.len() == 1 { candidates.pop() } else { None };
+    if let Some((root, store)) = one {
+        return Ok(Selected { root, id: store.run().id.clone(), store: Some(store) });
+    }
+    if candidates.is_empty() {
+        io.note("ERROR: No active HOTL run found in .hotl/state/").await;
+        return Err(Exit::Refused);
+    }
+    let mut text = String::from(
+        "ERROR: Multiple HOTL runs found in .hotl/state/. Select one with --run-id <run-id> or \
+         HOTL_RUN_ID.\n",
+    );
+    for (_, store) in &candidates {
+        let run = store.run();
+        let (status, file) = (run.status.word(), &run.place.workflow_path);
+        text += &format!("  - {} [{status}] workflow={file}\n", run.id);
+    }
+    io.note(text).await;
+    Err(Exit::Refused)
+}
+
+/// Says why the record of run `id` cannot be used, and how to go on where it is damaged.
+pub(crate) async fn refuse(io: &Io, id: &str, error: &StoreError) -> Exit {
+    io.note(format!("error: run {id}: {error}")).await;
+    if let StoreError::Unreadable(_) = error {
+        io.note(rebuild::advice(id)).await;
+    }
+    error.into()
+}
