@@ -10,6 +10,9 @@ use crate::hooks::Host;
 /// Nothing runs it: hooks judge, they do not act.
 const LINE: &str = "rm -rf /";
 
+/// The newest version of the Model Context Protocol that we speak.
+pub const PROTOCOL_VERSION: &str = "2025-11-25";
+
 /// The event that a host would send before it runs a line that must be refused.
 pub fn event(host: Host) -> String {
     let call = json!({ "command": LINE });
@@ -37,7 +40,7 @@ pub fn event(host: Host) -> String {
 pub fn conversation() -> String {
     let client = json!({ "name": "onloop-doctor", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({
-        "protocolVersion": crate::mcp::VERSIONS[0], "capabilities": {}, "clientInfo": client,
+        "protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client,
     });
     let messages = [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
