@@ -21,9 +21,9 @@ pub mod prompt;
 mod session;
 pub mod transcript;
 
-pub use continuation::{HostCap, Stop, Verdict, Why};
+pub use continuation::{HostCap, StopFacts, StopVerdict, Why};
 pub(crate) use session::digest;
-pub use session::{CountedStop, Ending, Prompt, Session, SessionId, State};
+pub use session::{CountedStop, Prompt, Session, SessionEnding, SessionId, SessionState};
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
 /// such an agent, must not ask another one: it answers from its rules alone.

@@ -1,8 +1,9 @@
 //! What agent hosts send to their hooks and what they accept as an answer.
 //!
-//! Each host has a module with one reader and one writer for exactly its own documents. They
-//! share nothing but the events and answers below, because the documents look alike and mean
-//! different things: what is a refusal for one host lets another one run the tool.
+//! Each host has a module with a reader and a writer for its own documents. Beyond the events
+//! and answers below they share only what is the same to the byte: documents of different hosts
+//! look alike and mean different things, and what denies a call in one host lets another one
+//! run the tool.
 //!
 //! Hosts also fail in different directions. [`Host::safe_answer`] is what a host understands
 //! as "do not run it" for any event that could be a tool call; everything that goes wrong
@@ -16,7 +17,9 @@ mod cursor;
 mod opencode;
 mod vscode;
 
-use serde_json::Value;
+use std::fmt;
+
+use serde_json::{Value, json};
 
 use crate::permission::{Call, Decision};
 use crate::syntax::strict_json;
@@ -65,8 +68,8 @@ impl Host {
         Host::Copilot,
     ];
 
-    /// The word on the command line.
-    pub fn word(self) -> &'static str {
+    /// The argument of `onloop hook` that names it.
+    pub fn as_str(self) -> &'static str {
         match self {
             Host::Claude => "claude",
             Host::Codex => "codex",
@@ -78,22 +81,18 @@ impl Host {
         }
     }
 
-    /// The host of that name.
-    pub fn from_word(word: &str) -> Option<Host> {
-        Host::ALL.into_iter().find(|host| host.word() == word)
-    }
-
-    /// Understands the input of a hook.
+    /// Parses what the host sends to a hook on standard input.
     ///
     /// # Errors
     ///
-    /// Why it cannot be understood, on one line.
-    pub fn read(self, input: &[u8]) -> Result<Input, String> {
-        let text = std::str::from_utf8(input).map_err(|_| "the input is not UTF-8".to_owned())?;
+    /// When it is not a document of this host, or lacks what its event must have. Answer with
+    /// [`Host::safe_answer`] then.
+    pub fn read(self, input: &[u8]) -> Result<HookInput, MalformedInput> {
+        let text = std::str::from_utf8(input).map_err(|_| MalformedInput::NotUtf8)?;
         let document = strict_json::parse(text)
-            .map_err(|error| format!("the input is not JSON: {}", crate::text::one_line(&error)))?;
+            .map_err(|error| MalformedInput::NotJson { member: None, error: error.to_string() })?;
         if !document.is_object() {
-            return Err("the input is not a JSON object".to_owned());
+            return Err(MalformedInput::NotAnObject);
         }
         match self {
             Host::Claude => claude::read(&document),
@@ -106,48 +105,49 @@ impl Host {
         }
     }
 
-    /// The bytes that say `answer` to an event of `kind`; empty: no opinion.
-    pub fn write(self, kind: &Kind, answer: &Answer) -> String {
+    /// What the hook prints on standard output to give `answer` in the form that its event
+    /// takes. Empty when there is nothing to say, or the host has no words for it.
+    pub fn write(self, form: AnswerForm, answer: &HookAnswer) -> String {
         let asked = match answer {
-            // No other host can put a call off.
-            Answer::Deferred(why) if self != Host::Claude => {
-                Some(Answer::Decided(Decision::Ask, why.clone()))
+            // No other host can defer a call.
+            HookAnswer::Deferred(why) if self != Host::Claude => {
+                Some(HookAnswer::Decided(Decision::Ask, why.clone()))
             }
-            Answer::Deferred(_)
-            | Answer::Nothing
-            | Answer::Decided(..)
-            | Answer::Continue(_)
-            | Answer::Tell(_) => None,
+            HookAnswer::Deferred(_)
+            | HookAnswer::Nothing
+            | HookAnswer::Decided(..)
+            | HookAnswer::Continue(_)
+            | HookAnswer::Tell(_) => None,
         };
         let answer = asked.as_ref().unwrap_or(answer);
         let document = match self {
-            Host::Claude => claude::write(kind, answer),
-            Host::Codex => codex::write(kind, answer),
-            Host::Cursor => cursor::write(kind, answer),
-            Host::VsCode => vscode::write(kind, answer),
-            Host::OpenCode => opencode::write(kind, answer),
-            Host::Cline => cline::write(kind, answer),
-            Host::Copilot => copilot::write(kind, answer),
+            Host::Claude => claude::write(form, answer),
+            Host::Codex => codex::write(form, answer),
+            Host::Cursor => cursor::write(form, answer),
+            Host::VsCode => vscode::write(form, answer),
+            Host::OpenCode => opencode::write(form, answer),
+            Host::Cline => cline::write(form, answer),
+            Host::Copilot => copilot::write(form, answer),
         };
         document.map_or_else(String::new, |document| format!("{document}\n"))
     }
 
-    /// The answer when nothing is known, not even the event: a tool call is not run, and
-    /// every other event ignores it.
+    /// The answer when nothing is known, not even the event. If it was a tool call, the host
+    /// does not run it; for every other event the host ignores this answer.
     pub fn safe_answer(self, reason: &str) -> String {
         let answer = match self {
             // Their form of asking stops a call where nobody is there to be asked.
-            Host::Claude | Host::VsCode => Answer::Decided(Decision::Ask, reason.to_owned()),
+            Host::Claude | Host::VsCode => HookAnswer::Decided(Decision::Ask, reason.to_owned()),
             // Here asking lets the call run: always, or in one of the host's modes.
             Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline | Host::Copilot => {
-                Answer::Decided(Decision::Deny, reason.to_owned())
+                HookAnswer::Decided(Decision::Deny, reason.to_owned())
             }
         };
-        self.write(&Kind::ToolCall, &answer)
+        self.write(AnswerForm::ToolCall, &answer)
     }
 
-    /// How long the host waits for a hook unless its entry says otherwise.
-    pub fn patience_ms(self) -> u64 {
+    /// How long the host waits for a hook whose entry sets no timeout of its own.
+    pub fn default_timeout_ms(self) -> u64 {
         match self {
             Host::Claude | Host::Codex | Host::OpenCode => 600_000,
             Host::Cursor => 60_000,
@@ -155,7 +155,7 @@ impl Host {
         }
     }
 
-    /// The command with which a person opens session `id` again.
+    /// How a person opens session `id` again: a command in backticks, or the name of the chat.
     pub fn resume_command(self, id: &str) -> String {
         match self {
             Host::Claude => format!("`claude -r {id}`"),
@@ -167,9 +167,70 @@ impl Host {
     }
 }
 
-/// What happened, as far as it matters here.
+impl std::str::FromStr for Host {
+    type Err = UnknownHost;
+
+    fn from_str(name: &str) -> Result<Host, UnknownHost> {
+        let known = Host::ALL.into_iter().find(|host| host.as_str() == name);
+        known.ok_or_else(|| UnknownHost(name.to_owned()))
+    }
+}
+
+/// A name that is not [`Host::as_str`] of any host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownHost(String);
+
+impl fmt::Display for UnknownHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = crate::text::ellipsis(&crate::text::one_line(&self.0), 64);
+        let known = Host::ALL.map(Host::as_str).join(", ");
+        write!(f, "`{name}` is not a known host; expected one of {known}")
+    }
+}
+
+impl std::error::Error for UnknownHost {}
+
+/// Why the input of a hook cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MalformedInput {
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It is not JSON, or a member that holds JSON as a string does not; `error` is the
+    /// parser's message.
+    NotJson {
+        /// The member; `None` for the whole input.
+        member: Option<&'static str>,
+        /// Where and why parsing stopped.
+        error: String,
+    },
+    /// It is JSON, but not an object.
+    NotAnObject,
+    /// A member that the event requires is missing or blank.
+    Missing(&'static str),
+    /// Nothing in it tells which event it is about.
+    UnknownEvent,
+}
+
+impl fmt::Display for MalformedInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MalformedInput::NotUtf8 => f.write_str("the input is not UTF-8"),
+            MalformedInput::NotJson { member, error } => {
+                let what = member.map_or("the input".to_owned(), |member| format!("`{member}`"));
+                write!(f, "{what} is not JSON: {}", crate::text::one_line(error))
+            }
+            MalformedInput::NotAnObject => f.write_str("the input is not a JSON object"),
+            MalformedInput::Missing(member) => write!(f, "`{member}` is missing"),
+            MalformedInput::UnknownEvent => f.write_str("it is not an event of this host"),
+        }
+    }
+}
+
+impl std::error::Error for MalformedInput {}
+
+/// What a host tells its hook.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input {
+pub struct HookInput {
     /// The host's name for the session, unchecked.
     pub session: Option<String>,
     /// Absolute folder in which the agent works, where the host says so.
@@ -177,17 +238,17 @@ pub struct Input {
     /// File with the conversation, where the host says so.
     pub transcript: Option<String>,
     /// What happened.
-    pub event: Event,
+    pub event: HookEvent,
 }
 
 /// Something that happens in a session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum HookEvent {
     /// A prompt is about to be sent to the agent.
     Prompt {
         /// Its text.
         text: String,
-        /// The host's own number of it.
+        /// The host's id of it.
         id: Option<String>,
         /// Whether a person wrote it, as far as the host says.
         typed: bool,
@@ -200,7 +261,7 @@ pub enum Event {
     ToolDone {
         /// The call.
         call: Call,
-        /// What came of it, as text.
+        /// Its output, as text.
         output: String,
     },
     /// The agent wants to stop.
@@ -214,71 +275,86 @@ pub enum Event {
 pub struct StopInput {
     /// What the agent said last.
     pub message: Option<String>,
-    /// The agent was interrupted, or failed: it must not be sent on.
+    /// The agent was interrupted or failed, so it must not be continued.
     pub broken_off: bool,
 }
 
-/// The form that an answer takes.
+/// The form that an answer takes: hosts accept other members for each kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// To [`Event::Prompt`].
+pub enum AnswerForm {
+    /// For [`HookEvent::Prompt`].
     Prompt,
-    /// To [`Event::ToolCall`].
+    /// For [`HookEvent::ToolCall`].
     ToolCall,
-    /// To [`Event::PermissionRequest`].
+    /// For [`HookEvent::PermissionRequest`].
     PermissionRequest,
-    /// To [`Event::Stop`].
+    /// For [`HookEvent::Stop`].
     Stop,
-    /// To everything else.
+    /// For every other event, where only a message to the person is possible.
     Other,
 }
 
-impl Event {
-    /// The form of the answer.
-    pub fn kind(&self) -> Kind {
+impl HookEvent {
+    /// The form in which it is answered.
+    pub fn answer_form(&self) -> AnswerForm {
         match self {
-            Event::Prompt { .. } => Kind::Prompt,
-            Event::ToolCall(_) => Kind::ToolCall,
-            Event::PermissionRequest(_) => Kind::PermissionRequest,
-            Event::Stop(_) => Kind::Stop,
-            Event::ToolDone { .. } | Event::Other => Kind::Other,
+            HookEvent::Prompt { .. } => AnswerForm::Prompt,
+            HookEvent::ToolCall(_) => AnswerForm::ToolCall,
+            HookEvent::PermissionRequest(_) => AnswerForm::PermissionRequest,
+            HookEvent::Stop(_) => AnswerForm::Stop,
+            HookEvent::ToolDone { .. } | HookEvent::Other => AnswerForm::Other,
         }
     }
 }
 
-/// What we have to say.
+/// What we answer. Each host's writer turns it into the host's own document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing.
+pub enum HookAnswer {
+    /// No opinion.
     Nothing,
-    /// About a tool call, with the reason.
+    /// A decision about a tool call, and its reason.
     Decided(Decision, String),
-    /// The tool call waits for a person, and the host ends meanwhile; why.
+    /// The tool call is deferred until a person answers, and the host exits meanwhile; the reason.
     Deferred(String),
-    /// The agent goes on with this prompt.
+    /// The agent does not stop but continues with this prompt.
     Continue(String),
-    /// The person should know this.
+    /// A message for the person at the host.
     Tell(String),
 }
 
-/// A member that is a text.
+/// A member that is a string.
 fn text(document: &Value, key: &str) -> Option<String> {
     document[key].as_str().map(str::to_owned)
 }
 
-/// A member that is a text with something in it.
+/// A member that is a string and not blank.
 fn filled(document: &Value, key: &str) -> Option<String> {
     text(document, key).filter(|text| !text.trim().is_empty())
 }
 
-/// The tool call in `tool_name` and `tool_input`. Whatever the input is, it is judged; a call
-/// without a name is not one.
-fn call(document: &Value) -> Result<Call, String> {
-    let tool = filled(document, "tool_name").ok_or("`tool_name` is missing")?;
+/// The same, of a member that the event must have.
+fn required(document: &Value, key: &'static str) -> Result<String, MalformedInput> {
+    filled(document, key).ok_or(MalformedInput::Missing(key))
+}
+
+/// JSON that some versions of a host send as a string.
+fn embedded(document: &Value, key: &'static str) -> Result<Value, MalformedInput> {
+    match &document[key] {
+        Value::String(text) => strict_json::parse(text).map_err(|error| MalformedInput::NotJson {
+            member: Some(key),
+            error: error.to_string(),
+        }),
+        other => Ok(other.clone()),
+    }
+}
+
+/// The tool call in `tool_name` and `tool_input`. Whatever the input is, it is judged.
+fn call(document: &Value) -> Result<Call, MalformedInput> {
+    let tool = required(document, "tool_name")?;
     Ok(Call { tool, input: document["tool_input"].clone() })
 }
 
-/// What a tool answered, as text: a text, an object's `stdout` or `output`, or its JSON.
+/// What a tool returned, as text: a string, an object's `stdout` or `output`, or its JSON.
 fn output(response: &Value) -> String {
     let parts = [response.as_str(), response["stdout"].as_str(), response["output"].as_str()];
     match parts.into_iter().flatten().next() {
@@ -288,7 +364,31 @@ fn output(response: &Value) -> String {
     }
 }
 
-/// Reasons end up in prompts, dialogs and logs: one line, not too long.
+/// The decision of Claude Code, Codex and VS Code before a tool is used.
+fn pre_tool_use(word: &str, why: &str) -> Value {
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": word,
+            "permissionDecisionReason": reason(why),
+        }
+    })
+}
+
+/// The decision of Claude Code and Codex about a permission dialog. They have no "ask" here: a
+/// person is about to be asked anyway.
+fn permission_request(decision: Decision, why: &str) -> Option<Value> {
+    let decision = match decision {
+        Decision::Allow => json!({ "behavior": "allow" }),
+        Decision::Deny => json!({ "behavior": "deny", "message": reason(why) }),
+        Decision::Ask => return None,
+    };
+    Some(json!({
+        "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision }
+    }))
+}
+
+/// Reasons end up in prompts, dialogs and logs: one line of bounded length.
 fn reason(reason: &str) -> String {
     const REASON_BYTES: usize = 2000;
     let line = crate::text::ellipsis(&crate::text::one_line(reason), REASON_BYTES);

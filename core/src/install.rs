@@ -120,7 +120,7 @@ impl Setting {
 
     fn hook_words(&self, host: Host, wait_s: Option<u64>) -> Vec<String> {
         let mut words = self.program.clone();
-        words.extend(["hook".to_owned(), host.word().to_owned()]);
+        words.extend(["hook".to_owned(), host.as_str().to_owned()]);
         if let Some(seconds) = wait_s {
             words.extend(["--timeout".to_owned(), seconds.to_string()]);
         }

@@ -109,9 +109,9 @@ test("what is wrong is said", () => {
   assert.throws(() => core.sessionStopped("s1", "{}", NOW, STOP), /the session cannot be read: `workflow` is missing/);
   assert.throws(() => core.sessionStopped("s1", session, NOW, {}), /missing field `max_continuations`/);
   assert.throws(() => core.sessionEnd("s1", session, NOW, "won"), /found ending `won`, expected `done`/);
-  assert.throws(() => core.hookEvent("emacs", "{}"), /`emacs` is no host; expected one of claude, /);
+  assert.throws(() => core.hookEvent("emacs", "{}"), /`emacs` is not a known host; expected one of claude, /);
   assert.throws(() => core.hookEvent("claude", "[]"), /the input is not a JSON object/);
-  assert.throws(() => core.hookAnswer("claude", "PreToolUse", {}), /`PreToolUse` is no event of a hook/);
+  assert.throws(() => core.hookAnswer("claude", "PreToolUse", {}), /`PreToolUse` is not an event of a hook/);
   assert.throws(() => core.hookAnswer("claude", "stop", { decision: "yes" }), /found decision `yes`/);
 });
 

@@ -134,7 +134,7 @@ pub(crate) fn mcp(bytes: &[u8]) {
 
 /// Runs the whole program against a machine with nothing on it.
 fn answer_of_hook(host: Host, input: &[u8]) -> String {
-    let mut program = onloop_core::cli::program(Start::example(["onloop", "hook", host.word()]));
+    let mut program = onloop_core::cli::program(Start::example(["onloop", "hook", host.as_str()]));
     let (mut reply, mut input, mut said) = (None, Some(input.to_vec()), String::new());
     loop {
         let request = match program.resume(reply.take()) {

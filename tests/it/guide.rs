@@ -146,7 +146,7 @@ fn the_guide_says_what_happens() {
 #[cfg(unix)]
 fn the_pages_about_hosts_say_what_happens() {
     for host in onloop_core::hooks::Host::ALL {
-        assert_true(&format!("docs/hosts/{}.md", host.word()));
+        assert_true(&format!("docs/hosts/{}.md", host.as_str()));
     }
 }
 

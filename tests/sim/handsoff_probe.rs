@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use onloop_core::effect::{Exit, Io, Program};
-use onloop_core::engine::approval::{Escalation, Verdict, escalate, pending};
+use onloop_core::engine::approval::{Escalation, Resolution, escalate, pending};
 use onloop_core::engine::config;
 use onloop_core::engine::supervisor::{self, Supervision};
 use onloop_core::handsoff::approval::message::whole;
@@ -30,9 +30,9 @@ async fn probe(io: Io) -> Exit {
             };
             let loaded = config::load(&io, &io.start().cwd).await;
             match escalate(&io, &loaded.config, &escalation).await {
-                Verdict::Allow => "allow".to_owned(),
-                Verdict::Deny(why) => format!("deny: {why}"),
-                Verdict::NoAnswer(why) => format!("no answer: {why}"),
+                Resolution::Allow => "allow".to_owned(),
+                Resolution::Deny(why) => format!("deny: {why}"),
+                Resolution::NoAnswer(why) => format!("no answer: {why}"),
             }
         }
         ["defer", session, command] => {

@@ -1,10 +1,11 @@
 //! Documents of questions that wait for an answer, of their answers, and of calls that wait
 //! without a process: `<home>/.tmp/hooked-sessions/approvals/`.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::handsoff::approval::{Choice, Question};
+use crate::handsoff::approval::{ApprovalChoice, ChatQuestion};
 
 /// `questions/<nonce>.json`.
 #[derive(Serialize, Deserialize)]
@@ -19,8 +20,8 @@ struct QuestionDocument {
 }
 
 /// A question as a document.
-pub fn write_question(question: &Question) -> Vec<u8> {
-    let Question { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete } =
+pub fn write_question(question: &ChatQuestion) -> Vec<u8> {
+    let ChatQuestion { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete } =
         question.clone();
     to_bytes(&QuestionDocument {
         nonce,
@@ -33,20 +34,23 @@ pub fn write_question(question: &Question) -> Vec<u8> {
     })
 }
 
-/// The question in a document; `None`: it is none.
-pub fn read_question(bytes: &[u8]) -> Option<Question> {
-    let document: QuestionDocument = serde_json::from_slice(bytes).ok()?;
+/// The question in a document.
+///
+/// # Errors
+///
+/// When a member is missing or not of its type.
+pub fn read_question(bytes: &[u8]) -> serde_json::Result<ChatQuestion> {
     let QuestionDocument { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete } =
-        document;
-    Some(Question { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete })
+        serde_json::from_slice(bytes)?;
+    Ok(ChatQuestion { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete })
 }
 
-/// `answers/<nonce>.json`: what a person said, sealed by whoever read it.
+/// `answers/<nonce>.json`: a person's answer, sealed by the process that read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
-    /// What was said.
-    pub choice: Choice,
-    /// Who said it.
+pub struct SealedAnswer {
+    /// The answer.
+    pub choice: ApprovalChoice,
+    /// The user who gave it.
     pub by: i64,
     /// See [`crate::handsoff::approval::seal`].
     pub seal: String,
@@ -54,29 +58,58 @@ pub struct Answered {
 
 #[derive(Serialize, Deserialize)]
 struct AnswerDocument {
-    choice: String,
+    choice: ChoiceDocument,
     by: i64,
     seal: String,
 }
 
 /// An answer as a document.
-pub fn write_answer(answer: &Answered) -> Vec<u8> {
-    let Answered { choice, by, seal } = answer.clone();
-    to_bytes(&AnswerDocument { choice: choice.as_str().to_owned(), by, seal })
+pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
+    let SealedAnswer { choice, by, seal } = answer.clone();
+    to_bytes(&AnswerDocument { choice: choice.into(), by, seal })
 }
 
-/// The answer in a document; `None`: it is none.
-pub fn read_answer(bytes: &[u8]) -> Option<Answered> {
-    let AnswerDocument { choice, by, seal } = serde_json::from_slice(bytes).ok()?;
-    Some(Answered { choice: Choice::named(&choice)?, by, seal })
+/// The answer in a document. Whether it counts, its seal decides.
+///
+/// # Errors
+///
+/// When a member is missing or not of its type.
+pub fn read_answer(bytes: &[u8]) -> serde_json::Result<SealedAnswer> {
+    let AnswerDocument { choice, by, seal } = serde_json::from_slice(bytes)?;
+    Ok(SealedAnswer { choice: choice.into(), by, seal })
 }
 
-/// `offset.json`: where the next question for updates begins.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ChoiceDocument {
+    Allow,
+    Deny,
+}
+
+impl From<ApprovalChoice> for ChoiceDocument {
+    fn from(choice: ApprovalChoice) -> ChoiceDocument {
+        match choice {
+            ApprovalChoice::Allow => ChoiceDocument::Allow,
+            ApprovalChoice::Deny => ChoiceDocument::Deny,
+        }
+    }
+}
+
+impl From<ChoiceDocument> for ApprovalChoice {
+    fn from(choice: ChoiceDocument) -> ApprovalChoice {
+        match choice {
+            ChoiceDocument::Allow => ApprovalChoice::Allow,
+            ChoiceDocument::Deny => ApprovalChoice::Deny,
+        }
+    }
+}
+
+/// `offset.json`: where the next `getUpdates` starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offset {
-    /// Number of the first update that was not read yet.
+    /// Number of the first update that has not been read.
     pub next: i64,
-    /// When that was so, in milliseconds since 1970.
+    /// When it was stored, in milliseconds since 1970.
     pub at_ms: i64,
 }
 
@@ -85,15 +118,19 @@ pub fn write_offset(offset: Offset) -> Vec<u8> {
     to_bytes(&offset)
 }
 
-/// The offset in a document; `None`: it is none.
-pub fn read_offset(bytes: &[u8]) -> Option<Offset> {
-    serde_json::from_slice(bytes).ok()
+/// The offset in a document.
+///
+/// # Errors
+///
+/// When a member is missing or not of its type.
+pub fn read_offset(bytes: &[u8]) -> serde_json::Result<Offset> {
+    serde_json::from_slice(bytes)
 }
 
 /// `pending/<id>.json`: a call that waits while no process does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCall {
-    /// Names the call: the same call of the same session has the same.
+    /// Its id, which is the same whenever the session makes the same call.
     pub id: String,
     /// The session that made it.
     pub session_id: String,
@@ -101,14 +138,14 @@ pub struct PendingCall {
     pub cwd: String,
     /// The tool.
     pub tool: String,
-    /// What it would do.
+    /// What it would do, whole.
     pub target: String,
-    /// Why nobody decided.
+    /// Why neither a rule nor anybody who was asked decided.
     pub reason: String,
-    /// When it was put off, in milliseconds since 1970.
+    /// When it was deferred, in milliseconds since 1970.
     pub since_ms: i64,
-    /// What a person said, and when.
-    pub answer: Option<(Choice, i64)>,
+    /// A person's answer, and when it was given, in milliseconds since 1970.
+    pub answer: Option<(ApprovalChoice, i64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -120,7 +157,10 @@ struct PendingDocument {
     target: String,
     reason: String,
     since_ms: i64,
-    answer: Option<String>,
+    // Both are written as `null` until there is an answer: a document without them is damaged.
+    #[serde(deserialize_with = "Option::deserialize")]
+    answer: Option<ChoiceDocument>,
+    #[serde(deserialize_with = "Option::deserialize")]
     answered_ms: Option<i64>,
 }
 
@@ -129,7 +169,7 @@ pub fn write_pending(call: &PendingCall) -> Vec<u8> {
     to_bytes(&to_document(call))
 }
 
-/// Pending calls as one JSON document for whoever asked.
+/// Pending calls as `onloop approve --json` prints them.
 pub fn pending_list(calls: &[PendingCall]) -> Value {
     let documents: Vec<PendingDocument> = calls.iter().map(to_document).collect();
     serde_json::to_value(documents).expect("the documents have only string keys")
@@ -145,20 +185,27 @@ fn to_document(call: &PendingCall) -> PendingDocument {
         target,
         reason,
         since_ms,
-        answer: answer.map(|(choice, _)| choice.as_str().to_owned()),
+        answer: answer.map(|(choice, _)| choice.into()),
         answered_ms: answer.map(|(_, at_ms)| at_ms),
     }
 }
 
-/// The pending call in a document; `None`: it is none.
-pub fn read_pending(bytes: &[u8]) -> Option<PendingCall> {
-    let document: PendingDocument = serde_json::from_slice(bytes).ok()?;
+/// The pending call in a document.
+///
+/// # Errors
+///
+/// When a member is missing or not of its type.
+pub fn read_pending(bytes: &[u8]) -> serde_json::Result<PendingCall> {
+    let document: PendingDocument = serde_json::from_slice(bytes)?;
     let answer = match (document.answer, document.answered_ms) {
-        (None, _) => None,
-        (Some(word), at_ms) => Some((Choice::named(&word)?, at_ms?)),
+        (None, None) => None,
+        (Some(choice), Some(at_ms)) => Some((choice.into(), at_ms)),
+        (None, Some(_)) | (Some(_), None) => {
+            return Err(serde_json::Error::custom("`answer` and `answered_ms` go together"));
+        }
     };
     let PendingDocument { id, session_id, cwd, tool, target, reason, since_ms, .. } = document;
-    Some(PendingCall { id, session_id, cwd, tool, target, reason, since_ms, answer })
+    Ok(PendingCall { id, session_id, cwd, tool, target, reason, since_ms, answer })
 }
 
 fn to_bytes(document: &impl Serialize) -> Vec<u8> {
@@ -173,7 +220,7 @@ mod tests {
 
     #[test]
     fn documents_are_read_as_they_were_written() {
-        let question = Question {
+        let question = ChatQuestion {
             nonce: "n".to_owned(),
             chat_id: -1,
             allowed_user_ids: vec![2],
@@ -182,11 +229,11 @@ mod tests {
             until_ms: 4,
             complete: true,
         };
-        assert_eq!(read_question(&write_question(&question)), Some(question));
-        let answer = Answered { choice: Choice::Deny, by: 5, seal: "s".to_owned() };
-        assert_eq!(read_answer(&write_answer(&answer)), Some(answer));
+        assert_eq!(read_question(&write_question(&question)).unwrap(), question);
+        let answer = SealedAnswer { choice: ApprovalChoice::Deny, by: 5, seal: "s".to_owned() };
+        assert_eq!(read_answer(&write_answer(&answer)).unwrap(), answer);
         let offset = Offset { next: -7, at_ms: 5 };
-        assert_eq!(read_offset(&write_offset(offset)), Some(offset));
+        assert_eq!(read_offset(&write_offset(offset)).unwrap(), offset);
         let call = PendingCall {
             id: "i".to_owned(),
             session_id: "s".to_owned(),
@@ -197,9 +244,9 @@ mod tests {
             since_ms: 1,
             answer: None,
         };
-        let answered = PendingCall { answer: Some((Choice::Allow, 9)), ..call.clone() };
-        assert_eq!(read_pending(&write_pending(&call)), Some(call));
-        assert_eq!(read_pending(&write_pending(&answered)), Some(answered));
+        let answered = PendingCall { answer: Some((ApprovalChoice::Allow, 9)), ..call.clone() };
+        assert_eq!(read_pending(&write_pending(&call)).unwrap(), call);
+        assert_eq!(read_pending(&write_pending(&answered)).unwrap(), answered);
     }
 
     #[test]
@@ -211,10 +258,33 @@ mod tests {
             b"{\"choice\":\"allow\"}",
             b"{\"choice\":\"yes\",\"by\":1,\"seal\":\"\"}",
         ] {
-            assert_eq!(read_answer(bytes), None);
-            assert_eq!(read_question(bytes), None);
-            assert_eq!(read_offset(bytes), None);
-            assert_eq!(read_pending(bytes), None);
+            assert!(read_answer(bytes).is_err());
+            assert!(read_question(bytes).is_err());
+            assert!(read_offset(bytes).is_err());
+            assert!(read_pending(bytes).is_err());
         }
+    }
+
+    #[test]
+    fn every_member_is_required_and_named() {
+        let pending = serde_json::json!({"id": "i", "session_id": "s", "cwd": "/", "tool": "Bash",
+            "target": "ls", "reason": "r", "since_ms": 1, "answer": null, "answered_ms": null});
+        let damage = |member: &str, value: Option<Value>| {
+            let mut document = pending.clone();
+            match value {
+                Some(value) => document[member] = value,
+                None => drop(document.as_object_mut().unwrap().remove(member)),
+            }
+            read_pending(document.to_string().as_bytes()).map_err(|error| error.to_string())
+        };
+        assert!(damage("answer", Some(Value::Null)).is_ok());
+        for member in pending.as_object().unwrap().keys() {
+            let error = damage(member, None).unwrap_err();
+            assert!(error.starts_with(&format!("missing field `{member}`")), "{error}");
+        }
+        let error = damage("answer", Some("yes".into())).unwrap_err();
+        assert!(error.starts_with("unknown variant `yes`, expected `allow` or `deny`"), "{error}");
+        let error = damage("answer", Some("allow".into())).unwrap_err();
+        assert_eq!(error, "`answer` and `answered_ms` go together");
     }
 }

@@ -2,14 +2,15 @@
 //! what comes of it, the events of agent hosts and the answers to them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::handsoff::config::{Config, CustomWorkflow};
 use crate::handsoff::transcript::{self, Evidence};
-use crate::handsoff::{HostCap, Stop};
-use crate::hooks::{Answer, Event, Input, Kind};
+use crate::handsoff::{HostCap, StopFacts};
+use crate::hooks::{AnswerForm, HookAnswer, HookEvent, HookInput};
 use crate::permission::{Call, Decision};
 
 /// A configuration with its notes. The bot's token is not a part of it.
@@ -104,22 +105,23 @@ pub struct PlanDocument {
 }
 
 impl StopDocument {
-    /// Reads one.
+    /// Parses the JSON document.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, as a clause.
-    pub fn read(json: &str) -> Result<StopDocument, String> {
-        serde_json::from_str(json).map_err(|error| format!("the stop is malformed: {error}"))
+    /// When a member is missing, unknown or not of its type.
+    pub fn read(json: &str) -> Result<StopDocument, MalformedStop> {
+        serde_json::from_str(json).map_err(|error| MalformedStop(error.to_string()))
     }
 
-    /// What is known. What is said in so many words goes before what the transcript shows.
-    pub fn stop(&self) -> Stop {
+    /// What is known about the stop. Members of the document take precedence over what the
+    /// transcript shows.
+    pub fn stop(&self) -> StopFacts {
         let shown = match &self.transcript {
             Some(transcript) => transcript::read(transcript.tail.as_bytes(), transcript.whole),
             None => Evidence::default(),
         };
-        Stop {
+        StopFacts {
             configured: self.max_continuations,
             cap: match self.host_cap {
                 None => HostCap::None,
@@ -137,24 +139,36 @@ impl StopDocument {
     }
 }
 
-/// What a host says to its hooks, in one form for all hosts.
-pub fn hook_input(input: &Input) -> Value {
+/// A stop that is not a document of that form; the parser's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MalformedStop(String);
+
+impl fmt::Display for MalformedStop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the stop is malformed: {}", self.0)
+    }
+}
+
+impl std::error::Error for MalformedStop {}
+
+/// What a host tells its hooks, in one form for all hosts.
+pub fn hook_input(input: &HookInput) -> Value {
     let with_call = |event: &str, call: &Call| json!({ "event": event, "tool": call.tool, "input": call.input });
     let mut document = match &input.event {
-        Event::Prompt { text, id, typed } => {
+        HookEvent::Prompt { text, id, typed } => {
             json!({ "event": "prompt", "text": text, "id": id, "typed": typed })
         }
-        Event::ToolCall(call) => with_call("tool-call", call),
-        Event::PermissionRequest(call) => with_call("permission-request", call),
-        Event::ToolDone { call, output } => {
+        HookEvent::ToolCall(call) => with_call("tool-call", call),
+        HookEvent::PermissionRequest(call) => with_call("permission-request", call),
+        HookEvent::ToolDone { call, output } => {
             let mut document = with_call("tool-done", call);
             document["output"] = json!(output);
             document
         }
-        Event::Stop(stop) => {
+        HookEvent::Stop(stop) => {
             json!({ "event": "stop", "message": stop.message, "broken_off": stop.broken_off })
         }
-        Event::Other => json!({ "event": "other" }),
+        HookEvent::Other => json!({ "event": "other" }),
     };
     document["session"] = json!(input.session);
     document["cwd"] = json!(input.cwd);
@@ -162,49 +176,74 @@ pub fn hook_input(input: &Input) -> Value {
     document
 }
 
-/// The form of the answer to an event of that name.
-pub fn kind_of(event: &str) -> Option<Kind> {
+/// The form of the answer to an event that [`hook_input`] calls `event`.
+pub fn answer_form_of(event: &str) -> Option<AnswerForm> {
     Some(match event {
-        "prompt" => Kind::Prompt,
-        "tool-call" => Kind::ToolCall,
-        "permission-request" => Kind::PermissionRequest,
-        "stop" => Kind::Stop,
-        "tool-done" | "other" => Kind::Other,
+        "prompt" => AnswerForm::Prompt,
+        "tool-call" => AnswerForm::ToolCall,
+        "permission-request" => AnswerForm::PermissionRequest,
+        "stop" => AnswerForm::Stop,
+        "tool-done" | "other" => AnswerForm::Other,
         _ => return None,
     })
 }
 
-/// Reads what should be said to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}` or `{}`.
-///
-/// # Errors
-///
-/// What was found and what was expected.
-pub fn read_answer(json: &str) -> Result<Answer, String> {
-    let members: BTreeMap<String, String> =
-        serde_json::from_str(json).map_err(|error| format!("the answer is malformed: {error}"))?;
-    let members: Vec<(&str, &str)> =
-        members.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    match members[..] {
-        [] => Ok(Answer::Nothing),
-        [("decision", word)] => decided(word, ""),
-        [("decision", word), ("reason", reason)] => decided(word, reason),
-        [("go_on", prompt)] => Ok(Answer::Continue(prompt.to_owned())),
-        [("tell", message)] => Ok(Answer::Tell(message.to_owned())),
-        _ => Err("an answer is one of `decision` with its `reason`, `go_on` and `tell`".to_owned()),
+/// Why an answer to a hook cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MalformedAnswer {
+    /// It is not a JSON object of strings; the parser's message.
+    NotJson(String),
+    /// Its members do not belong together, or are not known.
+    UnknownMembers,
+    /// The value of `decision`.
+    UnknownDecision(String),
+}
+
+impl fmt::Display for MalformedAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MalformedAnswer::NotJson(error) => write!(f, "the answer is malformed: {error}"),
+            MalformedAnswer::UnknownMembers => {
+                f.write_str("an answer is one of `decision` with its `reason`, `go_on` and `tell`")
+            }
+            MalformedAnswer::UnknownDecision(word) => {
+                let word = crate::text::one_line(word);
+                write!(f, "found decision `{word}`, expected `allow`, `ask`, `deny` or `defer`")
+            }
+        }
     }
 }
 
-fn decided(word: &str, reason: &str) -> Result<Answer, String> {
+impl std::error::Error for MalformedAnswer {}
+
+/// Reads the answer to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}` or `{}`.
+///
+/// # Errors
+///
+/// When it is none of these.
+pub fn read_answer(json: &str) -> Result<HookAnswer, MalformedAnswer> {
+    let members: BTreeMap<String, String> =
+        serde_json::from_str(json).map_err(|error| MalformedAnswer::NotJson(error.to_string()))?;
+    let members: Vec<(&str, &str)> =
+        members.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    match members[..] {
+        [] => Ok(HookAnswer::Nothing),
+        [("decision", word)] => decided(word, ""),
+        [("decision", word), ("reason", reason)] => decided(word, reason),
+        [("go_on", prompt)] => Ok(HookAnswer::Continue(prompt.to_owned())),
+        [("tell", message)] => Ok(HookAnswer::Tell(message.to_owned())),
+        _ => Err(MalformedAnswer::UnknownMembers),
+    }
+}
+
+fn decided(word: &str, reason: &str) -> Result<HookAnswer, MalformedAnswer> {
     let reason = reason.to_owned();
     match word {
-        "allow" => Ok(Answer::Decided(Decision::Allow, reason)),
-        "ask" => Ok(Answer::Decided(Decision::Ask, reason)),
-        "deny" => Ok(Answer::Decided(Decision::Deny, reason)),
-        "defer" => Ok(Answer::Deferred(reason)),
-        other => {
-            let other = crate::text::one_line(other);
-            Err(format!("found decision `{other}`, expected `allow`, `ask`, `deny` or `defer`"))
-        }
+        "allow" => Ok(HookAnswer::Decided(Decision::Allow, reason)),
+        "ask" => Ok(HookAnswer::Decided(Decision::Ask, reason)),
+        "deny" => Ok(HookAnswer::Decided(Decision::Deny, reason)),
+        "defer" => Ok(HookAnswer::Deferred(reason)),
+        other => Err(MalformedAnswer::UnknownDecision(other.to_owned())),
     }
 }
 
@@ -215,15 +254,15 @@ mod tests {
 
     #[test]
     fn an_answer_is_one_thing() {
-        let decided = |decision, reason: &str| Ok(Answer::Decided(decision, reason.to_owned()));
+        let decided = |decision, reason: &str| Ok(HookAnswer::Decided(decision, reason.to_owned()));
         let table = [
-            ("{}", Ok(Answer::Nothing)),
+            ("{}", Ok(HookAnswer::Nothing)),
             (r#"{"decision": "allow"}"#, decided(Decision::Allow, "")),
             (r#"{"decision": "ask", "reason": "why"}"#, decided(Decision::Ask, "why")),
             (r#"{"decision": "deny", "reason": "no"}"#, decided(Decision::Deny, "no")),
-            (r#"{"decision": "defer"}"#, Ok(Answer::Deferred(String::new()))),
-            (r#"{"go_on": "Go on."}"#, Ok(Answer::Continue("Go on.".to_owned()))),
-            (r#"{"tell": "It rains."}"#, Ok(Answer::Tell("It rains.".to_owned()))),
+            (r#"{"decision": "defer"}"#, Ok(HookAnswer::Deferred(String::new()))),
+            (r#"{"go_on": "Go on."}"#, Ok(HookAnswer::Continue("Go on.".to_owned()))),
+            (r#"{"tell": "It rains."}"#, Ok(HookAnswer::Tell("It rains.".to_owned()))),
             (r#"{"decision": "yes"}"#, Err("found decision `yes`, expected")),
             (r#"{"decision": "deny", "tell": "x"}"#, Err("an answer is one of")),
             (r#"{"reason": "x"}"#, Err("an answer is one of")),
@@ -234,7 +273,9 @@ mod tests {
         for (json, expected) in table {
             match (read_answer(json), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{json}"),
-                (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+                (Err(found), Err(expected)) => {
+                    assert!(found.to_string().contains(expected), "{found}")
+                }
                 (found, expected) => panic!("{json}: {found:?} instead of {expected:?}"),
             }
         }
@@ -253,17 +294,20 @@ mod tests {
         let names = inputs.map(|input| {
             let input = Host::Claude.read(input.as_bytes()).unwrap();
             let name = hook_input(&input)["event"].as_str().unwrap().to_owned();
-            assert_eq!(kind_of(&name), Some(input.event.kind()), "{name}");
+            assert_eq!(answer_form_of(&name), Some(input.event.answer_form()), "{name}");
             name
         });
         let expected = ["prompt", "tool-call", "permission-request", "tool-done", "stop", "other"];
         assert_eq!(names, expected);
-        assert_eq!(kind_of("PreToolUse"), None);
+        assert_eq!(answer_form_of("PreToolUse"), None);
     }
 
     #[test]
     fn words_go_before_the_transcript() {
-        let stop = |json: &str| StopDocument::read(json).map(|document| document.stop());
+        let stop = |json: &str| {
+            let document = StopDocument::read(json).map_err(|error| error.to_string())?;
+            Ok::<_, String>(document.stop())
+        };
         let with =
             |more: &str| format!(r#"{{"max_continuations": 3, "file": "f", "resume": "r"{more}}}"#);
         let transcript = r#", "transcript": {"tail": "{\"type\": \"assistant\", \"message\": {\"content\": [{\"type\": \"text\", \"text\": \"Done.\"}]}}\n", "whole": true}"#;

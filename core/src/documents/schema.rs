@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::handsoff::config::keys::{KEYS, Key, Kind, WORKFLOW_KEYS};
+use crate::handsoff::config::keys::{ConfigKey, KEYS, KeyKind, WORKFLOW_KEYS};
 
 /// A document that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,28 +69,28 @@ fn section(path: &str, name: &str) -> Map<String, Value> {
     section
 }
 
-fn value_of(key: &Key) -> Value {
+fn value_of(key: &ConfigKey) -> Value {
     let mut schema = match key.kind {
-        Kind::Flag => json!({ "type": ["boolean", "number", "string", "null"] }),
-        Kind::Number { min, max } => {
+        KeyKind::Flag => json!({ "type": ["boolean", "number", "string", "null"] }),
+        KeyKind::Number { min, max } => {
             json!({ "type": ["integer", "string", "null"], "minimum": min, "maximum": max })
         }
-        Kind::Word(words) => {
+        KeyKind::Word(words) => {
             let mut words: Vec<Value> = words.iter().map(|&word| json!(word)).collect();
             words.push(Value::Null);
             json!({ "enum": words })
         }
-        Kind::Text | Kind::Secret => json!({ "type": ["string", "null"] }),
-        Kind::Id => json!({ "type": ["integer", "string", "null"] }),
-        Kind::Ids => json!({
+        KeyKind::Text | KeyKind::Secret => json!({ "type": ["string", "null"] }),
+        KeyKind::Id => json!({ "type": ["integer", "string", "null"] }),
+        KeyKind::Ids => json!({
             "type": ["integer", "string", "array", "null"],
             "items": { "type": ["integer", "string"] },
         }),
-        Kind::Arguments => {
+        KeyKind::Arguments => {
             json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
         }
-        Kind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
-        Kind::Rules => json!({ "type": ["object", "null"] }),
+        KeyKind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
+        KeyKind::Rules => json!({ "type": ["object", "null"] }),
     };
     schema["description"] = json!(key.about.replace("[below](#workflows-of-your-own)", "below"));
     schema

@@ -1,78 +1,161 @@
 //! The files of agent sessions: state, issue index, and answers given a moment ago.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
-use crate::handsoff::{CountedStop, Session, SessionId, State};
+use crate::handsoff::{CountedStop, Session, SessionId, SessionState};
 use crate::limits;
 use crate::permission::Decision;
 use crate::syntax::strict_json;
 use crate::time::Timestamp;
 
-/// Reads the state of a session. The members of the first generation are `workflow`, `state`,
-/// `continuation_count`, `issue_no`, `pr_no` and `pr_number`; later ones may be missing.
+/// Why a session's file cannot be read. Members are named as in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamagedSession {
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It is not JSON; the parser's message.
+    NotJson(String),
+    /// It is JSON, but not an object.
+    NotAnObject,
+    /// A member that every file of its generation has is missing.
+    Missing(&'static str),
+    /// A member has a value of another type than `expected`.
+    Unexpected {
+        /// The member.
+        member: &'static str,
+        /// What its value must be, with an article.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for DamagedSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DamagedSession::NotUtf8 => f.write_str("it is not UTF-8"),
+            DamagedSession::NotJson(error) => write!(f, "it is not JSON: {error}"),
+            DamagedSession::NotAnObject => f.write_str("it is not a JSON object"),
+            DamagedSession::Missing(member) => write!(f, "`{member}` is missing"),
+            DamagedSession::Unexpected { member, expected } => {
+                write!(f, "`{member}` is not {expected}")
+            }
+        }
+    }
+}
+
+/// Reads the state of a session. Every file has `workflow`, `state` and `continuation_count`;
+/// the first generation also wrote `issue_no`, `pr_no` and `pr_number` where they were known. Files
+/// that we wrote have `updated_at`, and then `in_a_row` and `stalled`.
 ///
 /// # Errors
 ///
-/// What is wrong with it, on one line.
-pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    let value = strict_json::parse(text).map_err(|error| format!("it is not JSON: {error}"))?;
+/// When it is not a JSON object, or one of its members is missing or not of its type.
+pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
+    let text = std::str::from_utf8(bytes).map_err(|_| DamagedSession::NotUtf8)?;
+    let value =
+        strict_json::parse(text).map_err(|error| DamagedSession::NotJson(error.to_string()))?;
     let Value::Object(mut members) = value else {
-        return Err("it is not a JSON object".to_owned());
+        return Err(DamagedSession::NotAnObject);
     };
     let mut members = Members(&mut members);
-    let workflow = members.text("workflow")?.ok_or("`workflow` is missing")?;
-    let state = members.text("state")?.unwrap_or_else(|| "initial".to_owned());
+    let updated_at = members.time("updated_at")?;
+    let count = match updated_at {
+        Some(_) => Members::required_count,
+        None => Members::count,
+    };
     Ok(Session {
         id,
-        workflow,
-        state: State::from_word(&state),
-        continuation_count: members.count("continuation_count")?,
+        workflow: members.required("workflow", Members::text)?,
+        state: SessionState::from(members.required("state", Members::text)?.as_str()),
+        continuation_count: members.required_count("continuation_count")?,
         issue_no: members.number("issue_no")?,
         pr_no: members.number("pr_no")?,
         pr_number: members.number("pr_number")?,
         run_id: members.text("run_id")?,
         run_revision: members.number("run_revision")?,
-        paused: members.0.remove("paused").is_some_and(|paused| paused == true),
-        in_a_row: members.count("in_a_row")?,
-        stalled: members.count("stalled")?,
+        paused: members.flag("paused")?,
+        in_a_row: count(&mut members, "in_a_row")?,
+        stalled: count(&mut members, "stalled")?,
         stop: match members.text("stop_place")? {
-            Some(place) => Some(CountedStop { place, echoes: members.count("stop_echoes")? }),
+            Some(place) => {
+                Some(CountedStop { place, echoes: members.required_count("stop_echoes")? })
+            }
             None => None,
         },
         last_message: members.text("last_message")?,
         last_prompt: members.text("last_prompt")?,
         prompt_id: members.text("prompt_id")?,
         reason: members.text("reason")?,
-        updated_at: members.text("updated_at")?.and_then(|at| Timestamp::parse(&at)),
+        updated_at,
         unknown: std::mem::take(members.0),
     })
 }
 
 struct Members<'m>(&'m mut Map<String, Value>);
 
+type Read<T> = Result<T, DamagedSession>;
+
 impl Members<'_> {
-    fn text(&mut self, key: &str) -> Result<Option<String>, String> {
-        match self.0.remove(key) {
+    /// A member, converted by `convert`; `None` where it is missing or `null`.
+    fn optional<T>(
+        &mut self,
+        member: &'static str,
+        expected: &'static str,
+        convert: impl FnOnce(Value) -> Option<T>,
+    ) -> Read<Option<T>> {
+        match self.0.remove(member) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("`{key}` is not a text")),
+            Some(value) => match convert(value) {
+                Some(value) => Ok(Some(value)),
+                None => Err(DamagedSession::Unexpected { member, expected }),
+            },
         }
     }
 
-    /// A number, or digits as a text: tools that edit the file write both.
-    fn number(&mut self, key: &str) -> Result<Option<u64>, String> {
-        let number = match self.0.remove(key) {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Number(number)) => number.as_u64(),
-            Some(Value::String(digits)) => digits.trim().parse().ok(),
-            Some(_) => None,
-        };
-        number.map(Some).ok_or_else(|| format!("`{key}` is not a number from 0"))
+    fn required<T>(
+        &mut self,
+        member: &'static str,
+        read: impl FnOnce(&mut Self, &'static str) -> Read<Option<T>>,
+    ) -> Read<T> {
+        read(self, member)?.ok_or(DamagedSession::Missing(member))
     }
 
-    fn count(&mut self, key: &str) -> Result<u32, String> {
-        Ok(self.number(key)?.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
+    fn text(&mut self, member: &'static str) -> Read<Option<String>> {
+        self.optional(member, "a string", |value| match value {
+            Value::String(text) => Some(text),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
+        })
+    }
+
+    fn time(&mut self, member: &'static str) -> Read<Option<Timestamp>> {
+        self.optional(member, "a time as in RFC 3339", |value| Timestamp::parse(value.as_str()?))
+    }
+
+    fn flag(&mut self, member: &'static str) -> Read<bool> {
+        let flag = self.optional(member, "`true` or `false`", |value| value.as_bool())?;
+        Ok(flag.unwrap_or(false))
+    }
+
+    /// A number, or a string of digits: tools that edit the file write both.
+    fn number(&mut self, member: &'static str) -> Read<Option<u64>> {
+        self.optional(member, "a whole number from 0", |value| match value.as_str() {
+            Some(digits) => digits.trim().parse().ok(),
+            None => value.as_u64(),
+        })
+    }
+
+    fn count(&mut self, member: &'static str) -> Read<u32> {
+        Ok(self.number(member)?.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
+    }
+
+    fn required_count(&mut self, member: &'static str) -> Read<u32> {
+        let number = self.required(member, Members::number)?;
+        Ok(u32::try_from(number).unwrap_or(u32::MAX))
     }
 }
 
@@ -91,7 +174,7 @@ fn document(session: &Session) -> Value {
         }
     };
     put("workflow", json!(session.workflow));
-    put("state", json!(session.state.word()));
+    put("state", json!(session.state.as_str()));
     put("pr_no", json!(session.pr_no));
     put("issue_no", json!(session.issue_no));
     put("continuation_count", json!(session.continuation_count));
@@ -116,7 +199,8 @@ fn document(session: &Session) -> Value {
     Value::Object(members)
 }
 
-/// A session as `onloop session` shows it: its file with its id and status.
+/// A session as `onloop session show --json` prints it: the members of its file, with its id, its
+/// status and the path of the file.
 pub fn shown(session: &Session, file: &str) -> Value {
     let mut members = Map::new();
     members.insert("session_id".to_owned(), json!(session.id.as_str()));
@@ -130,29 +214,30 @@ pub fn shown(session: &Session, file: &str) -> Value {
     Value::Object(members)
 }
 
-/// A session file that cannot be read, as `onloop session list --json` shows it.
+/// A session file that cannot be read, as `onloop session list --json` prints it.
 pub fn damaged(id: &SessionId, file: &str, error: &str) -> Value {
     json!({ "session_id": id.as_str(), "status": "unreadable", "file": file, "error": error })
 }
 
-/// The file that leads from an issue to the session that works on it.
+/// The index file through which an issue leads to the session that works on it.
 pub fn write_index(session: &Session) -> Vec<u8> {
     let index = json!({ "session_id": session.id.as_str(), "workflow": session.workflow });
     format!("{index}\n").into_bytes()
 }
 
-/// The session that an index names.
+/// The session that an index names; `None` if it is damaged. Indexes are only ever written from a
+/// session, so a damaged one is replaced with the next.
 pub fn read_index(bytes: &[u8]) -> Option<SessionId> {
     let value: Value = serde_json::from_slice(bytes).ok()?;
     SessionId::new(value["session_id"].as_str()?)
 }
 
-/// An answer that was given to one event of a tool call.
+/// The answer to one event of a tool call, kept for the other event of the same call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct RememberedAnswer {
     /// Digest of tool and input.
     pub call: String,
-    /// What was answered; `Ask` when nobody could be reached.
+    /// The decision; `Ask` when nobody could be reached.
     pub decision: Decision,
     /// Why.
     pub reason: String,
@@ -160,14 +245,15 @@ pub struct Answered {
     pub at: Timestamp,
 }
 
-/// Answers that are not too old at `now`. A file that is damaged holds none.
-pub fn read_answers(bytes: &[u8], now: Timestamp) -> Vec<Answered> {
+/// Answers that are not too old at `now`. What is damaged is left out: without an answer the next
+/// event of the call is decided anew, and nothing is allowed by that.
+pub fn read_answers(bytes: &[u8], now: Timestamp) -> Vec<RememberedAnswer> {
     let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
     let list = value.as_array().map_or(&[][..], Vec::as_slice);
     list.iter().filter_map(|item| read_answer(item, now)).collect()
 }
 
-fn read_answer(item: &Value, now: Timestamp) -> Option<Answered> {
+fn read_answer(item: &Value, now: Timestamp) -> Option<RememberedAnswer> {
     let decision = match item["decision"].as_str()? {
         "allow" => Decision::Allow,
         "ask" => Decision::Ask,
@@ -179,11 +265,11 @@ fn read_answer(item: &Value, now: Timestamp) -> Option<Answered> {
     let reason = item["reason"].as_str()?.to_owned();
     // An answer from the future was not given by this clock.
     let fresh = at <= now && now.millis_since(at) <= limits::ESCALATION_MS;
-    fresh.then_some(Answered { call, decision, reason, at })
+    fresh.then_some(RememberedAnswer { call, decision, reason, at })
 }
 
 /// The newest answers as a file.
-pub fn write_answers(answers: &[Answered]) -> Vec<u8> {
+pub fn write_answers(answers: &[RememberedAnswer]) -> Vec<u8> {
     let first = answers.len().saturating_sub(limits::ESCALATIONS_KEPT);
     let list: Vec<Value> = answers[first..]
         .iter()
@@ -237,27 +323,64 @@ mod tests {
     fn d13_counters_as_text_are_read_and_nonsense_is_named() {
         let file = br#"{"workflow": "a", "state": "done", "continuation_count": "3"}"#;
         assert_eq!(read(id(), file).unwrap().continuation_count, 3);
-        let table: [(&[u8], &str); 8] = [
-            (b"", "it is not JSON"),
-            (b"{", "it is not JSON"),
+        let table: [(&[u8], &str); 6] = [
+            (b"", "it is not JSON: EOF while parsing a value at line 1 column 0"),
+            (b"{", "it is not JSON: EOF while parsing an object at line 1 column 1"),
             (b"[]", "it is not a JSON object"),
             (b"\xff", "it is not UTF-8"),
             (b"{}", "`workflow` is missing"),
-            (br#"{"workflow": "a", "continuation_count": -1}"#, "is not a number from 0"),
-            (br#"{"workflow": "a", "state": 3}"#, "`state` is not a text"),
-            (br#"{"workflow": "a", "workflow": "b"}"#, "given twice"),
+            (
+                br#"{"workflow": "a", "workflow": "b"}"#,
+                "it is not JSON: `workflow` is given twice at line 1 column 34",
+            ),
         ];
         for (file, expected) in table {
-            let error = read(id(), file).unwrap_err();
-            assert!(error.contains(expected), "{error}");
+            assert_eq!(read(id(), file).unwrap_err().to_string(), expected);
         }
+    }
+
+    /// What is wrong with a complete file of ours whose `member` is `value`; `null`: without it.
+    fn damage(member: &str, value: Value) -> Option<String> {
+        let mut file = json!({"workflow": "a", "state": "initial", "continuation_count": 0,
+            "in_a_row": 0, "stalled": 0, "stop_place": "p", "stop_echoes": 0,
+            "updated_at": "2026-03-20T10:00:00+00:00"});
+        file[member] = value;
+        if file[member].is_null() {
+            file.as_object_mut().unwrap().remove(member);
+        }
+        read(id(), file.to_string().as_bytes()).err().map(|damage| damage.to_string())
+    }
+
+    #[test]
+    fn members_of_its_generation_are_required_and_every_value_has_its_type() {
+        let required =
+            ["workflow", "state", "continuation_count", "in_a_row", "stalled", "stop_echoes"];
+        for member in required {
+            assert_eq!(damage(member, Value::Null), Some(format!("`{member}` is missing")));
+        }
+        let table = [
+            ("continuation_count", json!(-1), "`continuation_count` is not a whole number from 0"),
+            ("stalled", json!("many"), "`stalled` is not a whole number from 0"),
+            ("state", json!(3), "`state` is not a string"),
+            ("run_id", json!(["r"]), "`run_id` is not a string"),
+            ("paused", json!("yes"), "`paused` is not `true` or `false`"),
+            ("updated_at", json!("yesterday"), "`updated_at` is not a time as in RFC 3339"),
+        ];
+        for (member, value, expected) in table {
+            assert_eq!(damage(member, value).as_deref(), Some(expected));
+        }
+        assert_eq!(damage("stop_place", Value::Null), None);
     }
 
     #[test]
     fn answers_are_forgotten_soon() {
         let at = Timestamp::from_millis(1_000_000);
-        let answer =
-            Answered { call: "c".to_owned(), decision: Decision::Allow, reason: String::new(), at };
+        let answer = RememberedAnswer {
+            call: "c".to_owned(),
+            decision: Decision::Allow,
+            reason: String::new(),
+            at,
+        };
         let file = write_answers(std::slice::from_ref(&answer));
         assert_eq!(read_answers(&file, at), [answer]);
         let later = Timestamp::from_millis(1_000_001 + limits::ESCALATION_MS.cast_signed());

@@ -1,7 +1,7 @@
 //! What happens to a call that no rule decides: a language model is asked, then a person.
 //!
 //! Nothing here ever turns an error into a yes. Whatever goes wrong ends in
-//! [`Verdict::NoAnswer`] with the reason, and the host asks whoever is there.
+//! [`Resolution::NoAnswer`] with the reason, and the host asks whoever is there.
 
 mod ask;
 mod judge;
@@ -12,7 +12,7 @@ mod telegram;
 use crate::documents::approval::PendingCall;
 use crate::effect::Io;
 use crate::handsoff::DEPTH_VARIABLE;
-use crate::handsoff::approval::message::Subject;
+use crate::handsoff::approval::message::ApprovalSubject;
 use crate::handsoff::config::Config;
 use crate::limits;
 use crate::text;
@@ -39,7 +39,7 @@ pub struct Escalation {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Resolution {
     /// It may run.
     Allow,
     /// It may not; why, for the agent.
@@ -49,34 +49,36 @@ pub enum Verdict {
 }
 
 /// Asks a language model and then a person, as far as the configuration lets us.
-pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Verdict {
+pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Resolution {
     if !config.enabled {
-        return Verdict::NoAnswer("hands-off mode is off".to_owned());
+        return Resolution::NoAnswer("hands-off mode is off".to_owned());
     }
     // An agent that we asked for an opinion must not make us ask another one.
     if io.env(DEPTH_VARIABLE).is_some() {
-        return Verdict::NoAnswer("an agent that was asked for an opinion has no say".to_owned());
+        return Resolution::NoAnswer(
+            "an agent that was asked for an opinion has no say".to_owned(),
+        );
     }
     let asked_at = io.now();
     let mut reason = escalation.reason.clone();
     if config.auto_permission && !escalation.only_a_person {
         match judge::opinion(io, escalation).await {
-            Opinion::Allow => return Verdict::Allow,
+            Opinion::Allow => return Resolution::Allow,
             Opinion::Deny => {
-                return Verdict::Deny("a language model judged it to be dangerous".to_owned());
+                return Resolution::Deny("a language model judged it to be dangerous".to_owned());
             }
             Opinion::Ask(why) => reason = format!("{reason}; {why}"),
         }
     }
     let Some(telegram) = &config.telegram else {
-        return Verdict::NoAnswer(reason);
+        return Resolution::NoAnswer(reason);
     };
     let spent_ms = io.now().millis_since(asked_at) + limits::APPROVAL_MARGIN_MS;
     let wait_ms = telegram.timeout_ms.min(escalation.time_left_ms.saturating_sub(spent_ms));
     if wait_ms < 1000 {
-        return Verdict::NoAnswer(format!("{reason}; no time was left to ask a person"));
+        return Resolution::NoAnswer(format!("{reason}; no time was left to ask a person"));
     }
-    let subject = Subject {
+    let subject = ApprovalSubject {
         tool: escalation.tool.clone(),
         target: escalation.target_text.clone(),
         session_id: escalation.session_id.clone(),
@@ -86,12 +88,12 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Verd
 }
 
 /// Asks a person about a call that was put off, for as long as the configuration says.
-pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Verdict {
+pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolution {
     let Some(telegram) = config.telegram.as_ref().filter(|_| config.enabled) else {
         let why = format!("Telegram is not set up in `{}`", text::one_line(&call.cwd));
-        return Verdict::NoAnswer(why);
+        return Resolution::NoAnswer(why);
     };
-    let subject = Subject {
+    let subject = ApprovalSubject {
         tool: call.tool.clone(),
         target: call.target.clone(),
         session_id: call.session_id.clone(),

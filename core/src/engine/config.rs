@@ -1,7 +1,7 @@
 //! Finding and reading the configuration: the project's rules, and the developer's own file.
 
 use crate::documents::permission::TrustList;
-use crate::effect::{Failure, FailureKind, Io};
+use crate::effect::{Failure, FailureKind, Io, OptionalExt};
 use crate::handsoff::config::Config;
 use crate::limits;
 use crate::permission::Context;
@@ -21,7 +21,7 @@ pub struct Loaded {
     pub local_path: Option<String>,
     /// The project's file, if there is one.
     pub project_path: Option<String>,
-    /// Why a file that is there could not be read. Nothing is allowed from configuration then.
+    /// Why a file that is there could not be read. Its rules allow nothing then.
     pub failure: Option<Failure>,
     context: Context,
 }
@@ -88,14 +88,14 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
         return Ok(None);
     };
     let trusted = match trust_path(io) {
-        Ok(path) => match io.read(&path, limits::CONFIG_BYTES as u64).await {
-            Ok((list, _)) => TrustList::read(&list).contains(&bytes),
-            Err(failure) if failure.kind == FailureKind::NotFound => false,
-            Err(failure) => return Err(failure),
-        },
+        Ok(list) => read_if_there(io, list)
+            .await?
+            .is_some_and(|(_, list)| TrustList::read(&list).contains(&bytes)),
+        // Without a home there is no list, and nothing on it.
         Err(_) => false,
     };
-    Ok(Some((path, trusted, String::from_utf8_lossy(&bytes).into_owned())))
+    let yaml = utf8(&path, bytes)?;
+    Ok(Some((path, trusted, yaml)))
 }
 
 /// The first of: the project and every folder above it, `AGENTIZE_HOME`, `HOME`.
@@ -107,7 +107,15 @@ async fn local_file(io: &Io, cwd: &str) -> Result<Option<(String, String)>, Fail
             found = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
         }
     }
-    Ok(found.map(|(path, bytes)| (path, String::from_utf8_lossy(&bytes).into_owned())))
+    let Some((path, bytes)) = found else { return Ok(None) };
+    let yaml = utf8(&path, bytes)?;
+    Ok(Some((path, yaml)))
+}
+
+/// A rule whose letters were replaced would match something else, so such a file is not used.
+fn utf8(path: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::new(FailureKind::Invalid, format!("`{path}` is not UTF-8")))
 }
 
 /// Where the list of trusted project files is.
@@ -143,11 +151,8 @@ pub(crate) async fn find_upwards(
 }
 
 async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    match io.read(&path, limits::CONFIG_BYTES as u64).await {
-        Ok((bytes, _)) => Ok(Some((path, bytes))),
-        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
-        Err(failure) => Err(failure),
-    }
+    let read = io.read(&path, limits::CONFIG_BYTES as u64).await.optional()?;
+    Ok(read.map(|(bytes, _)| (path, bytes)))
 }
 
 #[cfg(test)]

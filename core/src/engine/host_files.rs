@@ -2,10 +2,9 @@
 
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use crate::engine::{checkout, config};
-use crate::hooks::Host;
+use crate::hooks::{Host, UnknownHost};
 use crate::install::{EditError, InstallScope, Setting, Waits, user_folder};
 use crate::limits;
-use crate::text::{ellipsis, one_line};
 
 /// Why a file of an agent host cannot be read or changed.
 #[derive(Debug)]
@@ -45,12 +44,14 @@ impl std::fmt::Display for HostFileError {
 
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = Host::from_word(word);
-    if host.is_none() {
-        let (word, known) = (ellipsis(&one_line(word), 64), Host::ALL.map(Host::word).join(", "));
-        io.note(format!("error: `{word}` is not a known host; expected one of {known}")).await;
+    match word.parse() {
+        Ok(host) => Some(host),
+        Err(unknown) => {
+            let unknown: UnknownHost = unknown;
+            io.note(format!("error: {unknown}")).await;
+            None
+        }
     }
-    host
 }
 
 /// Where things are on this machine.

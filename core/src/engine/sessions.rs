@@ -5,8 +5,11 @@
 //! read, changed and written. Symbolic links are never followed: an agent may have put them
 //! there.
 
+use std::fmt;
+
 use crate::documents::session as document;
-use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io};
+use crate::effect::{Durability, Expect, Failure, FileKind, Io, OptionalExt};
+use crate::engine::store::StoreError;
 use crate::handsoff::{Session, SessionId};
 use crate::limits;
 use crate::time::Timestamp;
@@ -18,34 +21,64 @@ pub(crate) struct Sessions {
     home: String,
 }
 
-/// Why a session's file could not be used, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem(pub(crate) String);
+/// Why a session could not be read or changed.
+#[derive(Debug)]
+pub(crate) enum SessionError {
+    /// A symbolic link or a file is where a folder should be.
+    NotAFolder(String),
+    /// A symbolic link or a folder is where a session's file should be.
+    NotAFile(String),
+    /// The session's file is damaged.
+    Damaged {
+        /// Its path.
+        file: String,
+        /// What is wrong with it.
+        damage: document::DamagedSession,
+    },
+    /// The record of the run that the session drives cannot be read.
+    Record {
+        /// The run.
+        run_id: String,
+        /// Why its record cannot be read.
+        error: StoreError,
+    },
+    /// The host could not read, write or lock a file.
+    Failed(Failure),
+}
 
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::text::one_line(&self.0))
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = match self {
+            SessionError::NotAFolder(path) => format!("`{path}` is not a folder"),
+            SessionError::NotAFile(path) => format!("`{path}` is not a regular file"),
+            SessionError::Damaged { file, damage } => format!("`{file}` cannot be used: {damage}"),
+            SessionError::Record { run_id, error } => {
+                format!("the record of run {run_id} cannot be read: {error}")
+            }
+            SessionError::Failed(failure) => failure.message.clone(),
+        };
+        f.write_str(&crate::text::one_line(&message))
     }
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Problem {
-        Problem(failure.message)
+impl From<Failure> for SessionError {
+    fn from(failure: Failure) -> SessionError {
+        SessionError::Failed(failure)
     }
 }
 
-/// What becomes of a session under its lock.
-pub(crate) enum Change {
-    /// It stays as it is.
+/// What to do with a session that was read under its lock.
+pub(crate) enum SessionChange {
+    /// Leave its file as it is.
     Keep,
-    /// This is it now.
+    /// Replace it with this.
     Write(Box<Session>),
 }
 
-impl Change {
+impl SessionChange {
     /// `session` is written if it has changed.
-    pub(crate) fn when(changed: bool, session: Session) -> Change {
-        if changed { Change::Write(Box::new(session)) } else { Change::Keep }
+    pub(crate) fn when(changed: bool, session: Session) -> SessionChange {
+        if changed { SessionChange::Write(Box::new(session)) } else { SessionChange::Keep }
     }
 }
 
@@ -61,7 +94,7 @@ impl Sessions {
         Sessions { io: io.clone(), home }
     }
 
-    /// Those below another folder, unless all are kept in one place.
+    /// Those below another folder; `None` if all are kept below `AGENTIZE_HOME`.
     pub(crate) fn below(io: &Io, folder: &str) -> Option<Sessions> {
         let home = folder.trim_end_matches('/').to_owned();
         chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home })
@@ -114,8 +147,8 @@ impl Sessions {
         format!("{}/answers/{id}.json", self.folder())
     }
 
-    /// Refuses folders that are links, because what we write in them would lie elsewhere.
-    pub(crate) async fn check_folders(&self) -> Result<(), Problem> {
+    /// Refuses folders that are symbolic links: what is written in them would lie elsewhere.
+    async fn check_folders(&self) -> Result<(), SessionError> {
         for folder in [format!("{}/.tmp", self.home), self.folder()] {
             if !self.check_folder(&folder).await? {
                 return Ok(());
@@ -125,79 +158,80 @@ impl Sessions {
         Ok(())
     }
 
-    /// Whether it is there; anything but a folder is a problem.
-    async fn check_folder(&self, folder: &str) -> Result<bool, Problem> {
-        match self.io.stat(folder).await {
-            Ok(stat) if stat.kind == FileKind::Folder => Ok(true),
-            Ok(_) => Err(Problem(format!("`{folder}` is not a folder"))),
-            Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
-            Err(failure) => Err(failure.into()),
+    /// Whether the folder is there.
+    async fn check_folder(&self, folder: &str) -> Result<bool, SessionError> {
+        match self.io.stat(folder).await.optional()? {
+            Some(stat) if stat.kind == FileKind::Folder => Ok(true),
+            Some(_) => Err(SessionError::NotAFolder(folder.to_owned())),
+            None => Ok(false),
         }
     }
 
     /// The session, if there is one.
-    pub(crate) async fn load(&self, id: &SessionId) -> Result<Option<Session>, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// When its file is there and cannot be read.
+    pub(crate) async fn load(&self, id: &SessionId) -> Result<Option<Session>, SessionError> {
         let file = self.file(id);
-        let stat = match self.io.stat(&file).await {
-            Ok(stat) if stat.kind == FileKind::File => stat,
-            Ok(_) => return Err(Problem(format!("`{file}` is not a regular file"))),
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(None),
-            Err(failure) => return Err(failure.into()),
+        let stat = match self.io.stat(&file).await.optional()? {
+            Some(stat) if stat.kind == FileKind::File => stat,
+            Some(_) => return Err(SessionError::NotAFile(file)),
+            None => return Ok(None),
         };
-        let (bytes, _) = match self.io.read(&file, limits::SESSION_BYTES).await {
-            Ok(read) => read,
-            // It was cleared just now.
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(None),
-            Err(failure) => return Err(failure.into()),
+        // Between the two it may have been cleared.
+        let Some((bytes, _)) = self.io.read(&file, limits::SESSION_BYTES).await.optional()? else {
+            return Ok(None);
         };
-        let mut session = document::read(id.clone(), &bytes)
-            .map_err(|error| Problem(format!("`{file}` cannot be used: {error}")))?;
+        let mut session = match document::read(id.clone(), &bytes) {
+            Ok(session) => session,
+            Err(damage) => return Err(SessionError::Damaged { file, damage }),
+        };
         session.updated_at = session.updated_at.or(Some(stat.modified));
         Ok(Some(session))
     }
 
-    /// Reads, changes and writes a session while nobody else does.
-    pub(crate) async fn change<T>(
+    /// Does `work` while no other process changes the files of the session.
+    async fn locked<T>(
         &self,
         id: &SessionId,
-        act: impl FnOnce(Option<Session>) -> (Change, T),
-    ) -> Result<T, Problem> {
+        work: impl Future<Output = Result<T, SessionError>>,
+    ) -> Result<T, SessionError> {
         self.check_folders().await?;
         let lock = self.lock_file(id);
         self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
-        let changed = self.change_locked(id, act).await;
+        let done = work.await;
         let unlocked = self.io.unlock(&lock).await;
-        let changed = changed?;
+        let done = done?;
         unlocked?;
-        Ok(changed)
+        Ok(done)
     }
 
-    async fn change_locked<T>(
+    /// Reads, changes and writes a session while no other process does.
+    pub(crate) async fn change<T>(
         &self,
         id: &SessionId,
-        act: impl FnOnce(Option<Session>) -> (Change, T),
-    ) -> Result<T, Problem> {
-        let (change, out) = act(self.load(id).await?);
-        if let Change::Write(session) = change {
-            self.write(&self.file(id), document::write(&session)).await?;
-        }
-        Ok(out)
+        act: impl FnOnce(Option<Session>) -> (SessionChange, T),
+    ) -> Result<T, SessionError> {
+        let work = async {
+            let (change, out) = act(self.load(id).await?);
+            if let SessionChange::Write(session) = change {
+                self.write(&self.file(id), document::write(&session)).await?;
+            }
+            Ok(out)
+        };
+        self.locked(id, work).await
     }
 
-    /// A session that begins replaces whatever was there, damaged or not.
-    pub(crate) async fn begin(&self, session: &Session) -> Result<(), Problem> {
-        self.check_folders().await?;
-        let lock = self.lock_file(&session.id);
-        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
-        let written = self.write(&self.file(&session.id), document::write(session)).await;
-        let unlocked = self.io.unlock(&lock).await;
-        written?;
-        unlocked?;
+    /// Stores a session that begins, in place of whatever was there, damaged or not.
+    pub(crate) async fn begin(&self, session: &Session) -> Result<(), SessionError> {
+        let file = self.file(&session.id);
+        self.locked(&session.id, self.write(&file, document::write(session))).await?;
         self.write_index(session).await
     }
 
     /// Makes the session findable by its issue; the last writer wins.
-    pub(crate) async fn write_index(&self, session: &Session) -> Result<(), Problem> {
+    pub(crate) async fn write_index(&self, session: &Session) -> Result<(), SessionError> {
         self.check_folder(&format!("{}/by-issue", self.folder())).await?;
         match session.issue_no {
             Some(issue) => self.write(&self.index(issue), document::write_index(session)).await,
@@ -207,36 +241,25 @@ impl Sessions {
 
     /// Atomic against crashes of processes. A power cut may bring the old file back, which
     /// loses a count and nothing else; making it durable would cost more than the whole hook.
-    async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<(), Problem> {
+    async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<(), SessionError> {
         self.io.write(file, bytes, Expect::Any, Durability::Relaxed).await?;
         Ok(())
     }
 
     /// Ids of all sessions, sorted.
-    pub(crate) async fn ids(&self) -> Result<Vec<SessionId>, Problem> {
+    pub(crate) async fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
         self.check_folders().await?;
-        let names = match self.io.list(&self.folder()).await {
-            Ok(names) => names,
-            Err(failure) if failure.kind == FailureKind::NotFound => Vec::new(),
-            Err(failure) => return Err(failure.into()),
-        };
+        let names = self.io.list(&self.folder()).await.optional()?.unwrap_or_default();
         let id = |name: &String| name.strip_suffix(".json").and_then(SessionId::new);
         Ok(names.iter().filter_map(id).collect())
     }
 
-    /// Removes everything about a session. Whether there was something.
-    pub(crate) async fn clear(&self, id: &SessionId) -> Result<bool, Problem> {
-        self.check_folders().await?;
-        let lock = self.lock_file(id);
-        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
-        let cleared = self.clear_locked(id).await;
-        let unlocked = self.io.unlock(&lock).await;
-        let cleared = cleared?;
-        unlocked?;
-        Ok(cleared)
+    /// Removes everything about a session. Returns whether there was a file of it.
+    pub(crate) async fn clear(&self, id: &SessionId) -> Result<bool, SessionError> {
+        self.locked(id, self.clear_locked(id)).await
     }
 
-    async fn clear_locked(&self, id: &SessionId) -> Result<bool, Problem> {
+    async fn clear_locked(&self, id: &SessionId) -> Result<bool, SessionError> {
         for below in ["by-issue", "answers"] {
             self.check_folder(&format!("{}/{below}", self.folder())).await?;
         }
@@ -253,20 +276,17 @@ impl Sessions {
         self.remove(&self.file(id)).await
     }
 
-    async fn remove(&self, file: &str) -> Result<bool, Problem> {
-        match self.io.remove(file).await {
-            Ok(()) => Ok(true),
-            Err(failure) if failure.kind == FailureKind::NotFound => Ok(false),
-            Err(failure) => Err(failure.into()),
-        }
+    /// Whether it was there.
+    async fn remove(&self, file: &str) -> Result<bool, SessionError> {
+        Ok(self.io.remove(file).await.optional()?.is_some())
     }
 
-    /// Remembers what was answered about a call, for the other event of the same call.
+    /// Remembers the answer about a call, for the other event of the same call.
     pub(crate) async fn remember(
         &self,
         id: &SessionId,
-        answer: document::Answered,
-    ) -> Result<(), Problem> {
+        answer: document::RememberedAnswer,
+    ) -> Result<(), SessionError> {
         self.answers(id, |answers| {
             answers.retain(|known| known.call != answer.call);
             answers.push(answer);
@@ -274,41 +294,36 @@ impl Sessions {
         .await
     }
 
-    /// What was answered about a call a moment ago. It counts once.
-    pub(crate) async fn recall(&self, id: &SessionId, call: &str) -> Option<document::Answered> {
-        self.io.stat(&self.answers_file(id)).await.ok()?;
-        let mut found = None;
-        let out = &mut found;
-        self.answers(id, move |answers| {
-            if let Some(at) = answers.iter().position(|known| known.call == call) {
-                *out = Some(answers.remove(at));
-            }
-        })
-        .await
-        .ok()?;
-        found
-    }
-
-    async fn answers(
+    /// The answer that was given about a call a moment ago. It is used once, and only where its
+    /// removal could be stored.
+    pub(crate) async fn recall(
         &self,
         id: &SessionId,
-        act: impl FnOnce(&mut Vec<document::Answered>),
-    ) -> Result<(), Problem> {
-        self.check_folders().await?;
-        self.check_folder(&format!("{}/answers", self.folder())).await?;
-        let lock = self.lock_file(id);
-        self.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await?;
-        let file = self.answers_file(id);
-        let bytes = match self.io.read(&file, limits::SESSION_BYTES).await {
-            Ok((bytes, _)) => bytes,
-            Err(_) => Vec::new(),
+        call: &str,
+    ) -> Option<document::RememberedAnswer> {
+        self.io.stat(&self.answers_file(id)).await.ok()?;
+        let take = |answers: &mut Vec<document::RememberedAnswer>| {
+            let at = answers.iter().position(|known| known.call == call)?;
+            Some(answers.remove(at))
         };
-        let mut answers = document::read_answers(&bytes, self.io.now());
-        act(&mut answers);
-        let written = self.write(&file, document::write_answers(&answers)).await;
-        let unlocked = self.io.unlock(&lock).await;
-        written?;
-        unlocked?;
-        Ok(())
+        self.answers(id, take).await.ok()?
+    }
+
+    async fn answers<T>(
+        &self,
+        id: &SessionId,
+        act: impl FnOnce(&mut Vec<document::RememberedAnswer>) -> T,
+    ) -> Result<T, SessionError> {
+        let work = async {
+            self.check_folder(&format!("{}/answers", self.folder())).await?;
+            let file = self.answers_file(id);
+            let read = self.io.read(&file, limits::SESSION_BYTES).await.optional()?;
+            let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
+            let mut answers = document::read_answers(&bytes, self.io.now());
+            let out = act(&mut answers);
+            self.write(&file, document::write_answers(&answers)).await?;
+            Ok(out)
+        };
+        self.locked(id, work).await
     }
 }

@@ -3,7 +3,7 @@
 //! Everything here is pure: what is sent ([`message`]), what comes back ([`updates`]), and
 //! what an update means for the questions that wait ([`judge`]). Several processes may wait
 //! for answers through one bot, and only one of them can read its updates; so a question and
-//! its answer are documents ([`crate::documents::approval`]) that whoever reads passes on.
+//! its answer are stored as documents through which the reader passes answers on.
 //!
 //! An answer counts only when chat and person are the configured ones, when a button carries
 //! the question's own unguessable number or a text replies to the question's own message, and
@@ -14,90 +14,96 @@ pub mod updates;
 
 use sha2::{Digest, Sha256};
 
-use crate::handsoff::config::Token;
-use updates::{Answer, Incoming};
+use crate::handsoff::config::BotToken;
+use updates::{ChatAction, Incoming};
 
-/// What a person says.
+/// A person's answer about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ApprovalChoice {
     /// The call may run.
     Allow,
     /// It may not.
     Deny,
 }
 
-impl Choice {
+impl ApprovalChoice {
     /// As it is written in buttons and documents.
     pub fn as_str(self) -> &'static str {
         match self {
-            Choice::Allow => "allow",
-            Choice::Deny => "deny",
+            ApprovalChoice::Allow => "allow",
+            ApprovalChoice::Deny => "deny",
         }
     }
 
-    /// The choice that is written `word`.
-    pub fn named(word: &str) -> Option<Choice> {
-        match word {
-            "allow" => Some(Choice::Allow),
-            "deny" => Some(Choice::Deny),
-            _ => None,
-        }
-    }
-
-    /// What the person reads when it was taken.
-    pub fn taken(self) -> &'static str {
+    /// How the chat confirms it.
+    pub fn confirmation(self) -> &'static str {
         match self {
-            Choice::Allow => "✅ Allowed",
-            Choice::Deny => "❌ Denied",
+            ApprovalChoice::Allow => "✅ Allowed",
+            ApprovalChoice::Deny => "❌ Denied",
         }
     }
 }
 
-/// A question that waits for an answer.
+impl std::str::FromStr for ApprovalChoice {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<ApprovalChoice, UnknownChoice> {
+        [ApprovalChoice::Allow, ApprovalChoice::Deny]
+            .into_iter()
+            .find(|choice| choice.as_str() == word)
+            .ok_or(UnknownChoice)
+    }
+}
+
+/// A word that is neither `allow` nor `deny`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownChoice;
+
+/// A question in a chat that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// Thirty-two hexadecimal digits that nobody can guess; chosen before it is sent.
+pub struct ChatQuestion {
+    /// Its id: 32 hexadecimal digits that nobody can guess, chosen before it is sent.
     pub nonce: String,
     /// The chat it was sent to.
     pub chat_id: i64,
     /// Who may answer.
     pub allowed_user_ids: Vec<i64>,
-    /// Its messages; none while they are being sent.
+    /// Ids of its messages; empty while they are being sent.
     pub message_ids: Vec<i64>,
-    /// The bot's name, which a command may carry; empty while it is not known.
+    /// The bot's user name, which a command may name; empty while it is not known.
     pub bot: String,
-    /// When nobody waits any more, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub until_ms: i64,
     /// Whether all of it was shown; otherwise it can only be denied.
     pub complete: bool,
 }
 
-/// What an update leads to.
+/// What has to be done because of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// The question has its answer.
+pub enum ChatReaction {
+    /// Stores the answer to a question.
     Decide {
-        /// Which question.
+        /// The question.
         nonce: String,
         /// The answer.
-        choice: Choice,
-        /// Whose it is.
+        choice: ApprovalChoice,
+        /// The user who gave it.
         by: i64,
     },
-    /// Ends the waiting of a pressed button and shows a line to whoever pressed it.
+    /// Answers the press of a button with a line for whoever pressed it.
     Acknowledge {
-        /// The press.
+        /// Telegram's id of the press.
         callback_id: String,
-        /// The line.
+        /// What is shown.
         text: &'static str,
     },
-    /// Answers a text with a text.
+    /// Replies to a command that was written as a message.
     Confirm {
-        /// In which chat.
+        /// The chat.
         chat_id: i64,
-        /// To which message.
+        /// The message with the command.
         reply_to: i64,
-        /// The text.
+        /// The reply.
         text: &'static str,
     },
 }
@@ -110,19 +116,20 @@ const NOT_SHOWN: &str = "The call is too long to be shown, so it can only be den
 /// question already has its answer.
 pub fn judge(
     incoming: &Incoming,
-    questions: &[Question],
+    questions: &[ChatQuestion],
     now_ms: i64,
     decided: impl Fn(&str) -> bool,
-) -> Vec<Act> {
-    match &incoming.answer {
-        Answer::Nothing => Vec::new(),
-        Answer::Button { callback_id, choice, nonce } => {
-            let say = |text| vec![Act::Acknowledge { callback_id: callback_id.clone(), text }];
-            let same_chat = |question: &&Question| incoming.chat_id == Some(question.chat_id);
+) -> Vec<ChatReaction> {
+    match &incoming.action {
+        ChatAction::Nothing => Vec::new(),
+        ChatAction::Button { callback_id, choice, nonce } => {
+            let say =
+                |text| vec![ChatReaction::Acknowledge { callback_id: callback_id.clone(), text }];
+            let same_chat = |question: &&ChatQuestion| incoming.chat_id == Some(question.chat_id);
             let Some(question) =
                 questions.iter().filter(same_chat).find(|question| question.nonce == *nonce)
             else {
-                // Another chat is none of our business, not even for an acknowledgement.
+                // Presses in other chats are not even acknowledged.
                 let known = questions.iter().any(|q| incoming.chat_id == Some(q.chat_id));
                 return if known { say(OVER) } else { Vec::new() };
             };
@@ -136,15 +143,15 @@ pub fn judge(
             if !own_message || question.until_ms <= now_ms || decided(nonce) {
                 return say(OVER);
             }
-            if *choice == Choice::Allow && !question.complete {
+            if *choice == ApprovalChoice::Allow && !question.complete {
                 return say(NOT_SHOWN);
             }
-            let mut acts = say(choice.taken());
+            let mut acts = say(choice.confirmation());
             acts.extend(question.decide(*choice, incoming.user_id));
             acts
         }
-        Answer::Command { choice, bot, reply_to } => {
-            let is_meant = |question: &&Question| {
+        ChatAction::Command { choice, bot, reply_to } => {
+            let is_meant = |question: &&ChatQuestion| {
                 incoming.chat_id == Some(question.chat_id)
                     && question.message_ids.contains(reply_to)
                     && bot.as_ref().is_none_or(|bot| bot.eq_ignore_ascii_case(&question.bot))
@@ -155,33 +162,41 @@ pub fn judge(
             else {
                 return Vec::new();
             };
-            let confirm =
-                |text| Act::Confirm { chat_id: question.chat_id, reply_to: message_id, text };
+            let confirm = |text| ChatReaction::Confirm {
+                chat_id: question.chat_id,
+                reply_to: message_id,
+                text,
+            };
             if question.until_ms <= now_ms || decided(&question.nonce) {
                 return vec![confirm(OVER)];
             }
-            if *choice == Choice::Allow && !question.complete {
+            if *choice == ApprovalChoice::Allow && !question.complete {
                 return vec![confirm(NOT_SHOWN)];
             }
-            let mut acts: Vec<Act> = question.decide(*choice, incoming.user_id).collect();
-            acts.push(confirm(choice.taken()));
+            let mut acts: Vec<ChatReaction> = question.decide(*choice, incoming.user_id).collect();
+            acts.push(confirm(choice.confirmation()));
             acts
         }
     }
 }
 
-impl Question {
+impl ChatQuestion {
     fn may_answer(&self, user_id: Option<i64>) -> bool {
         user_id.is_some_and(|id| self.allowed_user_ids.contains(&id))
     }
 
-    fn decide(&self, choice: Choice, by: Option<i64>) -> impl Iterator<Item = Act> {
+    fn decide(
+        &self,
+        choice: ApprovalChoice,
+        by: Option<i64>,
+    ) -> impl Iterator<Item = ChatReaction> {
         let nonce = self.nonce.clone();
-        by.map(|by| Act::Decide { nonce, choice, by }).into_iter()
+        by.map(|by| ChatReaction::Decide { nonce, choice, by }).into_iter()
     }
 }
 
-/// The number of a question, from the randomness of the process that asks it.
+/// The id of a question, from the random bytes of the process that asks it. `asked_before` keeps
+/// those of one process apart.
 pub fn nonce(random: [u8; 16], asked_before: u32) -> String {
     let mut hash = Sha256::new();
     hash.update(b"onloop question");
@@ -190,8 +205,8 @@ pub fn nonce(random: [u8; 16], asked_before: u32) -> String {
     hexadecimal(&hash.finalize()[..16])
 }
 
-/// Proves that whoever wrote an answer knew the bot's token: an HMAC over its content.
-pub fn seal(token: &Token, nonce: &str, choice: Choice, by: i64) -> String {
+/// An HMAC over an answer, in hexadecimal: whoever wrote the answer knew the bot's token.
+pub fn seal(token: &BotToken, nonce: &str, choice: ApprovalChoice, by: i64) -> String {
     const BLOCK: usize = 64;
     let mut key = [0_u8; BLOCK];
     let token = token.expose().as_bytes();

@@ -6,7 +6,7 @@ pub struct Workflow {
     /// Its name; with `/` in front it is the command.
     pub name: &'static str,
     /// What may follow the command and matters here.
-    pub takes: Takes,
+    pub takes: CommandArguments,
     /// An issue that is created during the session is what it works on.
     pub creates_issue: bool,
     /// The word for it in the permission log.
@@ -17,7 +17,7 @@ pub struct Workflow {
 
 /// What may follow a command and matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum CommandArguments {
     /// Nothing.
     Nothing,
     /// The number of an issue as the first word, `--dry-run` before it or not.
@@ -32,42 +32,42 @@ pub enum Takes {
 pub const WORKFLOWS: [Workflow; 6] = [
     Workflow {
         name: "ultra-planner",
-        takes: Takes::IssueFlags,
+        takes: CommandArguments::IssueFlags,
         creates_issue: true,
         label: "plan",
         prompt: include_str!("prompts/planner.md"),
     },
     Workflow {
         name: "mega-planner",
-        takes: Takes::IssueFlags,
+        takes: CommandArguments::IssueFlags,
         creates_issue: true,
         label: "plan",
         prompt: include_str!("prompts/planner.md"),
     },
     Workflow {
         name: "issue-to-impl",
-        takes: Takes::Issue,
+        takes: CommandArguments::Issue,
         creates_issue: false,
         label: "impl",
         prompt: include_str!("prompts/issue-to-impl.md"),
     },
     Workflow {
         name: "plan-to-issue",
-        takes: Takes::Nothing,
+        takes: CommandArguments::Nothing,
         creates_issue: true,
         label: "plan",
         prompt: include_str!("prompts/plan-to-issue.md"),
     },
     Workflow {
         name: "setup-viewboard",
-        takes: Takes::Nothing,
+        takes: CommandArguments::Nothing,
         creates_issue: false,
         label: "setup-viewboard",
         prompt: include_str!("prompts/setup-viewboard.md"),
     },
     Workflow {
         name: "sync-master",
-        takes: Takes::PullRequest,
+        takes: CommandArguments::PullRequest,
         creates_issue: false,
         label: "sync-master",
         prompt: include_str!("prompts/sync-master.md"),
@@ -113,19 +113,19 @@ pub fn detect(prompt: &str, custom: &[(&str, &str)]) -> Option<Started> {
     };
     let takes = match workflow(name) {
         Some(workflow) => workflow.takes,
-        None if custom.iter().any(|(word, _)| *word == command) => Takes::Nothing,
+        None if custom.iter().any(|(word, _)| *word == command) => CommandArguments::Nothing,
         None => return None,
     };
     let mut started = Started { workflow: name.to_owned(), issue_no: None, pr_no: None };
     match takes {
-        Takes::Nothing => {}
-        Takes::Issue => started.issue_no = issue(arguments),
-        Takes::IssueFlags => {
+        CommandArguments::Nothing => {}
+        CommandArguments::Issue => started.issue_no = issue(arguments),
+        CommandArguments::IssueFlags => {
             // Refining an issue says more than where a plan came from, whichever is first.
             started.issue_no =
                 ["--refine", "--from-issue"].iter().find_map(|flag| number_after(arguments, flag));
         }
-        Takes::PullRequest => {
+        CommandArguments::PullRequest => {
             started.pr_no = arguments.split_whitespace().next().and_then(number);
         }
     }

@@ -73,7 +73,7 @@ pub enum Provider {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Telegram {
     /// The bot's token.
-    pub token: Token,
+    pub token: BotToken,
     /// The chat: negative for a group.
     pub chat_id: i64,
     /// How long an answer is waited for.
@@ -86,7 +86,7 @@ pub struct Telegram {
 
 /// A bot's token. It shows itself only to whoever asks for it by name.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct BotToken(String);
 
 /// A workflow that the user added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,16 +163,27 @@ impl Provider {
             Provider::Opencode => "opencode",
         }
     }
+}
 
-    fn named(word: &str) -> Option<Provider> {
-        Provider::ALL.into_iter().find(|provider| provider.as_str() == word)
+impl std::str::FromStr for Provider {
+    type Err = UnknownProvider;
+
+    /// In any case of letters.
+    fn from_str(word: &str) -> Result<Provider, UnknownProvider> {
+        let word = word.trim().to_lowercase();
+        let known = Provider::ALL.into_iter().find(|provider| provider.as_str() == word);
+        known.ok_or(UnknownProvider)
     }
 }
 
-impl Token {
+/// A word that is not [`Provider::as_str`] of any provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownProvider;
+
+impl BotToken {
     /// A token of the form that Telegram gives out: digits, `:`, then letters, digits, `-`
     /// and `_`. It becomes a part of an address, so nothing else is let in.
-    pub fn new(text: &str) -> Option<Token> {
+    pub fn new(text: &str) -> Option<BotToken> {
         let (bot, secret) = text.split_once(':')?;
         let is_secret = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let fits = !bot.is_empty()
@@ -180,7 +191,7 @@ impl Token {
             && !secret.is_empty()
             && secret.bytes().all(is_secret)
             && text.len() <= 256;
-        fits.then(|| Token(text.to_owned()))
+        fits.then(|| BotToken(text.to_owned()))
     }
 
     /// The token itself, for the address of a request and for nothing else.
@@ -189,8 +200,8 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BotToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("BotToken(…)")
     }
 }

@@ -1,6 +1,6 @@
 //! The agent wants to stop. Should it?
 
-use super::session::{CountedStop, Session, State, digest};
+use super::session::{CountedStop, Session, SessionState, digest};
 use super::transcript::Evidence;
 use crate::limits;
 use crate::text;
@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 /// What is known when an agent wants to stop.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub struct StopFacts {
     /// Most continuations, from the configuration.
     pub configured: u32,
     /// What the host itself allows.
@@ -19,7 +19,7 @@ pub struct Stop {
     pub run_revision: Option<u64>,
 }
 
-impl Stop {
+impl StopFacts {
     /// Stops in a row without progress after which the agent is let go.
     fn idle_stops(&self) -> u32 {
         if self.evidence.is_nothing() {
@@ -43,7 +43,7 @@ pub enum HostCap {
 
 /// What should happen now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StopVerdict {
     /// Send the agent on, for the `number`th time of at most `maximum`.
     Continue {
         /// Counted from 1.
@@ -105,10 +105,10 @@ impl std::fmt::Display for Why {
 }
 
 impl Session {
-    /// The agent wants to stop. Everything but [`Verdict::Rest`] changes the session.
-    pub fn stopped(&mut self, at: Timestamp, stop: &Stop) -> Verdict {
-        if matches!(self.state, State::Ended(_)) || self.paused {
-            return Verdict::Rest;
+    /// The agent wants to stop. Everything but [`StopVerdict::Rest`] changes the session.
+    pub fn stopped(&mut self, at: Timestamp, stop: &StopFacts) -> StopVerdict {
+        if matches!(self.state, SessionState::Ended(_)) || self.paused {
+            return StopVerdict::Rest;
         }
         if self.is_echo(at, stop) {
             return self.again(stop);
@@ -147,12 +147,12 @@ impl Session {
         self.in_a_row = self.in_a_row.saturating_add(1);
         self.reason = None;
         self.updated_at = Some(at);
-        Verdict::Continue { number, maximum }
+        StopVerdict::Continue { number, maximum }
     }
 
     /// Whether another hook was asked about this very stop a moment ago. A transcript that stands
     /// still must not keep a session going, so each of them counts as one without progress.
-    fn is_echo(&mut self, at: Timestamp, stop: &Stop) -> bool {
+    fn is_echo(&mut self, at: Timestamp, stop: &StopFacts) -> bool {
         let soon = |then: Timestamp| at.millis_since(then) <= limits::STOP_ECHO_MS;
         let Some(counted) = &mut self.stop else { return false };
         let is_same = stop.evidence.place.as_ref() == Some(&counted.place);
@@ -166,7 +166,7 @@ impl Session {
     }
 
     /// The answer that was given to the stop that counted.
-    fn again(&self, stop: &Stop) -> Verdict {
+    fn again(&self, stop: &StopFacts) -> StopVerdict {
         let maximum = match stop.cap {
             HostCap::None => stop.configured,
             HostCap::Total(cap) => stop.configured.min(cap),
@@ -175,11 +175,11 @@ impl Session {
                 stop.configured.min(self.continuation_count.saturating_add(left))
             }
         };
-        Verdict::Continue { number: self.continuation_count, maximum }
+        StopVerdict::Continue { number: self.continuation_count, maximum }
     }
 
     /// Counts this stop towards those that show no progress.
-    fn measure(&mut self, stop: &Stop) {
+    fn measure(&mut self, stop: &StopFacts) {
         let Evidence { message, tools, api_error: _, place: _ } = &stop.evidence;
         let message = message.as_deref().map(digest);
         let same = message.is_some() && message == self.last_message;
@@ -193,13 +193,13 @@ impl Session {
         self.run_revision = stop.run_revision.or(self.run_revision);
     }
 
-    fn rest(&mut self, at: Timestamp, why: Why) -> Verdict {
+    fn rest(&mut self, at: Timestamp, why: Why) -> StopVerdict {
         self.stop = None;
         self.reason = Some(why.to_string());
         if why != Why::Stale {
             self.updated_at = Some(at);
         }
-        Verdict::End(why)
+        StopVerdict::End(why)
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
         Session::begin(SessionId::new("s1").unwrap(), started, Timestamp::EPOCH)
     }
 
-    fn stop(message: &str, tools: Option<bool>) -> Stop {
-        Stop {
+    fn stop(message: &str, tools: Option<bool>) -> StopFacts {
+        StopFacts {
             configured: 10,
             cap: HostCap::None,
             evidence: Evidence { message: Some(message.to_owned()), tools, ..Evidence::default() },
@@ -224,11 +224,11 @@ mod tests {
     }
 
     /// The verdicts of stops in a row, shortened.
-    fn verdicts(session: &mut Session, stops: impl IntoIterator<Item = Stop>) -> Vec<String> {
+    fn verdicts(session: &mut Session, stops: impl IntoIterator<Item = StopFacts>) -> Vec<String> {
         let short = |verdict| match verdict {
-            Verdict::Continue { number, maximum } => format!("{number}/{maximum}"),
-            Verdict::End(why) => why.to_string(),
-            Verdict::Rest => "rest".to_owned(),
+            StopVerdict::Continue { number, maximum } => format!("{number}/{maximum}"),
+            StopVerdict::End(why) => why.to_string(),
+            StopVerdict::Rest => "rest".to_owned(),
         };
         stops.into_iter().map(|stop| short(session.stopped(Timestamp::EPOCH, &stop))).collect()
     }
@@ -242,9 +242,12 @@ mod tests {
         };
         let said = verdicts(&mut session(), [at("a"), at("a"), at("b"), at("b"), at("a")]);
         assert_eq!(said, ["1/10", "1/10", "2/10", "2/10", "3/10"]);
-        let in_a_row = |place: &str| Stop {
+        let in_a_row = |place: &str| StopFacts {
             cap: HostCap::InARow(3),
-            ..Stop { evidence: Evidence { tools: Some(false), ..at(place).evidence }, ..at(place) }
+            ..StopFacts {
+                evidence: Evidence { tools: Some(false), ..at(place).evidence },
+                ..at(place)
+            }
         };
         let said = verdicts(&mut session(), [in_a_row("a"), in_a_row("a"), in_a_row("b")]);
         assert_eq!(said, ["1/3", "1/3", "2/3"]);
@@ -257,7 +260,7 @@ mod tests {
         let mut session = session();
         session.stopped(Timestamp::EPOCH, &at("a"));
         let later = Timestamp::from_millis(limits::STOP_ECHO_MS.cast_signed() + 1);
-        let expected = Verdict::Continue { number: 2, maximum: 10 };
+        let expected = StopVerdict::Continue { number: 2, maximum: 10 };
         assert_eq!(session.stopped(later, &at("a")), expected);
     }
 
@@ -268,13 +271,13 @@ mod tests {
         assert_eq!(said[0], "1/10");
         assert_eq!(said[9], "10/10");
         assert_eq!(said[10..], ["all 10 continuations are used up"; 2]);
-        let none = Stop { configured: 0, ..stop("a", Some(true)) };
+        let none = StopFacts { configured: 0, ..stop("a", Some(true)) };
         assert_eq!(verdicts(&mut session(), [none]), ["all 0 continuations are used up"]);
     }
 
     #[test]
     fn the_hosts_own_cap_is_part_of_the_maximum() {
-        let claude = |n: u32, tools| Stop {
+        let claude = |n: u32, tools| StopFacts {
             cap: HostCap::InARow(3),
             ..stop(&format!("part {n}"), Some(tools))
         };
@@ -288,8 +291,10 @@ mod tests {
         let working = (0..10).map(|n| claude(n, true));
         let said = verdicts(&mut session(), working);
         assert_eq!((said[0].as_str(), said[4].as_str(), said[9].as_str()), ("1/3", "5/7", "10/10"));
-        let cursor = (0..6)
-            .map(|n| Stop { cap: HostCap::Total(5), ..stop(&format!("part {n}"), Some(true)) });
+        let cursor = (0..6).map(|n| StopFacts {
+            cap: HostCap::Total(5),
+            ..stop(&format!("part {n}"), Some(true))
+        });
         let said = verdicts(&mut session(), cursor);
         assert_eq!(said[4..], ["5/5", "all 5 continuations are used up"]);
     }
@@ -303,7 +308,7 @@ mod tests {
         assert!(said[limit + 1].contains("showed no progress"), "{said:?}");
         let idle = (0..limit + 2).map(|n| stop(&format!("words {n}"), Some(false)));
         assert!(verdicts(&mut session(), idle)[limit + 1].contains("showed no progress"));
-        let blind = Stop { configured: 100, evidence: Evidence::default(), ..stop("", None) };
+        let blind = StopFacts { configured: 100, evidence: Evidence::default(), ..stop("", None) };
         let said = verdicts(&mut session(), (0..20).map(|_| blind.clone()));
         let sent_on = said.iter().filter(|said| said.contains('/')).count();
         assert!(sent_on < 10, "{said:?}");
@@ -317,7 +322,7 @@ mod tests {
         verdicts(&mut session, (0..limit).map(|_| same()));
         assert_eq!(verdicts(&mut session, [stop("new", Some(true))]).len(), 1);
         assert_eq!(session.stalled, 0);
-        let moved = Stop { run_revision: Some(7), ..stop("new", Some(false)) };
+        let moved = StopFacts { run_revision: Some(7), ..stop("new", Some(false)) };
         verdicts(&mut session, [moved]);
         assert_eq!(session.stalled, 0);
     }
@@ -327,7 +332,7 @@ mod tests {
         let mut session = session();
         let evidence =
             Evidence { api_error: Some("529 overloaded".to_owned()), ..Evidence::default() };
-        let said = verdicts(&mut session, [Stop { evidence, ..stop("", None) }]);
+        let said = verdicts(&mut session, [StopFacts { evidence, ..stop("", None) }]);
         assert_eq!(said, ["the model's service failed: 529 overloaded"]);
         assert_eq!(session.continuation_count, 0);
         assert_eq!(verdicts(&mut session, [stop("back", Some(true))]), ["1/10"]);
@@ -336,7 +341,7 @@ mod tests {
     #[test]
     fn ended_paused_and_forgotten_sessions_rest() {
         let mut ended = session();
-        ended.state = State::from_word("failed");
+        ended.state = SessionState::from("failed");
         let mut paused = session();
         paused.paused = true;
         for session in [&mut ended, &mut paused] {
@@ -344,7 +349,7 @@ mod tests {
         }
         let mut old = session();
         let late = Timestamp::from_millis(limits::SESSION_STALE_MS.cast_signed() + 1);
-        assert_eq!(old.stopped(late, &stop("a", None)), Verdict::End(Why::Stale));
-        assert_eq!(old.stopped(late, &stop("a", None)), Verdict::Rest);
+        assert_eq!(old.stopped(late, &stop("a", None)), StopVerdict::End(Why::Stale));
+        assert_eq!(old.stopped(late, &stop("a", None)), StopVerdict::Rest);
     }
 }

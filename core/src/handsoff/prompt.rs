@@ -17,7 +17,7 @@ const ENDING: &str = include_str!("prompts/ending.md");
 
 /// What a template can name besides the session.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'f> {
+pub struct PromptFacts<'f> {
     /// Which continuation this is.
     pub number: u32,
     /// Of how many.
@@ -32,21 +32,21 @@ pub struct Facts<'f> {
 
 /// The prompt of a session that works on a workflow. `template` replaces the text that comes
 /// with the workflow.
-pub fn continuation(session: &Session, facts: Facts<'_>, template: Option<&str>) -> String {
+pub fn continuation(session: &Session, facts: PromptFacts<'_>, template: Option<&str>) -> String {
     let body = template.unwrap_or_else(|| workflow(&session.workflow).map_or(CUSTOM, |w| w.prompt));
     let body = fill(body, session, facts);
     framed(session, facts, &format!("`/{}`", text::one_line(&session.workflow)), &body)
 }
 
 /// What a supervisor says to the session.
-pub fn supervised(session: &Session, facts: Facts<'_>, words: &str) -> String {
+pub fn supervised(session: &Session, facts: PromptFacts<'_>, words: &str) -> String {
     let of = format!("`/{}`", text::one_line(&session.workflow));
     framed(session, facts, &of, &text::printable(words))
 }
 
 /// A text that somebody else wrote, with our first line and our last paragraph.
-pub fn framed(session: &Session, facts: Facts<'_>, of: &str, body: &str) -> String {
-    let Facts { number, maximum, .. } = facts;
+pub fn framed(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -> String {
+    let PromptFacts { number, maximum, .. } = facts;
     let ending = fill(ENDING, session, facts);
     format!(
         "onloop: automatic continuation {number}/{maximum} of {of}. Nobody typed this.\n\n{}\n\n{ending}",
@@ -54,7 +54,7 @@ pub fn framed(session: &Session, facts: Facts<'_>, of: &str, body: &str) -> Stri
     )
 }
 
-fn fill(template: &str, session: &Session, facts: Facts<'_>) -> String {
+fn fill(template: &str, session: &Session, facts: PromptFacts<'_>) -> String {
     let number = |number: Option<u64>| number.map_or("N/A".to_owned(), |n| n.to_string());
     let issue = session.issue_no.map_or("N/A".to_owned(), |n| format!("#{n}"));
     let mut out = template.replace("{#stuck#}", STUCK.trim_end());
@@ -171,8 +171,8 @@ mod tests {
         Session::begin(SessionId::new("s-1").unwrap(), started, Timestamp::EPOCH)
     }
 
-    fn facts<'f>(plan: Option<(&'f str, &'f str)>) -> Facts<'f> {
-        Facts { number: 3, maximum: 10, file: "/s.json", resume: "`claude -r s-1`", plan }
+    fn facts<'f>(plan: Option<(&'f str, &'f str)>) -> PromptFacts<'f> {
+        PromptFacts { number: 3, maximum: 10, file: "/s.json", resume: "`claude -r s-1`", plan }
     }
 
     #[test]

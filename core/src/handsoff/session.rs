@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 pub struct SessionId(String);
 
 impl SessionId {
-    /// `[A-Za-z0-9_-]{1,128}`; anything else names no session.
+    /// `None` unless `text` is `[A-Za-z0-9_-]{1,128}`.
     pub fn new(text: &str) -> Option<SessionId> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let fits = (1..=limits::SESSION_ID_BYTES).contains(&text.len());
@@ -33,63 +33,70 @@ impl std::fmt::Display for SessionId {
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum SessionEnding {
     /// The goal is reached.
     Done,
-    /// The same, in the word of an older generation.
+    /// The goal is reached, as older generations wrote it.
     Completed,
     /// It went wrong.
     Error,
-    /// It went wrong, in another word.
+    /// It went wrong, as older generations wrote it.
     Failed,
     /// Somebody stopped it.
     Stopped,
 }
 
-impl Ending {
-    const ALL: [Ending; 5] =
-        [Ending::Done, Ending::Completed, Ending::Error, Ending::Failed, Ending::Stopped];
+impl SessionEnding {
+    const ALL: [SessionEnding; 5] = [
+        SessionEnding::Done,
+        SessionEnding::Completed,
+        SessionEnding::Error,
+        SessionEnding::Failed,
+        SessionEnding::Stopped,
+    ];
 
-    /// Whether somebody claims that the goal is reached.
+    /// Whether it says that the goal is reached.
     pub fn is_done(self) -> bool {
-        matches!(self, Ending::Done | Ending::Completed)
+        matches!(self, SessionEnding::Done | SessionEnding::Completed)
     }
 
-    /// The word in the file.
-    pub fn word(self) -> &'static str {
+    /// As `state` in the session's file has it.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Ending::Done => "done",
-            Ending::Completed => "completed",
-            Ending::Error => "error",
-            Ending::Failed => "failed",
-            Ending::Stopped => "stopped",
+            SessionEnding::Done => "done",
+            SessionEnding::Completed => "completed",
+            SessionEnding::Error => "error",
+            SessionEnding::Failed => "failed",
+            SessionEnding::Stopped => "stopped",
         }
     }
 }
 
 /// Whether a session still goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It does. The word is `initial`, or what somebody wrote there.
+pub enum SessionState {
+    /// It does. The word is `initial`, or whatever else somebody wrote into the file.
     Open(String),
     /// It does not.
-    Ended(Ending),
+    Ended(SessionEnding),
 }
 
-impl State {
-    /// The state that a word in the file means.
-    pub fn from_word(word: &str) -> State {
-        match Ending::ALL.iter().find(|ending| ending.word() == word) {
-            Some(ending) => State::Ended(*ending),
-            None => State::Open(word.to_owned()),
+impl SessionState {
+    /// As `state` in the session's file has it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            SessionState::Open(word) => word,
+            SessionState::Ended(ending) => ending.as_str(),
         }
     }
+}
 
-    /// The word in the file.
-    pub fn word(&self) -> &str {
-        match self {
-            State::Open(word) => word,
-            State::Ended(ending) => ending.word(),
+impl From<&str> for SessionState {
+    /// Every word that is not [`SessionEnding::as_str`] of an ending means that it is open.
+    fn from(word: &str) -> SessionState {
+        match SessionEnding::ALL.iter().find(|ending| ending.as_str() == word) {
+            Some(ending) => SessionState::Ended(*ending),
+            None => SessionState::Open(word.to_owned()),
         }
     }
 }
@@ -97,14 +104,14 @@ impl State {
 /// What is remembered about an agent session that goes on by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Which one.
+    /// The host's name for it, and the name of its file.
     pub id: SessionId,
     /// What it works on: a workflow of the table, one of the user's own, or
     /// [`Session::RUN`].
     pub workflow: String,
     /// Whether it still goes on.
-    pub state: State,
-    /// How often the agent was sent on.
+    pub state: SessionState,
+    /// How many times the agent was continued.
     pub continuation_count: u32,
     /// The issue it is about.
     pub issue_no: Option<u64>,
@@ -114,11 +121,11 @@ pub struct Session {
     pub pr_number: Option<u64>,
     /// The run of ours that it drives.
     pub run_id: Option<String>,
-    /// Change of that run's record that was seen last.
+    /// Revision of that run's record when it was last looked at.
     pub run_revision: Option<u64>,
-    /// A person has asked for something else since.
+    /// A person has asked for something else since, so the agent may stop.
     pub paused: bool,
-    /// Continuations since the agent last used a tool; hosts count these.
+    /// Continuations since the agent last used a tool; some hosts limit these.
     pub in_a_row: u32,
     /// Stops in a row that showed no progress.
     pub stalled: u32,
@@ -127,34 +134,34 @@ pub struct Session {
     pub stop: Option<CountedStop>,
     /// Digest of what the agent said when it last stopped.
     pub last_message: Option<String>,
-    /// Digest of what it was last told: some hosts hand that back as a person's prompt.
+    /// Digest of the last continuation prompt: some hosts report it as a person's prompt.
     pub last_prompt: Option<String>,
-    /// The host's own number of the prompt that began it.
+    /// The host's id of the prompt that started it.
     pub prompt_id: Option<String>,
-    /// Why it was not sent on, on one line.
+    /// Why it was last not continued, on one line.
     pub reason: Option<String>,
     /// When something about it last changed; `None` in files of older generations.
     pub updated_at: Option<Timestamp>,
-    /// Members that we do not know; they survive a rewrite.
+    /// Members that this version does not know; they survive a rewrite.
     pub unknown: Map<String, Value>,
 }
 
-/// A stop that was counted.
+/// The last stop that was answered with a continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedStop {
     /// The place in the conversation, as [`Evidence::place`](super::transcript::Evidence) names it.
     pub place: String,
-    /// Hooks that were called for it since: those of another scope, or of a host that reads the
-    /// files of two.
+    /// How many more hooks were called for the same stop: those of another scope, or of a host
+    /// that reads the files of two.
     pub echoes: u32,
 }
 
-/// A prompt that arrives in a session.
+/// A prompt that is submitted in a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'p> {
     /// Its text.
     pub text: &'p str,
-    /// The host's own number of it.
+    /// The host's id of it.
     pub id: Option<&'p str>,
 }
 
@@ -165,12 +172,12 @@ impl Session {
     /// What [`Session::workflow`] says when the session drives a run.
     pub const RUN: &'static str = "onloop-run";
 
-    /// A session whose workflow was just started.
+    /// A session whose workflow was just started at `at`.
     pub fn begin(id: SessionId, started: Started, at: Timestamp) -> Session {
         Session {
             id,
             workflow: started.workflow,
-            state: State::Open("initial".to_owned()),
+            state: SessionState::Open("initial".to_owned()),
             continuation_count: 0,
             issue_no: started.issue_no,
             pr_no: started.pr_no,
@@ -190,17 +197,18 @@ impl Session {
         }
     }
 
-    /// A session that turns out to drive a run.
+    /// A session that is not of a workflow, but drives a run.
     pub fn of_run(id: SessionId, at: Timestamp) -> Session {
         let workflow = Session::RUN.to_owned();
         Session::begin(id, Started { workflow, issue_no: None, pr_no: None }, at)
     }
 
-    /// Somebody typed something that starts no workflow. Whether that changed the session.
+    /// A person submitted a prompt that starts no workflow; it pauses or resumes the session.
+    /// Returns whether the session changed.
     pub fn prompted(&mut self, at: Timestamp, prompt: Prompt<'_>) -> bool {
         let ours = self.last_prompt.as_deref() == Some(digest(prompt.text).as_str());
         let expanded = prompt.id.is_some() && self.prompt_id.as_deref() == prompt.id;
-        if ours || expanded || matches!(self.state, State::Ended(_)) {
+        if ours || expanded || matches!(self.state, SessionState::Ended(_)) {
             return false;
         }
         let text = prompt.text.trim().trim_end_matches(['.', '!']).to_lowercase();
@@ -216,29 +224,29 @@ impl Session {
     }
 
     /// Whether its agent works on `run`: it did before and nobody has asked for something
-    /// else, or the run has moved since the session was touched last.
+    /// else, or the run has changed since the session last did.
     pub fn works_on(&self, run: &Run) -> bool {
         let bound = self.run_id.as_deref() == Some(run.id.as_str());
-        let stopped = matches!(self.state, State::Ended(ending) if !ending.is_done());
+        let stopped = matches!(self.state, SessionState::Ended(ending) if !ending.is_done());
         !stopped && ((bound && !self.paused) || self.moved(run))
     }
 
     fn moved(&self, run: &Run) -> bool {
         match self.run_revision {
             Some(seen) if self.run_id.as_deref() == Some(run.id.as_str()) => run.revision > seen,
-            // Records tell whole seconds.
+            // Records keep whole seconds, so an equal time may be later.
             Some(_) | None => self.updated_at.is_some_and(|touched| run.last_update >= touched),
         }
     }
 
-    /// The record of `run` as it is now has been seen.
+    /// Notes the present revision of the record of `run`.
     pub fn saw(&mut self, run: &Run) {
         self.run_id = Some(run.id.clone());
         self.run_revision = Some(run.revision);
     }
 
-    /// It works on `run` now. What moved the run after the session was paused was a request to
-    /// work on it.
+    /// Binds it to `run`. A run that changed after the session was paused was changed on
+    /// request, so the pause is over.
     pub fn drive(&mut self, run: &Run, at: Timestamp) {
         let moved = self.moved(run);
         if self.run_id.as_deref() != Some(run.id.as_str()) {
@@ -251,39 +259,39 @@ impl Session {
             self.in_a_row = 0;
         }
         // Only the record says that a run is done.
-        if matches!(self.state, State::Ended(ending) if ending.is_done()) {
-            self.state = State::Open("initial".to_owned());
+        if matches!(self.state, SessionState::Ended(ending) if ending.is_done()) {
+            self.state = SessionState::Open("initial".to_owned());
             self.updated_at = Some(at);
         }
     }
 
-    /// The agent is sent on with this prompt.
+    /// Notes the prompt with which the agent is continued.
     pub fn sent_on(&mut self, prompt: &str) {
         self.last_prompt = Some(digest(prompt));
     }
 
-    /// Ends it. Whether that changed anything.
-    pub fn end(&mut self, at: Timestamp, ending: Ending, reason: Option<&str>) -> bool {
-        if self.state == State::Ended(ending) {
+    /// Ends it, with the reason for people. Returns whether that changed anything.
+    pub fn end(&mut self, at: Timestamp, ending: SessionEnding, reason: Option<&str>) -> bool {
+        if self.state == SessionState::Ended(ending) {
             return false;
         }
-        self.state = State::Ended(ending);
+        self.state = SessionState::Ended(ending);
         self.reason = reason.map(crate::text::one_line);
         self.updated_at = Some(at);
         true
     }
 
-    /// One word for people.
+    /// `open`, `paused` or how it ended, for people.
     pub fn status(&self) -> &str {
         match (&self.state, self.paused) {
-            (State::Ended(ending), _) => ending.word(),
-            (State::Open(_), true) => "paused",
-            (State::Open(_), false) => "open",
+            (SessionState::Ended(ending), _) => ending.as_str(),
+            (SessionState::Open(_), true) => "paused",
+            (SessionState::Open(_), false) => "open",
         }
     }
 }
 
-/// Names a text without keeping it.
+/// The first half of the SHA-256 digest of a text, without white space around it, in hexadecimal.
 pub(crate) fn digest(text: &str) -> String {
     use sha2::{Digest, Sha256};
     use std::fmt::Write;
@@ -327,7 +335,7 @@ mod tests {
         assert!(!session.prompted(Timestamp::EPOCH, prompt("and that?")));
         assert!(session.prompted(Timestamp::EPOCH, prompt(" Continue. ")));
         assert!(!session.paused);
-        session.end(Timestamp::EPOCH, Ending::Done, None);
+        session.end(Timestamp::EPOCH, SessionEnding::Done, None);
         assert!(!session.prompted(Timestamp::EPOCH, prompt("what is this?")));
         assert_eq!(session.status(), "done");
     }
@@ -346,9 +354,9 @@ mod tests {
     #[test]
     fn every_word_for_an_end_ends() {
         for word in ["done", "completed", "error", "failed", "stopped"] {
-            assert!(matches!(State::from_word(word), State::Ended(_)), "{word}");
-            assert_eq!(State::from_word(word).word(), word);
+            assert!(matches!(SessionState::from(word), SessionState::Ended(_)), "{word}");
+            assert_eq!(SessionState::from(word).as_str(), word);
         }
-        assert_eq!(State::from_word("reviewing").word(), "reviewing");
+        assert_eq!(SessionState::from("reviewing").as_str(), "reviewing");
     }
 }

@@ -1,47 +1,55 @@
-//! Claude Code. A tool call runs unless the answer is complete and valid: silence, another
-//! event's name or an unknown word let it run, so a decision is always written whole.
+//! Claude Code. A tool call runs unless the answer is complete and valid: with an empty answer,
+//! the name of another event or an unknown decision it runs, so every member is always written.
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event, Input, Kind, StopInput, call, filled, output, reason, text, vscode};
-use crate::permission::Decision;
+use super::{
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call, filled, output,
+    permission_request, pre_tool_use, text, vscode,
+};
 
-pub(super) fn read(document: &Value) -> Result<Input, String> {
+pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     if is_vscode(document) {
         // VS Code reads the hooks of Claude Code and calls them for every tool of its own.
         // Its own approvals hold; we have a hook of its own form.
-        return Ok(Input { session: None, cwd: None, transcript: None, event: Event::Other });
+        return Ok(HookInput {
+            session: None,
+            cwd: None,
+            transcript: None,
+            event: HookEvent::Other,
+        });
     }
     let event = match filled(document, "hook_event_name").as_deref() {
-        None => return Err("`hook_event_name` is missing".to_owned()),
-        Some("UserPromptSubmit") => Event::Prompt {
+        None => return Err(MalformedInput::Missing("hook_event_name")),
+        Some("UserPromptSubmit") => HookEvent::Prompt {
             text: text(document, "prompt").unwrap_or_default(),
             id: filled(document, "prompt_id"),
             typed: typed(document),
         },
         Some("UserPromptExpansion") => expansion(document),
-        Some("PreToolUse") => Event::ToolCall(call(document)?),
-        Some("PermissionRequest") => Event::PermissionRequest(call(document)?),
-        Some("PostToolUse") => {
-            Event::ToolDone { call: call(document)?, output: output(&document["tool_response"]) }
-        }
-        Some("Stop") => Event::Stop(stop(document)),
+        Some("PreToolUse") => HookEvent::ToolCall(call(document)?),
+        Some("PermissionRequest") => HookEvent::PermissionRequest(call(document)?),
+        Some("PostToolUse") => HookEvent::ToolDone {
+            call: call(document)?,
+            output: output(&document["tool_response"]),
+        },
+        Some("Stop") => HookEvent::Stop(stop(document)),
         // Sub-agents end when they end; sessions begin and end without our doing.
-        Some(_) => Event::Other,
+        Some(_) => HookEvent::Other,
     };
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(Input { session, cwd: filled(document, "cwd"), transcript, event })
+    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
 }
 
-/// What VS Code sends is named in another way.
+/// VS Code names its members in camel case.
 fn is_vscode(document: &Value) -> bool {
     let named = document["hookEventName"].is_string() || document["sessionId"].is_string();
     let tool = document["tool_name"].as_str();
     (named && !document["hook_event_name"].is_string()) || tool.is_some_and(vscode::is_own_tool)
 }
 
-/// Prompts of timers, schedules and the system are not a person's.
+/// Whether a person wrote the prompt, not a timer, a schedule or the system.
 fn typed(document: &Value) -> bool {
     match document["source"].as_str() {
         None | Some("user" | "sdk") => true,
@@ -50,59 +58,39 @@ fn typed(document: &Value) -> bool {
 }
 
 /// A command of a plugin, before it becomes the prompt that the command stands for.
-fn expansion(document: &Value) -> Event {
-    let Some(name) = filled(document, "command_name") else { return Event::Other };
+fn expansion(document: &Value) -> HookEvent {
+    let Some(name) = filled(document, "command_name") else { return HookEvent::Other };
     let arguments = text(document, "command_args").unwrap_or_default();
     let command = format!("/{} {arguments}", name.trim_start_matches('/'));
-    Event::Prompt { text: command, id: filled(document, "prompt_id"), typed: false }
+    HookEvent::Prompt { text: command, id: filled(document, "prompt_id"), typed: false }
 }
 
 pub(super) fn stop(document: &Value) -> StopInput {
     StopInput { message: filled(document, "last_assistant_message"), broken_off: false }
 }
 
-pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
-    match (kind, answer) {
-        (Kind::ToolCall, Answer::Decided(decision, why)) => Some(json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": decision.as_str(),
-                "permissionDecisionReason": reason(why),
-            }
-        })),
-        (Kind::ToolCall, Answer::Deferred(why)) => Some(json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "defer",
-                "permissionDecisionReason": reason(why),
-            }
-        })),
-        (Kind::PermissionRequest, Answer::Decided(decision, why)) => permission(*decision, why),
-        (Kind::Stop, Answer::Continue(prompt)) => {
+pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
+    match (form, answer) {
+        (AnswerForm::ToolCall, HookAnswer::Decided(decision, why)) => {
+            Some(pre_tool_use(decision.as_str(), why))
+        }
+        (AnswerForm::ToolCall, HookAnswer::Deferred(why)) => Some(pre_tool_use("defer", why)),
+        (AnswerForm::PermissionRequest, HookAnswer::Decided(decision, why)) => {
+            permission_request(*decision, why)
+        }
+        (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }
-        (Kind::Stop | Kind::Prompt | Kind::Other, Answer::Tell(message)) => {
+        (AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Other, HookAnswer::Tell(message)) => {
             Some(json!({ "systemMessage": message }))
         }
         (
             _,
-            Answer::Nothing
-            | Answer::Tell(_)
-            | Answer::Continue(_)
-            | Answer::Decided(..)
-            | Answer::Deferred(_),
+            HookAnswer::Nothing
+            | HookAnswer::Tell(_)
+            | HookAnswer::Continue(_)
+            | HookAnswer::Decided(..)
+            | HookAnswer::Deferred(_),
         ) => None,
     }
-}
-
-/// The host knows no "ask" here: it is about to ask anyway.
-fn permission(decision: Decision, why: &str) -> Option<Value> {
-    let decision = match decision {
-        Decision::Allow => json!({ "behavior": "allow" }),
-        Decision::Deny => json!({ "behavior": "deny", "message": reason(why) }),
-        Decision::Ask => return None,
-    };
-    Some(json!({
-        "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision }
-    }))
 }

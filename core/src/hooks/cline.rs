@@ -4,47 +4,53 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event, Input, Kind, filled, output, reason, text};
+use super::{
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, filled, output, reason, text,
+};
 use crate::permission::{Call, Decision};
 
-pub(super) fn read(document: &Value) -> Result<Input, String> {
+pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let event = match filled(document, "hookName").as_deref() {
-        None => return Err("`hookName` is missing".to_owned()),
-        Some("UserPromptSubmit") => Event::Prompt {
+        None => return Err(MalformedInput::Missing("hookName")),
+        Some("UserPromptSubmit") => HookEvent::Prompt {
             text: text(&document["userPromptSubmit"], "prompt").unwrap_or_default(),
             id: None,
             typed: true,
         },
-        Some("PreToolUse") => Event::ToolCall(call(&document["preToolUse"])?),
+        Some("PreToolUse") => HookEvent::ToolCall(call(&document["preToolUse"])?),
         Some("PostToolUse") => {
             let done = &document["postToolUse"];
-            Event::ToolDone { call: call(done)?, output: output(&done["result"]) }
+            HookEvent::ToolDone { call: call(done)?, output: output(&done["result"]) }
         }
-        Some(_) => Event::Other,
+        Some(_) => HookEvent::Other,
     };
     let folder = document["workspaceRoots"][0].as_str().map(str::to_owned);
-    Ok(Input { session: filled(document, "taskId"), cwd: folder, transcript: None, event })
+    Ok(HookInput { session: filled(document, "taskId"), cwd: folder, transcript: None, event })
 }
 
-fn call(document: &Value) -> Result<Call, String> {
+fn call(document: &Value) -> Result<Call, MalformedInput> {
     let tool = filled(document, "toolName").or_else(|| filled(document, "tool"));
-    let tool = tool.ok_or("`toolName` is missing")?;
+    let tool = tool.ok_or(MalformedInput::Missing("toolName"))?;
     Ok(Call { tool, input: document["parameters"].clone() })
 }
 
-pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
-    match (kind, answer) {
-        (Kind::ToolCall, Answer::Decided(Decision::Deny, why)) => {
+pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
+    match (form, answer) {
+        (AnswerForm::ToolCall, HookAnswer::Decided(Decision::Deny, why)) => {
             Some(json!({ "cancel": true, "errorMessage": reason(why) }))
         }
         // Silence would do; a hook without an answer is reported as broken.
         (
-            Kind::ToolCall | Kind::PermissionRequest | Kind::Prompt | Kind::Stop | Kind::Other,
-            Answer::Nothing
-            | Answer::Tell(_)
-            | Answer::Continue(_)
-            | Answer::Decided(..)
-            | Answer::Deferred(_),
+            AnswerForm::ToolCall
+            | AnswerForm::PermissionRequest
+            | AnswerForm::Prompt
+            | AnswerForm::Stop
+            | AnswerForm::Other,
+            HookAnswer::Nothing
+            | HookAnswer::Tell(_)
+            | HookAnswer::Continue(_)
+            | HookAnswer::Decided(..)
+            | HookAnswer::Deferred(_),
         ) => Some(json!({ "cancel": false })),
     }
 }

@@ -1,14 +1,14 @@
 use super::*;
 use serde_json::json;
 
-fn read(host: Host, document: Value) -> Input {
+fn read(host: Host, document: Value) -> HookInput {
     host.read(document.to_string().as_bytes()).unwrap()
 }
 
 /// What each host gets for a decision about a tool call.
 fn decided(host: Host, decision: Decision) -> Value {
-    let answer = Answer::Decided(decision, "`rm` destroys".to_owned());
-    let text = host.write(&Kind::ToolCall, &answer);
+    let answer = HookAnswer::Decided(decision, "`rm` destroys".to_owned());
+    let text = host.write(AnswerForm::ToolCall, &answer);
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
 }
 
@@ -49,7 +49,7 @@ fn each_host_gets_a_decision_in_its_own_form() {
 
 #[test]
 fn each_host_is_sent_on_in_its_own_form() {
-    let go_on = Answer::Continue("on".to_owned());
+    let go_on = HookAnswer::Continue("on".to_owned());
     let table = [
         (Host::Claude, json!({ "decision": "block", "reason": "on" })),
         (Host::Codex, json!({ "decision": "block", "reason": "on" })),
@@ -64,21 +64,27 @@ fn each_host_is_sent_on_in_its_own_form() {
         (Host::Copilot, json!({ "decision": "block", "reason": "on" })),
     ];
     for (host, expected) in table {
-        let text = host.write(&Kind::Stop, &go_on);
+        let text = host.write(AnswerForm::Stop, &go_on);
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected, "{host:?}");
-        assert_eq!(host.write(&Kind::Stop, &Answer::Nothing), "");
-        assert_eq!(host.write(&Kind::Other, &go_on), "", "{host:?}");
+        assert_eq!(host.write(AnswerForm::Stop, &HookAnswer::Nothing), "");
+        assert_eq!(host.write(AnswerForm::Other, &go_on), "", "{host:?}");
     }
-    let message = Answer::Tell("x".to_owned());
-    assert_eq!(Host::Claude.write(&Kind::Stop, &message), "{\"systemMessage\":\"x\"}\n");
-    assert_eq!(Host::Cursor.write(&Kind::Prompt, &Answer::Nothing), "{\"continue\":true}\n");
+    let message = HookAnswer::Tell("x".to_owned());
+    assert_eq!(Host::Claude.write(AnswerForm::Stop, &message), "{\"systemMessage\":\"x\"}\n");
+    assert_eq!(
+        Host::Cursor.write(AnswerForm::Prompt, &HookAnswer::Nothing),
+        "{\"continue\":true}\n"
+    );
 }
 
 #[test]
 fn d20_a_permission_request_is_never_answered_with_ask() {
     for host in [Host::Claude, Host::Codex] {
         let say = |decision| {
-            host.write(&Kind::PermissionRequest, &Answer::Decided(decision, "no".to_owned()))
+            host.write(
+                AnswerForm::PermissionRequest,
+                &HookAnswer::Decided(decision, "no".to_owned()),
+            )
         };
         assert_eq!(say(Decision::Ask), "");
         let deny: Value = serde_json::from_str(&say(Decision::Deny)).unwrap();
@@ -93,25 +99,41 @@ fn d20_a_permission_request_is_never_answered_with_ask() {
 #[test]
 fn what_cannot_be_read_says_why() {
     let table: [(Host, &[u8], &str); 15] = [
-        (Host::Claude, b"", "not JSON"),
-        (Host::Claude, b"\xff", "not UTF-8"),
-        (Host::Claude, b"[]", "not a JSON object"),
+        (Host::Claude, b"", "the input is not JSON: EOF while parsing a value at line 1 column 0"),
+        (Host::Claude, b"\xff", "the input is not UTF-8"),
+        (Host::Claude, b"[]", "the input is not a JSON object"),
         (Host::Claude, b"{}", "`hook_event_name` is missing"),
         (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\"}", "`tool_name` is missing"),
-        (Host::Claude, b"{\"hook_event_name\":\"PreToolUse\",\"a\":1,\"a\":2}", "given twice"),
-        (Host::Codex, b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}", "`tool_name`"),
+        (
+            Host::Claude,
+            b"{\"hook_event_name\":\"PreToolUse\",\"a\":1,\"a\":2}",
+            "the input is not JSON: `a` is given twice at line 1 column 44",
+        ),
+        (
+            Host::Codex,
+            b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}",
+            "`tool_name` is missing",
+        ),
         (Host::Cursor, b"{\"hook_event_name\":\"beforeShellExecution\"}", "`command` is missing"),
-        (Host::Cursor, b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}", "`tool_input` is not JSON"),
+        (
+            Host::Cursor,
+            b"{\"tool_name\":\"t\",\"tool_input\":\"{\"}",
+            "`tool_input` is not JSON: EOF while parsing an object at line 1 column 1",
+        ),
         (Host::VsCode, b"{}", "`hookEventName` is missing"),
         (Host::OpenCode, b"{\"event\":\"tool.execute.before\"}", "`tool` is missing"),
         (Host::Cline, b"{}", "`hookName` is missing"),
         (Host::Cline, b"{\"hookName\":\"PreToolUse\"}", "`toolName` is missing"),
-        (Host::Copilot, b"{}", "no event of this host"),
-        (Host::Copilot, b"{\"toolName\":\"a\",\"toolArgs\":\"{\"}", "`toolArgs` is not JSON"),
+        (Host::Copilot, b"{}", "it is not an event of this host"),
+        (
+            Host::Copilot,
+            b"{\"toolName\":\"a\",\"toolArgs\":\"{\"}",
+            "`toolArgs` is not JSON: EOF while parsing an object at line 1 column 1",
+        ),
     ];
     for (host, input, expected) in table {
-        let error = host.read(input).unwrap_err();
-        assert!(error.contains(expected), "{host:?}: {error}");
+        let error = host.read(input).unwrap_err().to_string();
+        assert_eq!(error, expected, "{host:?}");
     }
 }
 
@@ -139,30 +161,30 @@ fn a_claude_hook_inside_vs_code_has_no_opinion() {
     ];
     for document in documents {
         let input = read(Host::Claude, document);
-        assert_eq!((input.event, input.session), (Event::Other, None));
+        assert_eq!((input.event, input.session), (HookEvent::Other, None));
     }
     let call = json!({ "hookEventName": "PreToolUse", "sessionId": "s",
         "tool_name": "create_file", "tool_input": { "filePath": "/a" } });
     let input = read(Host::VsCode, call);
-    let Event::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
+    let HookEvent::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
     assert_eq!((call.tool.as_str(), input.session.as_deref()), ("create_file", Some("s")));
 }
 
 #[test]
 fn cursor_names_its_events_or_shows_them() {
     let shell = json!({ "command": "git status", "conversation_id": "c", "cwd": "/r" });
-    let Event::ToolCall(call) = read(Host::Cursor, shell).event else { panic!() };
+    let HookEvent::ToolCall(call) = read(Host::Cursor, shell).event else { panic!() };
     assert_eq!(call, Call::shell("git status"));
     let prompt = json!({ "prompt": "/ultra-planner x", "generation_id": "g" });
     let input = read(Host::Cursor, prompt);
     assert_eq!(input.session.as_deref(), Some("g"));
-    assert_eq!(input.event.kind(), Kind::Prompt);
+    assert_eq!(input.event.answer_form(), AnswerForm::Prompt);
     let stop = json!({ "hook_event_name": "stop", "status": "aborted", "conversation_id": "c" });
-    let Event::Stop(stop) = read(Host::Cursor, stop).event else { panic!() };
+    let HookEvent::Stop(stop) = read(Host::Cursor, stop).event else { panic!() };
     assert!(stop.broken_off);
     let mcp = json!({ "hook_event_name": "beforeMCPExecution", "tool_name": "search",
         "tool_input": "{\"q\": 1}" });
-    let Event::ToolCall(call) = read(Host::Cursor, mcp).event else { panic!() };
+    let HookEvent::ToolCall(call) = read(Host::Cursor, mcp).event else { panic!() };
     assert_eq!(call, Call { tool: "mcp__cursor__search".to_owned(), input: json!({ "q": 1 }) });
 }
 
@@ -171,14 +193,14 @@ fn claude_says_what_a_person_typed_and_what_a_command_stands_for() {
     let typed = |source: Value| {
         let document = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "x",
             "session_id": "s", "source": source });
-        let Event::Prompt { typed, .. } = read(Host::Claude, document).event else { panic!() };
+        let HookEvent::Prompt { typed, .. } = read(Host::Claude, document).event else { panic!() };
         typed
     };
     assert!(typed(Value::Null) && typed(json!("user")) && typed(json!("sdk")));
     assert!(!typed(json!("system")) && !typed(json!("schedule_wakeup")));
     let expansion = json!({ "hook_event_name": "UserPromptExpansion", "session_id": "s",
         "command_name": "agentize:issue-to-impl", "command_args": "42", "prompt_id": "p" });
-    let Event::Prompt { text, id, .. } = read(Host::Claude, expansion).event else { panic!() };
+    let HookEvent::Prompt { text, id, .. } = read(Host::Claude, expansion).event else { panic!() };
     assert_eq!((text.as_str(), id.as_deref()), ("/agentize:issue-to-impl 42", Some("p")));
 }
 
@@ -189,13 +211,13 @@ fn cline_puts_the_event_below_its_name() {
             "parameters": { "command": "git status" } } });
     let input = read(Host::Cline, call);
     assert_eq!((input.session.as_deref(), input.cwd.as_deref()), (Some("t"), Some("/r")));
-    let Event::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
+    let HookEvent::ToolCall(call) = input.event else { panic!("{:?}", input.event) };
     assert_eq!(
         (call.tool.as_str(), &call.input["command"]),
         ("execute_command", &json!("git status"))
     );
     let other = read(Host::Cline, json!({ "hookName": "TaskStart", "taskId": "t" }));
-    assert_eq!(other.event, Event::Other);
+    assert_eq!(other.event, HookEvent::Other);
 }
 
 #[test]
@@ -205,19 +227,20 @@ fn copilot_does_not_name_its_events() {
         read(Host::Copilot, document).event
     };
     let arguments = json!({ "path": "/r/a" });
-    let Event::ToolCall(call) = event(json!({ "toolName": "view", "toolArgs": arguments })) else {
+    let HookEvent::ToolCall(call) = event(json!({ "toolName": "view", "toolArgs": arguments }))
+    else {
         panic!()
     };
     assert_eq!(call, Call { tool: "Read".to_owned(), input: arguments.clone() });
     let text = json!({ "toolName": "bash", "toolArgs": "{\"command\":\"ls\"}" });
-    let Event::ToolCall(call) = event(text) else { panic!() };
+    let HookEvent::ToolCall(call) = event(text) else { panic!() };
     assert_eq!((call.tool.as_str(), &call.input["command"]), ("bash", &json!("ls")));
     let done = json!({ "toolName": "view", "toolArgs": arguments,
         "toolResult": { "resultType": "success", "textResultForLlm": "x" } });
-    assert!(matches!(event(done), Event::ToolDone { output, .. } if output == "x"));
-    assert!(matches!(event(json!({ "stopReason": "end_turn" })), Event::Stop(_)));
-    assert_eq!(event(json!({ "stopReason": "end_turn", "agentName": "a" })), Event::Other);
-    assert_eq!(event(json!({ "prompt": "/x" })).kind(), Kind::Prompt);
+    assert!(matches!(event(done), HookEvent::ToolDone { output, .. } if output == "x"));
+    assert!(matches!(event(json!({ "stopReason": "end_turn" })), HookEvent::Stop(_)));
+    assert_eq!(event(json!({ "stopReason": "end_turn", "agentName": "a" })), HookEvent::Other);
+    assert_eq!(event(json!({ "prompt": "/x" })).answer_form(), AnswerForm::Prompt);
     let of_vscode = json!({ "hookEventName": "PreToolUse", "tool_name": "read_file" });
-    assert_eq!(event(of_vscode), Event::Other);
+    assert_eq!(event(of_vscode), HookEvent::Other);
 }

@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event, Input, Kind, StopInput, filled, output, reason, text};
+use super::{
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, filled, output,
+    pre_tool_use, text,
+};
 use crate::permission::Call;
 
 /// Tools that only VS Code has.
@@ -35,32 +38,33 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
     OWN_TOOLS.contains(&tool)
 }
 
-pub(super) fn read(document: &Value) -> Result<Input, String> {
+pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let either =
         |camel: &str, snake: &str| filled(document, camel).or_else(|| filled(document, snake));
     let event = match either("hookEventName", "hook_event_name").as_deref() {
-        None => return Err("`hookEventName` is missing".to_owned()),
+        None => return Err(MalformedInput::Missing("hookEventName")),
         Some("UserPromptSubmit") => {
             let text = text(document, "prompt").unwrap_or_default();
-            Event::Prompt { text, id: None, typed: true }
+            HookEvent::Prompt { text, id: None, typed: true }
         }
-        Some("PreToolUse") => Event::ToolCall(call(document)?),
-        Some("PostToolUse") => {
-            Event::ToolDone { call: call(document)?, output: output(&document["tool_response"]) }
-        }
-        Some("Stop") => Event::Stop(StopInput {
+        Some("PreToolUse") => HookEvent::ToolCall(call(document)?),
+        Some("PostToolUse") => HookEvent::ToolDone {
+            call: call(document)?,
+            output: output(&document["tool_response"]),
+        },
+        Some("Stop") => HookEvent::Stop(StopInput {
             message: filled(document, "last_assistant_message"),
             broken_off: false,
         }),
-        Some(_) => Event::Other,
+        Some(_) => HookEvent::Other,
     };
     let session = either("sessionId", "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(Input { session, cwd: filled(document, "cwd"), transcript, event })
+    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
 }
 
 /// The permission engine knows these tools by their own names.
-fn call(document: &Value) -> Result<Call, String> {
+fn call(document: &Value) -> Result<Call, MalformedInput> {
     let either = |snake: &str, camel: &str| match &document[snake] {
         Value::Null => document[camel].clone(),
         found => found.clone(),
@@ -68,36 +72,32 @@ fn call(document: &Value) -> Result<Call, String> {
     let tool = either("tool_name", "toolName");
     match tool.as_str().filter(|tool| !tool.trim().is_empty()) {
         Some(tool) => Ok(Call { tool: tool.to_owned(), input: either("tool_input", "toolInput") }),
-        None => Err("`tool_name` is missing".to_owned()),
+        None => Err(MalformedInput::Missing("tool_name")),
     }
 }
 
-pub(super) fn write(kind: &Kind, answer: &Answer) -> Option<Value> {
-    match (kind, answer) {
-        (Kind::ToolCall, Answer::Decided(decision, why)) => Some(json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": decision.as_str(),
-                "permissionDecisionReason": reason(why),
-            }
-        })),
-        (Kind::Stop, Answer::Continue(prompt)) => Some(json!({
+pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
+    match (form, answer) {
+        (AnswerForm::ToolCall, HookAnswer::Decided(decision, why)) => {
+            Some(pre_tool_use(decision.as_str(), why))
+        }
+        (AnswerForm::Stop, HookAnswer::Continue(prompt)) => Some(json!({
             "hookSpecificOutput": {
                 "hookEventName": "Stop",
                 "decision": "block",
                 "reason": prompt,
             }
         })),
-        (Kind::Stop | Kind::Prompt, Answer::Tell(message)) => {
+        (AnswerForm::Stop | AnswerForm::Prompt, HookAnswer::Tell(message)) => {
             Some(json!({ "systemMessage": message }))
         }
         (
             _,
-            Answer::Nothing
-            | Answer::Tell(_)
-            | Answer::Continue(_)
-            | Answer::Decided(..)
-            | Answer::Deferred(_),
+            HookAnswer::Nothing
+            | HookAnswer::Tell(_)
+            | HookAnswer::Continue(_)
+            | HookAnswer::Decided(..)
+            | HookAnswer::Deferred(_),
         ) => None,
     }
 }

@@ -108,18 +108,21 @@ pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::{Answer, Event, Kind};
+    use crate::hooks::{AnswerForm, HookAnswer, HookEvent};
     use crate::permission::Decision;
 
     #[test]
     fn every_host_understands_the_call_and_its_refusal() {
         for host in Host::ALL {
             let read = host.read(event(host).as_bytes()).unwrap();
-            let Event::ToolCall(call) = read.event else { panic!("{host:?}: {:?}", read.event) };
+            let HookEvent::ToolCall(call) = read.event else {
+                panic!("{host:?}: {:?}", read.event)
+            };
             assert_eq!(call.input["command"], LINE);
             assert_eq!(read.session, None, "a canary must not look like a session");
-            let answer =
-                |decision| host.write(&Kind::ToolCall, &Answer::Decided(decision, "no".to_owned()));
+            let answer = |decision| {
+                host.write(AnswerForm::ToolCall, &HookAnswer::Decided(decision, "no".to_owned()))
+            };
             assert!(is_refusal(host, &answer(Decision::Deny)), "{host:?}");
             assert!(!is_refusal(host, &answer(Decision::Ask)), "{host:?}");
             assert!(!is_refusal(host, &answer(Decision::Allow)), "{host:?}");

@@ -179,7 +179,7 @@ fn is_ours(host: Host, handler: &Value) -> bool {
 
 /// Whether a command line calls our hook of that host.
 fn calls_us(line: &str, host: Host) -> bool {
-    let call = format!(" hook {}", host.word());
+    let call = format!(" hook {}", host.as_str());
     line.match_indices(&call).any(|(at, _)| {
         let program = line[..at].trim_end_matches(['"', '\'']);
         let ends = line[at + call.len()..].chars().next().is_none_or(char::is_whitespace);

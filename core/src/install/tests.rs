@@ -83,10 +83,10 @@ fn every_host_finds_its_own_hook_again_and_no_other() {
         for hook in hooks {
             match hook.call {
                 HookCall::Words(words) => {
-                    assert_eq!(words[..3], ["/opt/on loop/onloop", "hook", host.word()]);
+                    assert_eq!(words[..3], ["/opt/on loop/onloop", "hook", host.as_str()]);
                 }
                 HookCall::Line(line) => {
-                    let start = format!("'/opt/on loop/onloop' hook {}", host.word());
+                    let start = format!("'/opt/on loop/onloop' hook {}", host.as_str());
                     assert!(line.starts_with(&start), "{line}");
                 }
             }
@@ -108,7 +108,7 @@ fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
         assert!(!hooks.is_empty(), "{text}");
         for hook in hooks {
             let HookCall::Line(line) = hook.call else { panic!("{host:?}: {hook:?}") };
-            let start = format!("cmd /c \"{program}\" hook {}", host.word());
+            let start = format!("cmd /c \"{program}\" hook {}", host.as_str());
             assert!(line.starts_with(&start), "{line}");
         }
         assert_eq!(text.contains("\"powershell\""), host == Host::Copilot, "{text}");

@@ -3,10 +3,10 @@
 mod by_telegram;
 
 use crate::documents::approval::{PendingCall, pending_list};
-use crate::effect::{Command, Exit, FailureKind, Io, ProcessSpec, ProcessStatus};
-use crate::engine::approval::pending;
+use crate::effect::{Command, Exit, Failure, Io, ProcessSpec, ProcessStatus};
+use crate::engine::approval::pending::{self, Waiting};
 use crate::handsoff::DEPTH_VARIABLE;
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
 use crate::text;
 
@@ -44,13 +44,14 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
         io.note("error: `--resume` needs the id of a call, or `--telegram`").await;
         return Exit::Usage;
     }
-    let calls = match pending::list(io).await {
-        Ok(calls) => calls,
+    let Waiting { calls, unreadable } = match pending::list(io).await {
+        Ok(waiting) => waiting,
         Err(failure) => {
             io.note(format!("error: {failure}")).await;
             return Exit::Refused;
         }
     };
+    warn(io, &unreadable).await;
     let Some(wanted) = &args.id else {
         return show(io, &calls, args.json).await;
     };
@@ -63,15 +64,13 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
             .await;
         return Exit::Usage;
     };
-    let choice = if args.deny { Choice::Deny } else { Choice::Allow };
+    let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     let call = match pending::answer(io, &call.id, choice).await {
         Ok(call) => call,
         Err(failure) => {
             io.note(format!("error: {failure}")).await;
-            return match failure.kind {
-                FailureKind::NotFound | FailureKind::Conflict => Exit::Usage,
-                _ => Exit::Refused,
-            };
+            let is_usage = failure.is_not_found() || failure.is_conflict();
+            return if is_usage { Exit::Usage } else { Exit::Refused };
         }
     };
     if args.json {
@@ -80,11 +79,18 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     go_on(io, &call, choice, args.resume).await
 }
 
-/// Says what was answered, and lets the session go on where that is wanted.
-async fn go_on(io: &Io, call: &PendingCall, choice: Choice, resumes: bool) -> Exit {
+/// Names the stored calls that cannot be read: they wait, and cannot be answered.
+async fn warn(io: &Io, unreadable: &[Failure]) {
+    for failure in unreadable {
+        io.note(format!("warning: {failure}")).await;
+    }
+}
+
+/// Reports the answer, and resumes the session where that is wanted.
+async fn go_on(io: &Io, call: &PendingCall, choice: ApprovalChoice, resumes: bool) -> Exit {
     let word = match choice {
-        Choice::Allow => "allowed",
-        Choice::Deny => "denied",
+        ApprovalChoice::Allow => "allowed",
+        ApprovalChoice::Deny => "denied",
     };
     let call_words = format!("{} {}", text::one_line(&call.tool), quoted(&call.target));
     io.note(format!("{word}, for one time: {call_words}")).await;
@@ -108,8 +114,8 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
     for call in calls {
         let answer = match call.answer {
             None => "waits",
-            Some((Choice::Allow, _)) => "allowed, not fetched yet",
-            Some((Choice::Deny, _)) => "denied, not fetched yet",
+            Some((ApprovalChoice::Allow, _)) => "allowed, not fetched yet",
+            Some((ApprovalChoice::Deny, _)) => "denied, not fetched yet",
         };
         let since = crate::time::Timestamp::from_millis(call.since_ms).to_rfc3339();
         out.push_str(&format!(

@@ -107,7 +107,7 @@ async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: 
     }
     match installed.as_slice() {
         [] if is_wanted => {
-            findings.bad("not installed", &format!("onloop install {}", host.word()));
+            findings.bad("not installed", &format!("onloop install {}", host.as_str()));
         }
         [] => findings.note("not installed"),
         [_] => obstacles(io, host, findings).await,
@@ -127,7 +127,7 @@ async fn examine_scope(
     enabled: bool,
     findings: &mut Findings,
 ) -> bool {
-    let fix = format!("onloop install {} --scope {}", host.word(), setting.scope.as_str());
+    let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.as_str());
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
     for (at, host_file) in host_files(host, setting).into_iter().enumerate() {
@@ -186,7 +186,7 @@ async fn try_hooks(
     findings: &mut Findings,
 ) {
     let scope = setting.scope.as_str();
-    let fix = format!("onloop install {} --scope {scope}", host.word());
+    let fix = format!("onloop install {} --scope {scope}", host.as_str());
     let mut tried: Vec<&HookCall> = Vec::new();
     for hook in hooks {
         if tried.contains(&&hook.call) {

@@ -15,9 +15,8 @@ use crate::engine::config::{self, Loaded};
 use crate::engine::input;
 use crate::engine::sessions::Sessions;
 use crate::handsoff::{DEPTH_VARIABLE, SessionId};
-use crate::hooks::{Answer, Event, Host, Input};
+use crate::hooks::{HookAnswer, HookEvent, HookInput, Host, UnknownHost};
 use crate::limits;
-use crate::text;
 
 /// Arguments of `onloop hook`.
 #[derive(Clone, Debug)]
@@ -47,25 +46,27 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
 /// What to say for a process that breaks in the middle of a hook, before it has said
 /// anything. `None`: it was none.
 pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
-    let host = Host::from_word(&called_as_hook(argv)?.host)?;
+    let host: Host = called_as_hook(argv)?.host.parse().ok()?;
     Some(host.safe_answer("onloop hit a bug of its own and could not judge this call"))
 }
 
 /// `onloop hook`.
 pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
-    let Some(host) = Host::from_word(&args.host) else {
-        return unknown_host(io, &args.host, bytes.as_deref().unwrap_or_default()).await;
+    let host: Host = match args.host.parse() {
+        Ok(host) => host,
+        Err(unknown) => return unknown_host(io, &unknown, bytes.as_deref().unwrap_or(&[])).await,
     };
     let read = match &bytes {
-        Ok(bytes) => host.read(bytes),
+        Ok(bytes) => host.read(bytes).map_err(|malformed| malformed.to_string()),
         Err(failure) => Err(failure.message.clone()),
     };
     let said = match read {
         Ok(input) => {
-            let kind = input.event.kind();
-            let patience_ms = args.timeout.map_or(host.patience_ms(), |s| s.saturating_mul(1000));
-            host.write(&kind, &respond(io, host, input, patience_ms).await)
+            let form = input.event.answer_form();
+            let timeout_ms =
+                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+            host.write(form, &respond(io, host, input, timeout_ms).await)
         }
         Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
     };
@@ -77,10 +78,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
 
 /// The form of the answer is not known. Every host takes exit code 2 as "no"; an agent that
 /// wants to stop would be sent on by it, so there silence is right.
-async fn unknown_host(io: &Io, host: &str, input: &[u8]) -> Exit {
-    let known: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
-    let host = text::ellipsis(&text::one_line(host), 64);
-    io.note(format!("error: `{host}` is no host; expected one of {}", known.join(", "))).await;
+async fn unknown_host(io: &Io, host: &UnknownHost, input: &[u8]) -> Exit {
+    io.note(format!("error: {host}")).await;
     let names_stop = |word: &&str| {
         let event = word.trim_matches('"').to_ascii_lowercase();
         ["stop", "subagentstop", "session.idle"].contains(&event.as_str())
@@ -100,7 +99,7 @@ struct Scene {
     /// File with the conversation.
     transcript: Option<String>,
     /// How long the host waits for us, from the start.
-    patience_ms: u64,
+    timeout_ms: u64,
     /// The checkout around the project.
     checkout: Option<Checkout>,
     /// The top folder of the project.
@@ -108,33 +107,35 @@ struct Scene {
     loaded: Loaded,
 }
 
-async fn respond(io: &Io, host: Host, input: Input, patience_ms: u64) -> Answer {
-    if input.event == Event::Other {
-        return Answer::Nothing;
+async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> HookAnswer {
+    if input.event == HookEvent::Other {
+        return HookAnswer::Nothing;
     }
     let event = input.event.clone();
-    let scene = Scene::new(io, host, input, patience_ms).await;
+    let scene = Scene::new(io, host, input, timeout_ms).await;
     if !scene.loaded.config.enabled {
-        return Answer::Nothing;
+        return HookAnswer::Nothing;
     }
     match event {
-        Event::ToolCall(call) => judge::tool_call(&scene, &call).await,
-        Event::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
+        HookEvent::ToolCall(call) => judge::tool_call(&scene, &call).await,
+        HookEvent::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
         // An agent that we, or a run of ours, asked for something is not sent on by us.
-        Event::Prompt { .. } | Event::ToolDone { .. } | Event::Stop(_) if scene.is_inner() => {
-            Answer::Nothing
+        HookEvent::Prompt { .. } | HookEvent::ToolDone { .. } | HookEvent::Stop(_)
+            if scene.is_inner() =>
+        {
+            HookAnswer::Nothing
         }
-        Event::Prompt { text, id, typed } => {
+        HookEvent::Prompt { text, id, typed } => {
             prompt::submitted(&scene, &text, id.as_deref(), typed).await
         }
-        Event::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
-        Event::Stop(stop) => stop::stopped(&scene, &stop).await,
-        Event::Other => Answer::Nothing,
+        HookEvent::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
+        HookEvent::Stop(stop) => stop::stopped(&scene, &stop).await,
+        HookEvent::Other => HookAnswer::Nothing,
     }
 }
 
 impl Scene {
-    async fn new(io: &Io, host: Host, input: Input, patience_ms: u64) -> Scene {
+    async fn new(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Scene {
         let start = io.start().cwd.as_str();
         let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
         // Where the agent is now may be anywhere; what counts is where it was started.
@@ -152,7 +153,7 @@ impl Scene {
             host,
             session: input.session.as_deref().and_then(SessionId::new),
             transcript: input.transcript,
-            patience_ms,
+            timeout_ms,
             project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
             cwd,
             checkout,
@@ -173,7 +174,7 @@ impl Scene {
     /// Time until the host stops waiting for us.
     fn time_left_ms(&self) -> u64 {
         let spent_ms = self.io.now().millis_since(self.io.start().now);
-        self.patience_ms.saturating_sub(spent_ms)
+        self.timeout_ms.saturating_sub(spent_ms)
     }
 
     /// The end of the conversation, and whether that is all of it. A transcript that is not

@@ -16,7 +16,7 @@ use crate::text::{one_line, printable};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InstallArgs {
-    /// The host, by the word that [`Host::word`] gives.
+    /// The host, by the word that [`Host::as_str`] gives.
     #[cfg_attr(feature = "cli", arg(value_name = "HOST", help = one_of_hosts()))]
     pub host: String,
     /// Whose sessions [default: project for vscode and copilot, else user]
@@ -29,7 +29,7 @@ pub struct InstallArgs {
 
 /// The hosts, for help.
 pub(crate) fn one_of_hosts() -> String {
-    format!("One of {}", Host::ALL.map(Host::word).join(", "))
+    format!("One of {}", Host::ALL.map(Host::as_str).join(", "))
 }
 
 /// What is kept of a file before its first change.
@@ -81,7 +81,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
         )
         .await;
     }
-    io.note(format!("  `onloop doctor {}` tries each hook.", host.word())).await;
+    io.note(format!("  `onloop doctor {}` tries each hook.", host.as_str())).await;
     Exit::Done
 }
 

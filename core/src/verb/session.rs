@@ -4,9 +4,9 @@ use crate::documents::session as document;
 use crate::effect::{Exit, Io};
 use crate::engine::find_run::root_of;
 use crate::engine::instruction::instruction;
-use crate::engine::sessions::{Change, Problem, Sessions};
-use crate::engine::store::Store;
-use crate::handsoff::{Ending, Session, SessionId};
+use crate::engine::sessions::{SessionChange, SessionError, Sessions};
+use crate::engine::store::{Store, StoreError};
+use crate::handsoff::{Session, SessionEnding, SessionId};
 use crate::text;
 
 /// Arguments of `onloop session list`.
@@ -41,20 +41,18 @@ pub struct SessionIdArgs {
 pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
     let (sessions, ids) = match found(io).await {
         Ok(found) => found,
-        Err(problem) => return refuse(io, &problem).await,
+        Err(error) => return refuse(io, &error).await,
     };
     let mut entries = Vec::new();
     for id in ids {
-        match sessions.load(&id).await {
-            Ok(Some(session)) => entries.push((id, Ok(session))),
-            Ok(None) => {}
-            Err(problem) => entries.push((id, Err(problem.to_string()))),
+        if let Some(entry) = sessions.load(&id).await.transpose() {
+            entries.push((id, entry));
         }
     }
     if args.json {
-        let entry = |(id, entry): &(SessionId, Result<Session, String>)| match entry {
+        let entry = |(id, entry): &(SessionId, Result<Session, SessionError>)| match entry {
             Ok(session) => document::shown(session, &sessions.file(id)),
-            Err(error) => document::damaged(id, &sessions.file(id), error),
+            Err(error) => document::damaged(id, &sessions.file(id), &error.to_string()),
         };
         let list: Vec<_> = entries.iter().map(entry).collect();
         let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
@@ -77,7 +75,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
 }
 
 /// The sessions that are kept here; where there are none, those of the checkout.
-async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), Problem> {
+async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
     let sessions = Sessions::new(io);
     let ids = sessions.ids().await?;
     if ids.is_empty()
@@ -124,12 +122,12 @@ pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
             Exit::Done
         }
         Ok(None) => missing(io, &id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
-/// `onloop session done`: the goal is reached. A session that drives a run is done when the
-/// record of the run says so.
+/// `onloop session done`: the goal is reached. Refused while a run that the session drives is not
+/// finished, or its record cannot be read.
 pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     let (sessions, id) = match known(io, &args.id).await {
         Ok(known) => known,
@@ -138,30 +136,37 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     let session = match sessions.load(&id).await {
         Ok(Some(session)) => session,
         Ok(None) => return missing(io, &id).await,
-        Err(problem) => return refuse(io, &problem).await,
+        Err(error) => return refuse(io, &error).await,
     };
     if let Some(run) = &session.run_id
         && let Some(root) = root_of(io, run).await
-        && let Ok(store) = Store::open(io, &root, run).await
-        && !store.run().is_over()
     {
-        let (action, _, command) = instruction(store.run());
-        let next = command.map_or_else(String::new, |command| format!(": {command}"));
-        io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
-        return Exit::Failed;
+        match Store::open(io, &root, run).await {
+            Ok(store) if !store.run().is_over() => {
+                let (action, _, command) = instruction(store.run());
+                let next = command.map_or_else(String::new, |command| format!(": {command}"));
+                io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
+                return Exit::Failed;
+            }
+            Ok(_) | Err(StoreError::Missing) => {}
+            Err(error) => {
+                let error = SessionError::Record { run_id: run.clone(), error };
+                return refuse(io, &error).await;
+            }
+        }
     }
-    end(io, &sessions, &id, Ending::Done).await
+    end(io, &sessions, &id, SessionEnding::Done).await
 }
 
-/// `onloop session stop`: it is not sent on any more, whatever it works on.
+/// `onloop session stop`: the agent is not continued any more, whatever it works on.
 pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
     match known(io, &args.id).await {
-        Ok((sessions, id)) => end(io, &sessions, &id, Ending::Stopped).await,
+        Ok((sessions, id)) => end(io, &sessions, &id, SessionEnding::Stopped).await,
         Err(exit) => exit,
     }
 }
 
-/// `onloop session clear`: everything about it is forgotten.
+/// `onloop session clear`: removes everything that is stored about it.
 pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
     let (sessions, id) = match known(io, &args.id).await {
         Ok(known) => known,
@@ -173,28 +178,29 @@ pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
             Exit::Done
         }
         Ok(false) => missing(io, &id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
-async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: Ending) -> Exit {
+async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
     let at = io.now();
     let ended = sessions
         .change(id, |session| match session {
-            None => (Change::Keep, false),
+            None => (SessionChange::Keep, false),
             Some(mut session) => {
                 let changed = session.end(at, ending, None);
-                (Change::when(changed, session), true)
+                (SessionChange::when(changed, session), true)
             }
         })
         .await;
     match ended {
         Ok(true) => {
-            io.note(format!("Session {id} is {}; it is not sent on any more", ending.word())).await;
+            io.note(format!("Session {id} is {}; it is not sent on any more", ending.as_str()))
+                .await;
             Exit::Done
         }
         Ok(false) => missing(io, id).await,
-        Err(problem) => refuse(io, &problem).await,
+        Err(error) => refuse(io, &error).await,
     }
 }
 
@@ -202,7 +208,7 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
     let Some(id) = SessionId::new(id) else {
         let id = text::ellipsis(&text::one_line(id), 128);
         io.note(format!(
-            "error: `{id}` is no session id; expected 1 to 128 letters, digits, `-` and `_`"
+            "error: `{id}` is not a session id; expected 1 to 128 letters, digits, `-` and `_`"
         ))
         .await;
         return Err(Exit::Usage);
@@ -221,7 +227,7 @@ async fn missing(io: &Io, id: &SessionId) -> Exit {
     Exit::Refused
 }
 
-async fn refuse(io: &Io, problem: &Problem) -> Exit {
-    io.note(format!("error: {problem}")).await;
+async fn refuse(io: &Io, error: &SessionError) -> Exit {
+    io.note(format!("error: {error}")).await;
     Exit::Refused
 }

@@ -8,7 +8,7 @@ use onloop::host::Host;
 use onloop_core::effect::{
     Exit, Failure, FailureKind, HttpAnswer, HttpSpec, Program, Reply, Request, Turn,
 };
-use onloop_core::engine::approval::{Escalation, Verdict, escalate, pending};
+use onloop_core::engine::approval::{Escalation, Resolution, escalate, pending};
 use onloop_core::handsoff::config::Config;
 use onloop_tests::{Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::{Value, json};
@@ -73,9 +73,9 @@ fn machine(word: Option<&'static str>) -> SimHost {
     host
 }
 
-type Said = Rc<RefCell<Option<Verdict>>>;
+type Said = Rc<RefCell<Option<Resolution>>>;
 
-fn ask(host: &mut SimHost, auto_permission: bool) -> Option<Verdict> {
+fn ask(host: &mut SimHost, auto_permission: bool) -> Option<Resolution> {
     let verdict = Said::default();
     let program = question(host, auto_permission, verdict.clone());
     host.run_program(program);
@@ -103,7 +103,7 @@ fn no_failure_is_a_yes_or_hides_a_no() {
     for (word, allowed) in [(None, false), (Some("deny"), false), (Some("allow"), true)] {
         let mut host = machine(word);
         let verdict = ask(&mut host, true).expect("it ended");
-        assert_eq!(verdict == Verdict::Allow, allowed, "{verdict:?}");
+        assert_eq!(verdict == Resolution::Allow, allowed, "{verdict:?}");
         // Further on it is the same question for updates again and again.
         let requests = host.requests.len().min(40);
         for number in 0..requests {
@@ -111,9 +111,12 @@ fn no_failure_is_a_yes_or_hides_a_no() {
                 let mut host = machine(word);
                 host.refuse_nth(number, kind);
                 let verdict = ask(&mut host, true).expect("it ended");
-                assert!(allowed || verdict != Verdict::Allow, "{word:?} {number} {kind:?}");
+                assert!(allowed || verdict != Resolution::Allow, "{word:?} {number} {kind:?}");
                 if word == Some("allow") {
-                    assert!(!matches!(verdict, Verdict::Deny(_)), "{number} {kind:?}: {verdict:?}");
+                    assert!(
+                        !matches!(verdict, Resolution::Deny(_)),
+                        "{number} {kind:?}: {verdict:?}"
+                    );
                 }
             }
         }
@@ -123,7 +126,7 @@ fn no_failure_is_a_yes_or_hides_a_no() {
 #[test]
 fn after_a_power_cut_the_next_question_is_asked_anew() {
     let mut whole = machine(Some("allow"));
-    assert_eq!(ask(&mut whole, false), Some(Verdict::Allow));
+    assert_eq!(ask(&mut whole, false), Some(Resolution::Allow));
     for at_request in 0..whole.requests.len() {
         for moment in [Moment::Before, Moment::After] {
             let mut host = machine(Some("allow"));
@@ -132,7 +135,7 @@ fn after_a_power_cut_the_next_question_is_asked_anew() {
             let mut nobody = chat(None);
             host.on_http(move |_, spec| Ok(nobody(spec)));
             let verdict = ask(&mut host, false).expect("it ended");
-            assert!(matches!(verdict, Verdict::NoAnswer(_)), "{at_request}: {verdict:?}");
+            assert!(matches!(verdict, Resolution::NoAnswer(_)), "{at_request}: {verdict:?}");
         }
     }
 }
@@ -149,13 +152,13 @@ fn silence_takes_the_configured_time_and_no_more() {
         }
     });
     // The beginning cannot be known, so nothing is asked.
-    assert!(matches!(ask(&mut host, false), Some(Verdict::NoAnswer(_))));
+    assert!(matches!(ask(&mut host, false), Some(Resolution::NoAnswer(_))));
     assert!(host.now().millis_since(before) < 20_000);
 
     let mut host = machine(None);
     let before = host.now();
     host.tick(1000);
-    assert!(matches!(ask(&mut host, false), Some(Verdict::NoAnswer(_))));
+    assert!(matches!(ask(&mut host, false), Some(Resolution::NoAnswer(_))));
     let took_ms = host.now().millis_since(before);
     assert!((60_000..90_000).contains(&took_ms), "{took_ms}");
 }
@@ -183,13 +186,13 @@ fn the_beginning_is_known_from_whoever_keeps_the_lock() {
     assert!(locks > 1);
     let asked = |request: &Request| matches!(request, Request::Http(spec) if spec.url.ends_with("/sendMessage"));
     assert!(host.requests.iter().any(asked), "{verdict:?}");
-    assert!(matches!(verdict.take(), Some(Verdict::NoAnswer(_))));
+    assert!(matches!(verdict.take(), Some(Resolution::NoAnswer(_))));
 }
 
 #[test]
 fn the_token_is_in_addresses_and_nowhere_else() {
     let mut host = machine(Some("allow"));
-    assert_eq!(ask(&mut host, true), Some(Verdict::Allow));
+    assert_eq!(ask(&mut host, true), Some(Resolution::Allow));
     for request in &host.requests {
         assert!(!format!("{request:?}").contains(SECRET), "{request:?}");
         match request {
@@ -221,7 +224,7 @@ fn an_answer_that_cannot_be_taken_away_is_not_used() {
                 reason: "r",
             };
             let id = pending::defer(&io, &call).await.unwrap();
-            let choice = onloop_core::handsoff::approval::Choice::Allow;
+            let choice = onloop_core::handsoff::approval::ApprovalChoice::Allow;
             pending::answer(&io, &id, choice).await.unwrap();
             Exit::Done
         });

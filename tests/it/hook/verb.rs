@@ -56,7 +56,7 @@ fn an_id_that_is_none_is_named() {
     let project = Workspace::plain();
     for verb in ["show", "done", "stop", "clear"] {
         let run = project.onloop(&["session", verb, "../x"]).expect_exit(2);
-        assert!(run.stderr.contains("`../x` is no session id"), "{run:?}");
+        assert!(run.stderr.contains("`../x` is not a session id"), "{run:?}");
     }
 }
 

@@ -37,7 +37,7 @@ fn shown(host: Host) -> String {
 #[test]
 fn every_host_gets_the_files_that_are_written_down() {
     for host in Host::ALL {
-        let path = source_root().join(format!("tests/it/install/golden/{}.txt", host.word()));
+        let path = source_root().join(format!("tests/it/install/golden/{}.txt", host.as_str()));
         is_up_to_date(&path, &shown(host));
     }
 }

@@ -7,8 +7,10 @@ use onloop_core::documents::handsoff::{OwnWorkflow, StopDocument};
 use onloop_core::engine::instruction::instruction;
 use onloop_core::handsoff::command::{Started, detect};
 use onloop_core::handsoff::config::Config;
-use onloop_core::handsoff::prompt::{self, Facts, RunAdvice};
-use onloop_core::handsoff::{Ending, Prompt, Session, SessionId, State, Stop, Verdict};
+use onloop_core::handsoff::prompt::{self, PromptFacts, RunAdvice};
+use onloop_core::handsoff::{
+    Prompt, Session, SessionEnding, SessionId, SessionState, StopFacts, StopVerdict,
+};
 use onloop_core::hooks::Host;
 use onloop_core::run::Run;
 use onloop_core::time::Timestamp;
@@ -65,7 +67,7 @@ pub fn session_prompted(
 #[wasm_bindgen]
 pub fn session_stopped(id: &str, session: &str, at_ms: f64, stop: &str) -> Result<String, JsError> {
     let mut session = read(id, session)?;
-    let document = StopDocument::read(stop).map_err(|message| JsError::new(&message))?;
+    let document = StopDocument::read(stop)??;
     let run = match &document.run {
         Some(record) => Some(super::read(record)?),
         None => None,
@@ -100,7 +102,7 @@ fn by_record(session: &mut Session, at: Timestamp, document: &StopDocument, run:
         RunAdvice::Over => return nothing(),
     };
     session.drive(run, at);
-    let stop = Stop { run_revision: Some(run.revision), ..document.stop() };
+    let stop = StopFacts { run_revision: Some(run.revision), ..document.stop() };
     settled(session, at, document, &stop, |session, facts| {
         prompt::framed(session, facts, &prompt::run_title(run), &body)
     })
@@ -110,16 +112,16 @@ fn settled(
     session: &mut Session,
     at: Timestamp,
     document: &StopDocument,
-    stop: &Stop,
-    render: impl FnOnce(&Session, Facts<'_>) -> String,
+    stop: &StopFacts,
+    render: impl FnOnce(&Session, PromptFacts<'_>) -> String,
 ) -> Value {
     match session.stopped(at, stop) {
-        Verdict::Rest => nothing(),
-        Verdict::End(why) => json!({ "said": "over", "reason": why.to_string() }),
-        Verdict::Continue { number, maximum } => {
+        StopVerdict::Rest => nothing(),
+        StopVerdict::End(why) => json!({ "said": "over", "reason": why.to_string() }),
+        StopVerdict::Continue { number, maximum } => {
             let StopDocument { file, resume, plan, .. } = document;
             let plan = plan.as_ref().map(|plan| (plan.path.as_str(), plan.text.as_str()));
-            let prompt = render(session, Facts { number, maximum, file, resume, plan });
+            let prompt = render(session, PromptFacts { number, maximum, file, resume, plan });
             session.sent_on(&prompt);
             json!({ "said": "go-on", "prompt": prompt, "number": number, "maximum": maximum })
         }
@@ -136,9 +138,12 @@ pub fn session_end(
     reason: Option<String>,
 ) -> Result<String, JsError> {
     let mut session = read(id, session)?;
-    let ending = match State::from_word(ending) {
-        State::Ended(ending @ (Ending::Done | Ending::Error | Ending::Stopped)) => ending,
-        State::Ended(Ending::Completed | Ending::Failed) | State::Open(_) => {
+    let ending = match SessionState::from(ending) {
+        SessionState::Ended(
+            ending @ (SessionEnding::Done | SessionEnding::Error | SessionEnding::Stopped),
+        ) => ending,
+        SessionState::Ended(SessionEnding::Completed | SessionEnding::Failed)
+        | SessionState::Open(_) => {
             let ending = onloop_core::text::one_line(ending);
             let known = "`done`, `error` or `stopped`";
             return Err(JsError::new(&format!("found ending `{ending}`, expected {known}")));
@@ -167,7 +172,7 @@ pub fn read_config(yaml: &str, folder: &str, variables: &str) -> Result<String, 
 /// What a host says to a hook: `{"event", "session", "cwd", "transcript", …}`.
 #[wasm_bindgen]
 pub fn hook_event(host: &str, input: &str) -> Result<String, JsError> {
-    let input = known_host(host)?.read(input.as_bytes()).map_err(|why| JsError::new(&why))?;
+    let input = known_host(host)?.read(input.as_bytes())?;
     Ok(documents::handsoff::hook_input(&input).to_string())
 }
 
@@ -175,20 +180,16 @@ pub fn hook_event(host: &str, input: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn hook_answer(host: &str, event: &str, answer: &str) -> Result<String, JsError> {
     let host = known_host(host)?;
-    let Some(kind) = documents::handsoff::kind_of(event) else {
+    let Some(form) = documents::handsoff::answer_form_of(event) else {
         let event = onloop_core::text::one_line(event);
-        return Err(JsError::new(&format!("`{event}` is no event of a hook")));
+        return Err(JsError::new(&format!("`{event}` is not an event of a hook")));
     };
-    let answer = documents::handsoff::read_answer(answer).map_err(|why| JsError::new(&why))?;
-    Ok(host.write(&kind, &answer))
+    let answer = documents::handsoff::read_answer(answer)?;
+    Ok(host.write(form, &answer))
 }
 
 fn known_host(word: &str) -> Result<Host, JsError> {
-    Host::from_word(word).ok_or_else(|| {
-        let known: Vec<&str> = Host::ALL.iter().map(|host| host.word()).collect();
-        let word = onloop_core::text::one_line(word);
-        JsError::new(&format!("`{word}` is no host; expected one of {}", known.join(", ")))
-    })
+    Ok(word.parse()?)
 }
 
 /// Saturates: a time that no calendar has is clamped anyway.

@@ -1,19 +1,20 @@
-//! Calls that wait for a person without a process that waits for the person.
+//! Deferred calls: they wait for a person while no process does.
 //!
-//! Where a host can put a call off, it ends, and asks its hook again about the very same call
-//! when the session is resumed. What a person has said in between is kept here, for that call
-//! of that session and for one time.
+//! A host that can defer a call exits, and asks its hook again about the very same call when the
+//! session is resumed. The answer that a person gives in between is kept here, for that call of
+//! that session and for one time.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::documents::approval as document;
 use crate::documents::approval::PendingCall;
-use crate::effect::{Durability, Expect, Failure, FailureKind, Io, Version};
-use crate::handsoff::approval::Choice;
+use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, Version};
+use crate::handsoff::SessionId;
+use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
 
-/// A call that is put off.
+/// A call that is to be deferred.
 #[derive(Clone, Copy, Debug)]
 pub struct Deferred<'c> {
     /// The session that makes it.
@@ -24,22 +25,23 @@ pub struct Deferred<'c> {
     pub tool: &'c str,
     /// Its input.
     pub input: &'c Value,
-    /// What it would do, for people; see [`crate::handsoff::approval::message::whole`].
+    /// What it would do, as [`crate::handsoff::approval::message::whole`] shows it to people.
     pub target_text: &'c str,
-    /// Why nobody decided, for people.
+    /// Why neither a rule nor anybody who was asked decided, for people.
     pub reason: &'c str,
 }
 
-/// Whether the host that started us can put a call off: Claude Code without a person at it.
+/// Whether the host that started us can defer a call: Claude Code without a terminal.
 pub fn host_defers(io: &Io) -> bool {
     io.env("CLAUDE_CODE_SESSION_ATTENDED") == Some("0")
 }
 
-/// Keeps a call for a person to answer; returns its id. A call that waits already stays.
+/// Stores a call for a person to answer and returns its id. One that already waits stays as it is.
 ///
 /// # Errors
 ///
-/// When it cannot be kept, or its session has no name that can be one.
+/// `Invalid` when the session's id cannot be an argument, `TooLarge` when the call exceeds
+/// [`limits::APPROVAL_DOCUMENT_BYTES`], and what the host says when it cannot be stored.
 pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
     if !is_session(call.session_id) {
         return Err(Failure::new(FailureKind::Invalid, "the session has no usable id"));
@@ -61,22 +63,22 @@ pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
     }
     match io.write(&path(io, &id), bytes, Expect::Absent, Durability::Durable).await {
         Ok(_) => Ok(id),
-        Err(failure) if failure.kind == FailureKind::Exists => Ok(id),
+        Err(failure) if failure.is_exists() => Ok(id),
         Err(failure) => Err(failure),
     }
 }
 
-/// What a person has said about a call, once: the answer is gone before it is used.
+/// Takes a person's answer about a call. It is removed before it is used, so it counts once.
 ///
 /// # Errors
 ///
-/// When there is an answer that cannot be read or taken away. It must not be used then.
+/// When there is an answer that cannot be read or removed. It must not be used then.
 pub async fn consume(
     io: &Io,
     session_id: &str,
     tool: &str,
     input: &Value,
-) -> Result<Option<Choice>, Failure> {
+) -> Result<Option<ApprovalChoice>, Failure> {
     let id = id_of(session_id, tool, input);
     // Most calls were never put off; for them this is one look.
     if load(io, &id).await?.is_none_or(|(call, _)| call.answer.is_none()) {
@@ -89,7 +91,7 @@ pub async fn consume(
     taken
 }
 
-async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<Choice>, Failure> {
+async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<ApprovalChoice>, Failure> {
     let Some((call, _)) = load(io, id).await? else {
         return Ok(None);
     };
@@ -100,22 +102,34 @@ async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<Choice>, Fai
     Ok(Some(choice))
 }
 
-/// Every call that is kept, the oldest first. What is too old is forgotten.
+/// The calls that are kept.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// Those that can be read, the oldest first.
+    pub calls: Vec<PendingCall>,
+    /// Why others cannot be read. Their sessions get no answer before they are removed.
+    pub unreadable: Vec<Failure>,
+}
+
+/// Every call that is kept. What is too old is removed.
 ///
 /// # Errors
 ///
 /// When the folder is there and cannot be read.
-pub async fn list(io: &Io) -> Result<Vec<PendingCall>, Failure> {
-    let names = match io.list(&folder(io)).await {
-        Ok(names) => names,
-        Err(failure) if failure.kind == FailureKind::NotFound => return Ok(Vec::new()),
-        Err(failure) => return Err(failure),
-    };
+pub async fn list(io: &Io) -> Result<Waiting, Failure> {
+    let names = io.list(&folder(io)).await.optional()?.unwrap_or_default();
     let ids = names.iter().filter_map(|name| name.strip_suffix(".json"));
-    let mut calls = Vec::new();
+    let Waiting { mut calls, mut unreadable } = Waiting::default();
     for id in ids.take(limits::PENDING_CALLS) {
-        // One damaged document must not hide the others.
-        let Ok(Some((call, _))) = load(io, id).await else { continue };
+        let call = match load(io, id).await {
+            Ok(Some((call, _))) => call,
+            Ok(None) => continue,
+            // One damaged document must not hide the others.
+            Err(failure) => {
+                unreadable.push(failure);
+                continue;
+            }
+        };
         let kept_ms = i64::try_from(limits::PENDING_KEPT_MS).unwrap_or(i64::MAX);
         if call.since_ms.saturating_add(kept_ms) < io.now().as_millis() {
             let _ = io.remove(&path(io, id)).await;
@@ -124,15 +138,15 @@ pub async fn list(io: &Io) -> Result<Vec<PendingCall>, Failure> {
         }
     }
     calls.sort_by_key(|call| call.since_ms);
-    Ok(calls)
+    Ok(Waiting { calls, unreadable })
 }
 
-/// Keeps what a person says about a call.
+/// Stores a person's answer about a call.
 ///
 /// # Errors
 ///
-/// `NotFound` when no such call waits; `Conflict` when it was answered otherwise already.
-pub async fn answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Failure> {
+/// `NotFound` when no such call waits; `Conflict` when it already has another answer.
+pub async fn answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
     let lock = lock_path(io, id);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
     let answered = write_answer(io, id, choice).await;
@@ -140,7 +154,7 @@ pub async fn answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Fa
     answered
 }
 
-async fn write_answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, Failure> {
+async fn write_answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
     let Some((mut call, version)) = load(io, id).await? else {
         return Err(Failure::new(FailureKind::NotFound, format!("no call `{id}` waits")));
     };
@@ -155,17 +169,15 @@ async fn write_answer(io: &Io, id: &str, choice: Choice) -> Result<PendingCall, 
 }
 
 async fn load(io: &Io, id: &str) -> Result<Option<(PendingCall, Version)>, Failure> {
-    match io.read(&path(io, id), limits::APPROVAL_DOCUMENT_BYTES).await {
-        Ok((bytes, version)) => match document::read_pending(&bytes).filter(|call| call.id == id) {
-            Some(call) => Ok(Some((call, version))),
-            None => {
-                let message = format!("`{}` is damaged; remove it", path(io, id));
-                Err(Failure::new(FailureKind::Invalid, message))
-            }
-        },
-        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
-        Err(failure) => Err(failure),
-    }
+    let path = path(io, id);
+    let read = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.optional()?;
+    let Some((bytes, version)) = read else { return Ok(None) };
+    let why = match document::read_pending(&bytes) {
+        Ok(call) if call.id == id => return Ok(Some((call, version))),
+        Ok(call) => format!("it names the call `{}`", crate::text::one_line(&call.id)),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::new(FailureKind::Invalid, format!("`{path}` is damaged ({why}); remove it")))
 }
 
 fn folder(io: &Io) -> String {
@@ -180,10 +192,9 @@ fn lock_path(io: &Io, id: &str) -> String {
     format!("{}/{id}.lock", folder(io))
 }
 
-/// Names that may stand in a path and in a command line.
-pub(super) fn is_session(id: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (1..=128).contains(&id.len()) && !id.starts_with('-') && id.bytes().all(fits)
+/// Whether the id may be an argument of a command line.
+fn is_session(id: &str) -> bool {
+    SessionId::new(id).is_some() && !id.starts_with('-')
 }
 
 /// The same for the same call of the same session, whatever the order of the input's keys.

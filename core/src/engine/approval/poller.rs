@@ -6,12 +6,12 @@
 
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
-use crate::documents::approval::{Answered, Offset};
-use crate::effect::{Durability, Expect, FailureKind, Io};
-use crate::handsoff::approval::{Act, Question, judge, message, seal, updates};
+use crate::documents::approval::{Offset, SealedAnswer};
+use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt};
+use crate::handsoff::approval::{ChatQuestion, ChatReaction, judge, message, seal, updates};
 use crate::limits;
 
-/// An offset that is older is asked for anew.
+/// An offset that is older is established anew.
 const OFFSET_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Where the processes that wait for one bot meet.
@@ -54,57 +54,56 @@ pub(super) async fn has_offset(io: &Io, meeting: &Meeting) -> bool {
 
 async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
     let (bytes, _) = io.read(&meeting.offset(), limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
-    let offset = document::read_offset(&bytes)?;
+    let offset = document::read_offset(&bytes).ok()?;
     // After a quiet week Telegram begins to count anew, perhaps below where it was.
     let age_ms = io.now().as_millis().saturating_sub(offset.at_ms);
     (0..=OFFSET_KEPT_MS).contains(&age_ms).then_some(offset.next)
 }
 
-/// Makes sure that it is known where the updates that matter begin: behind everything that
-/// Telegram has now. Only for who holds the lock.
+/// Stores where the updates that matter begin: after everything that Telegram has now. Only for
+/// the holder of the lock.
 ///
 /// # Errors
 ///
-/// When Telegram does not say, or it cannot be written down.
+/// When Telegram does not say, or it cannot be stored.
 pub(super) async fn establish(
     io: &Io,
     bot: &Bot<'_>,
     meeting: &Meeting,
     timeout_ms: u64,
-) -> Result<(), String> {
+) -> Result<(), CallError> {
     if has_offset(io, meeting).await {
         return Ok(());
     }
     let payload = message::updates(-1, 1, 0);
-    let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await;
-    let last = answer
-        .and_then(|answer| updates::read(&answer.body).ok_or(CallError::Garbled))
-        .map_err(|error| error.to_string())?;
+    let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await?;
+    let last = updates::read(&answer.body).ok_or(CallError::Garbled)?;
     let next = last.last().map_or(0, |update| update.update_id.saturating_add(1));
     save_offset(io, meeting, next).await
 }
 
-async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), String> {
+async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), CallError> {
     let bytes = document::write_offset(Offset { next, at_ms: io.now().as_millis() });
-    match io.write(&meeting.offset(), bytes, Expect::Any, Durability::Relaxed).await {
-        Ok(_) => Ok(()),
-        Err(failure) => Err(failure.message),
-    }
+    io.write(&meeting.offset(), bytes, Expect::Any, Durability::Relaxed).await?;
+    Ok(())
 }
 
-/// Waits up to `wait_ms` for updates and passes on what they answer. Only for who holds the
+/// Waits up to `wait_ms` for updates and stores the answers in them. Only for the holder of the
 /// lock.
 ///
 /// # Errors
 ///
-/// When there are none to be had; the offset is then as it was.
+/// When they cannot be fetched or stored; the offset is unchanged then.
 pub(super) async fn read_once(
     io: &Io,
     bot: &Bot<'_>,
     meeting: &Meeting,
     wait_ms: u64,
 ) -> Result<(), CallError> {
-    let offset = read_offset(io, meeting).await.ok_or(CallError::Garbled)?;
+    let offset = read_offset(io, meeting).await.ok_or_else(|| {
+        let message = format!("`{}` is damaged or out of date", meeting.offset());
+        CallError::Failed(Failure::new(FailureKind::Invalid, message))
+    })?;
     // The question may stay open that long, the connection a little longer.
     let wait_sec = wait_ms.min(limits::APPROVAL_POLL_MS) / 1000;
     let payload = message::updates(offset, limits::APPROVAL_UPDATES, wait_sec);
@@ -114,66 +113,69 @@ pub(super) async fn read_once(
     let Some(last) = incoming.iter().map(|update| update.update_id).max() else {
         return Ok(());
     };
-    let (questions, mut decided) = waiting(io, meeting).await;
+    // Whatever fails before the offset is stored leaves the updates unconfirmed: Telegram sends
+    // them again.
+    let (questions, mut decided) = waiting(io, meeting).await?;
     for update in &incoming {
         let now_ms = io.now().as_millis();
         let acts = judge(update, &questions, now_ms, |nonce| decided.iter().any(|n| n == nonce));
         for act in &acts {
-            if let Act::Decide { nonce, choice, by } = act {
+            if let ChatReaction::Decide { nonce, choice, by } = act {
                 let seal = seal(bot.token(), nonce, *choice, *by);
-                let answer = document::write_answer(&Answered { choice: *choice, by: *by, seal });
+                let answer =
+                    document::write_answer(&SealedAnswer { choice: *choice, by: *by, seal });
                 let path = meeting.answer(nonce);
                 match io.write(&path, answer, Expect::Absent, Durability::Relaxed).await {
-                    Ok(_) => decided.push(nonce.clone()),
-                    Err(failure) if failure.kind == FailureKind::Exists => {
-                        decided.push(nonce.clone());
-                    }
-                    // Not confirmed, it will be told again.
-                    Err(failure) => return Err(CallError::Failed(failure)),
+                    Err(failure) if !failure.is_exists() => return Err(failure.into()),
+                    Ok(_) | Err(_) => decided.push(nonce.clone()),
                 }
             }
         }
         reply(io, bot, &acts).await;
     }
     let next = last.saturating_add(1).max(offset);
-    save_offset(io, meeting, next)
-        .await
-        .map_err(|why| CallError::Failed(crate::effect::Failure::new(FailureKind::Other, why)))
+    save_offset(io, meeting, next).await
 }
 
-/// Tells the person what became of an answer. That it could not be told changes nothing.
-async fn reply(io: &Io, bot: &Bot<'_>, acts: &[Act]) {
+/// Tells the person what became of an answer. The answer counts even if this fails.
+async fn reply(io: &Io, bot: &Bot<'_>, acts: &[ChatReaction]) {
     let timeout_ms = limits::APPROVAL_LAST_CALL_MS;
     for act in acts {
         let told = match act {
-            Act::Decide { .. } => continue,
-            Act::Acknowledge { callback_id, text } => {
+            ChatReaction::Decide { .. } => continue,
+            ChatReaction::Acknowledge { callback_id, text } => {
                 let payload = message::acknowledge(callback_id, text);
                 bot.call(io, "answerCallbackQuery", &payload, timeout_ms).await
             }
-            Act::Confirm { chat_id, reply_to, text } => {
+            ChatReaction::Confirm { chat_id, reply_to, text } => {
                 let payload = message::confirm(*chat_id, *reply_to, text);
                 bot.call(io, "sendMessage", &payload, timeout_ms).await
             }
         };
-        // One that does not answer would be waited for again and again.
+        // A server that does not respond would be waited for again and again.
         if matches!(told, Err(CallError::Failed(_))) {
             return;
         }
     }
 }
 
-/// The questions that wait, and the numbers of those that have an answer. What is long over is
-/// swept away.
-async fn waiting(io: &Io, meeting: &Meeting) -> (Vec<Question>, Vec<String>) {
-    let names = io.list(&meeting.questions()).await.unwrap_or_default();
+/// The questions that wait, and the ids of those that have an answer. Questions that expired long
+/// ago are removed.
+///
+/// # Errors
+///
+/// When a question cannot be read now. One that is damaged is left out: no answer reaches it, and
+/// its host asks.
+async fn waiting(io: &Io, meeting: &Meeting) -> Result<(Vec<ChatQuestion>, Vec<String>), Failure> {
+    let names = io.list(&meeting.questions()).await.optional()?.unwrap_or_default();
     let (mut questions, mut decided) = (Vec::new(), Vec::new());
     for nonce in names.iter().filter_map(|name| name.strip_suffix(".json")) {
         let path = meeting.question(nonce);
-        let Ok((bytes, _)) = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await else {
-            continue;
-        };
-        let Some(question) = document::read_question(&bytes).filter(|q| q.nonce == nonce) else {
+        // Between the two its asker may have removed it.
+        let read = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.optional()?;
+        let Some((bytes, _)) = read else { continue };
+        let Some(question) = document::read_question(&bytes).ok().filter(|q| q.nonce == nonce)
+        else {
             continue;
         };
         let kept_ms = i64::try_from(limits::APPROVAL_KEPT_MS).unwrap_or(i64::MAX);
@@ -187,5 +189,5 @@ async fn waiting(io: &Io, meeting: &Meeting) -> (Vec<Question>, Vec<String>) {
         }
         questions.push(question);
     }
-    (questions, decided)
+    Ok((questions, decided))
 }

@@ -1,35 +1,45 @@
-//! One call of Telegram's interface for bots.
+//! Calls of Telegram's Bot API.
 
 use serde_json::Value;
 
-use crate::effect::{Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Io};
+use crate::effect::{Failure, HttpAnswer, HttpMethod, HttpSpec, Io};
 use crate::handsoff::approval::updates;
-use crate::handsoff::config::Token;
+use crate::handsoff::config::BotToken;
 use crate::limits;
 
-/// Where the interface is, unless the environment says otherwise.
+/// Where the API is, unless the environment says otherwise.
 const BASE: &str = "https://api.telegram.org";
 const BASE_VARIABLE: &str = "ONLOOP_TELEGRAM_API";
 
-/// A bot, as it is reached from here.
+/// A bot and the server through which it is reached.
 pub(super) struct Bot<'c> {
     base: String,
-    token: &'c Token,
+    token: &'c BotToken,
+}
+
+/// The environment names a server that is neither reached over HTTPS nor on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InsecureAddress;
+
+impl std::fmt::Display for InsecureAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{BASE_VARIABLE}` must begin with `https://`, or name a server on this machine")
+    }
 }
 
 /// Why a call did not succeed.
 #[derive(Debug)]
 pub(super) enum CallError {
-    /// There was no answer.
+    /// There was no response, or what came of one could not be stored.
     Failed(Failure),
-    /// The interface refused; whether it makes sense to try again, and when.
+    /// The server responded with an error status.
     Refused {
-        /// Its status.
+        /// The status.
         status: u16,
-        /// How long it wants to be left alone.
+        /// How long to wait before the next call, if it says so.
         retry_after_ms: Option<u64>,
     },
-    /// It answered something else than the interface does.
+    /// The response is not one of the Bot API.
     Garbled,
 }
 
@@ -38,18 +48,24 @@ impl std::fmt::Display for CallError {
         match self {
             CallError::Failed(failure) => f.write_str(&failure.message),
             CallError::Refused { status, .. } => write!(f, "Telegram refused with status {status}"),
-            CallError::Garbled => f.write_str("what answered is not Telegram's interface"),
+            CallError::Garbled => f.write_str("the server does not respond as Telegram does"),
         }
+    }
+}
+
+impl From<Failure> for CallError {
+    fn from(failure: Failure) -> CallError {
+        CallError::Failed(failure)
     }
 }
 
 impl CallError {
     /// Whether the person interrupted.
     pub(super) fn is_interrupt(&self) -> bool {
-        matches!(self, CallError::Failed(failure) if failure.kind == FailureKind::Interrupted)
+        matches!(self, CallError::Failed(failure) if failure.is_interrupted())
     }
 
-    /// Whether every further call will fail the same way: the token is not (any more) one.
+    /// Whether every further call would fail the same way: the token is not valid (any more).
     pub(super) fn is_final(&self) -> bool {
         matches!(self, CallError::Refused { status: 401 | 403 | 404, .. }) || self.is_interrupt()
     }
@@ -60,8 +76,8 @@ impl<'c> Bot<'c> {
     ///
     /// # Errors
     ///
-    /// When the environment names an address over which a token would travel in the clear.
-    pub(super) fn new(io: &Io, token: &'c Token) -> Result<Bot<'c>, String> {
+    /// When the environment names an address to which the token would travel unencrypted.
+    pub(super) fn new(io: &Io, token: &'c BotToken) -> Result<Bot<'c>, InsecureAddress> {
         let base = io.env(BASE_VARIABLE).unwrap_or(BASE).trim_end_matches('/').to_owned();
         let here = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
         let is_here = here.iter().any(|here| {
@@ -71,22 +87,20 @@ impl<'c> Bot<'c> {
         if base.starts_with("https://") || is_here {
             return Ok(Bot { base, token });
         }
-        Err(format!(
-            "`{BASE_VARIABLE}` must begin with `https://`, or name a server on this machine"
-        ))
+        Err(InsecureAddress)
     }
 
-    /// What keeps the bots of different people apart, and is no secret: the number of the bot.
+    /// The number of the bot, which is in its token and is not a secret.
     pub(super) fn id(&self) -> &str {
         self.token.expose().split(':').next().unwrap_or_default()
     }
 
     /// The token, to seal an answer with.
-    pub(super) fn token(&self) -> &Token {
+    pub(super) fn token(&self) -> &BotToken {
         self.token
     }
 
-    /// The `result` of a call that may take `timeout_ms`.
+    /// The `result` in the response to a call.
     pub(super) async fn call(
         &self,
         io: &Io,
@@ -98,7 +112,7 @@ impl<'c> Bot<'c> {
         updates::result(&answer.body).ok_or(CallError::Garbled)
     }
 
-    /// The whole answer to a call that may take `timeout_ms`.
+    /// The whole response to a call.
     pub(super) async fn answer(
         &self,
         io: &Io,
@@ -114,7 +128,7 @@ impl<'c> Bot<'c> {
             timeout_ms,
             limit_bytes: limits::APPROVAL_ANSWER_BYTES,
         };
-        let answer = io.http(spec).await.map_err(CallError::Failed)?;
+        let answer = io.http(spec).await?;
         match answer.status {
             200..=299 => Ok(answer),
             status => Err(CallError::Refused {

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::Choice;
+use super::ApprovalChoice;
 use crate::limits;
 use crate::text;
 
 /// What a person has to know to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct ApprovalSubject {
     /// Name of the tool.
     pub tool: String,
     /// What it would do, whole: the command, the file.
@@ -64,7 +64,7 @@ pub struct Messages {
 const PART_UNITS: usize = 3000;
 
 /// The messages about `subject`, as HTML of Telegram's kind.
-pub fn messages(subject: &Subject) -> Messages {
+pub fn messages(subject: &ApprovalSubject) -> Messages {
     let shown = visible(&subject.target);
     let mut chunks = chunks(&shown);
     let complete = chunks.len() <= limits::APPROVAL_MESSAGES;
@@ -143,10 +143,10 @@ pub fn send_part(chat_id: i64, html: &str) -> Value {
 
 /// Payload of `sendMessage` for the question.
 pub fn send_question(chat_id: i64, messages: &Messages, nonce: &str) -> Value {
-    let button = |label: &str, choice: Choice| json!({ "text": label, "callback_data": format!("{}:{nonce}", choice.as_str()) });
-    let mut row = vec![button("❌ Deny", Choice::Deny)];
+    let button = |label: &str, choice: ApprovalChoice| json!({ "text": label, "callback_data": format!("{}:{nonce}", choice.as_str()) });
+    let mut row = vec![button("❌ Deny", ApprovalChoice::Deny)];
     if messages.complete {
-        row.insert(0, button("✅ Allow", Choice::Allow));
+        row.insert(0, button("✅ Allow", ApprovalChoice::Allow));
     }
     json!({
         "chat_id": chat_id,

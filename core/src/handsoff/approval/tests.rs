@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
-use super::message::{Subject, messages, send_question};
+use super::message::{ApprovalSubject, messages, send_question};
 use super::*;
 
 const NONCE: &str = "00112233445566778899aabbccddeeff";
 
-fn question() -> Question {
-    Question {
+fn question() -> ChatQuestion {
+    ChatQuestion {
         nonce: NONCE.to_owned(),
         chat_id: -100,
         allowed_user_ids: vec![7, 8],
@@ -35,20 +35,20 @@ fn text(chat: i64, user: i64, reply_to: Option<i64>, text: &str) -> Value {
 }
 
 /// What an update leads to, in a few words.
-fn acts(update: Value, questions: &[Question], now_ms: i64, is_decided: bool) -> String {
+fn acts(update: Value, questions: &[ChatQuestion], now_ms: i64, is_decided: bool) -> String {
     let body = json!({"ok": true, "result": [update]}).to_string();
     let incoming = updates::read(body.as_bytes()).expect("an answer to getUpdates");
     let acts = judge(&incoming[0], questions, now_ms, |_| is_decided);
     let words = acts.iter().map(|act| match act {
-        Act::Decide { nonce, choice, by } => {
+        ChatReaction::Decide { nonce, choice, by } => {
             assert_eq!(nonce, NONCE);
             format!("{} by {by}", choice.as_str())
         }
-        Act::Acknowledge { callback_id, text } => {
+        ChatReaction::Acknowledge { callback_id, text } => {
             assert_eq!(callback_id, "cb");
             format!("shows `{text}`")
         }
-        Act::Confirm { chat_id, reply_to, text } => {
+        ChatReaction::Confirm { chat_id, reply_to, text } => {
             assert_eq!((*chat_id, *reply_to), (-100, 50));
             format!("replies `{text}`")
         }
@@ -89,10 +89,10 @@ fn a_question_is_answered_once_in_time_and_only_when_all_of_it_was_shown() {
     assert_eq!(acts(allow(), &[question()], 0, true), over);
     assert_eq!(acts(allow(), &[question()], 1000, false), over);
     assert_eq!(acts(allow(), &[], 0, false), "");
-    let cut = Question { complete: false, ..question() };
+    let cut = ChatQuestion { complete: false, ..question() };
     assert!(acts(allow(), std::slice::from_ref(&cut), 0, false).starts_with("shows `The call is"));
     assert!(acts(deny(), std::slice::from_ref(&cut), 0, false).ends_with("deny by 7"));
-    let sending = Question { message_ids: Vec::new(), ..question() };
+    let sending = ChatQuestion { message_ids: Vec::new(), ..question() };
     assert!(acts(allow(), &[sending], 0, false).ends_with("allow by 7"));
 }
 
@@ -127,7 +127,7 @@ fn only_a_reply_to_our_message_is_a_command() {
 
 #[test]
 fn every_question_gets_its_own_answer() {
-    let second = Question {
+    let second = ChatQuestion {
         nonce: "ff".repeat(16),
         message_ids: vec![43],
         allowed_user_ids: vec![9],
@@ -158,14 +158,14 @@ fn what_is_no_answer_of_the_interface_is_none() {
     let odd = r#"{"ok":true,"result":[1,{},{"update_id":"x"},{"update_id":5,"poll":{}}]}"#;
     let read = updates::read(odd.as_bytes()).expect("one of them has a number");
     assert_eq!((read.len(), read[0].update_id), (1, 5));
-    assert_eq!(read[0].answer, updates::Answer::Nothing);
+    assert_eq!(read[0].action, updates::ChatAction::Nothing);
     let busy = br#"{"ok":false,"parameters":{"retry_after":3}}"#;
     assert_eq!(updates::retry_after_ms(busy), Some(3000));
     assert_eq!(updates::retry_after_ms(b"{}"), None);
 }
 
-fn subject(target: &str) -> Subject {
-    Subject {
+fn subject(target: &str) -> ApprovalSubject {
+    ApprovalSubject {
         tool: "Bash".to_owned(),
         target: target.to_owned(),
         session_id: "0123456789".to_owned(),
@@ -230,15 +230,15 @@ fn numbers_and_seals_differ() {
     assert_eq!(nonce([0; 16], 0).len(), 32);
     assert_ne!(nonce([0; 16], 0), nonce([0; 16], 1));
     assert_ne!(nonce([0; 16], 0), nonce([1; 16], 0));
-    let token = |text: &str| Token::new(text).unwrap();
-    let right = seal(&token("1:a"), NONCE, Choice::Allow, 7);
+    let token = |text: &str| BotToken::new(text).unwrap();
+    let right = seal(&token("1:a"), NONCE, ApprovalChoice::Allow, 7);
     let long = format!("1:{}", "a".repeat(100));
     for other in [
-        seal(&token("1:b"), NONCE, Choice::Allow, 7),
-        seal(&token("1:a"), NONCE, Choice::Deny, 7),
-        seal(&token("1:a"), NONCE, Choice::Allow, 8),
-        seal(&token("1:a"), "00", Choice::Allow, 7),
-        seal(&token(&long), NONCE, Choice::Allow, 7),
+        seal(&token("1:b"), NONCE, ApprovalChoice::Allow, 7),
+        seal(&token("1:a"), NONCE, ApprovalChoice::Deny, 7),
+        seal(&token("1:a"), NONCE, ApprovalChoice::Allow, 8),
+        seal(&token("1:a"), "00", ApprovalChoice::Allow, 7),
+        seal(&token(&long), NONCE, ApprovalChoice::Allow, 7),
     ] {
         assert_ne!(other, right);
     }
@@ -248,8 +248,8 @@ fn numbers_and_seals_differ() {
 fn the_seal_is_an_hmac() {
     // RFC 4231 has no vector for this message; this one was computed with OpenSSL:
     // printf 'onloop answer\n00\nallow\n7' | openssl dgst -sha256 -hmac '1:a'
-    let token = Token::new("1:a").unwrap();
-    assert_eq!(seal(&token, "00", Choice::Allow, 7), EXPECTED_SEAL);
+    let token = BotToken::new("1:a").unwrap();
+    assert_eq!(seal(&token, "00", ApprovalChoice::Allow, 7), EXPECTED_SEAL);
 }
 
 const EXPECTED_SEAL: &str = "5349cb8523aa31c7a2341cc8ac5f75d8ff0c8fa2ef1c3346934bdf42f083d044";

@@ -1,13 +1,13 @@
-//! What Telegram tells about a chat: its updates, as far as they can be answers.
+//! Telegram's updates of a chat, as far as they can be answers.
 
 use serde_json::Value;
 
-use super::Choice;
+use super::ApprovalChoice;
 
-/// One update, with everything in it that decides whether it is an answer.
+/// One update, reduced to what decides whether it is an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// Its number; the next question for updates begins behind it.
+    /// Telegram's number of it; the next `getUpdates` starts after it.
     pub update_id: i64,
     /// The chat it happened in.
     pub chat_id: Option<i64>,
@@ -16,27 +16,27 @@ pub struct Incoming {
     /// The message with the pressed button, or the message that was written.
     pub message_id: Option<i64>,
     /// What was done.
-    pub answer: Answer,
+    pub action: ChatAction,
 }
 
 /// What somebody did in a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing that could be an answer.
+pub enum ChatAction {
+    /// Nothing that can be an answer.
     Nothing,
     /// A button of ours was pressed.
     Button {
-        /// The press.
+        /// Telegram's id of the press.
         callback_id: String,
-        /// What the button says.
-        choice: Choice,
-        /// The number that it carries.
+        /// The answer that the button stands for.
+        choice: ApprovalChoice,
+        /// The question that the button belongs to.
         nonce: String,
     },
     /// `/allow` or `/deny` was written as a reply.
     Command {
-        /// Which of them.
-        choice: Choice,
+        /// Which of the two.
+        choice: ApprovalChoice,
         /// The bot it was addressed to, if any: `/allow@bot`.
         bot: Option<String>,
         /// The message that it replies to.
@@ -44,7 +44,7 @@ pub enum Answer {
     },
 }
 
-/// The `result` of an answer of the interface, when that says `ok`.
+/// The `result` of a response of Telegram's Bot API, if it says `ok`.
 pub fn result(body: &[u8]) -> Option<Value> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let mut fields = match value {
@@ -54,14 +54,14 @@ pub fn result(body: &[u8]) -> Option<Value> {
     (fields.get("ok") == Some(&Value::Bool(true))).then(|| fields.remove("result"))?
 }
 
-/// How long the interface wants to be left alone, in milliseconds.
+/// How long Telegram asks us to wait before the next call, in milliseconds.
 pub fn retry_after_ms(body: &[u8]) -> Option<u64> {
     let value: Value = serde_json::from_slice(body).ok()?;
     value["parameters"]["retry_after"].as_u64().map(|seconds| seconds.saturating_mul(1000))
 }
 
-/// All updates of an answer to `getUpdates`; what has no number is left out. `None`: this is
-/// no such answer.
+/// All updates in a response to `getUpdates`, without those that have no number. `None` if it is
+/// not such a response.
 pub fn read(body: &[u8]) -> Option<Vec<Incoming>> {
     match result(body)? {
         Value::Array(updates) => Some(updates.iter().filter_map(incoming).collect()),
@@ -73,7 +73,7 @@ fn incoming(update: &Value) -> Option<Incoming> {
     let update_id = update["update_id"].as_i64()?;
     let press = &update["callback_query"];
     // Edited messages and posts of channels have other names and are nobody's answer.
-    let (message, from, answer) = if press.is_object() {
+    let (message, from, action) = if press.is_object() {
         (&press["message"], &press["from"], button(press))
     } else {
         let message = &update["message"];
@@ -84,32 +84,32 @@ fn incoming(update: &Value) -> Option<Incoming> {
         chat_id: message["chat"]["id"].as_i64(),
         user_id: from["id"].as_i64(),
         message_id: message["message_id"].as_i64(),
-        answer: answer.unwrap_or(Answer::Nothing),
+        action: action.unwrap_or(ChatAction::Nothing),
     })
 }
 
-fn button(press: &Value) -> Option<Answer> {
+fn button(press: &Value) -> Option<ChatAction> {
     let (word, nonce) = press["data"].as_str()?.split_once(':')?;
     let is_nonce = nonce.len() == 32 && nonce.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let answer = Answer::Button {
+    let answer = ChatAction::Button {
         callback_id: press["id"].as_str()?.to_owned(),
-        choice: Choice::named(word)?,
+        choice: word.parse().ok()?,
         nonce: nonce.to_owned(),
     };
     is_nonce.then_some(answer)
 }
 
-fn command(message: &Value) -> Option<Answer> {
+fn command(message: &Value) -> Option<ChatAction> {
     let word = message["text"].as_str()?.split_whitespace().next()?;
     let word = word.strip_prefix('/')?;
     let (word, bot) = match word.split_once('@') {
         Some((word, bot)) => (word, Some(bot.to_owned())),
         None => (word, None),
     };
-    let choice = Choice::named(&word.to_ascii_lowercase())?;
+    let choice = word.to_ascii_lowercase().parse().ok()?;
     // A reply across chats names a message that may have the number of one of ours.
     let replied = &message["reply_to_message"];
     let same_chat = replied["chat"]["id"] == message["chat"]["id"];
     let reply_to = replied["message_id"].as_i64().filter(|_| same_chat)?;
-    Some(Answer::Command { choice, bot, reply_to })
+    Some(ChatAction::Command { choice, bot, reply_to })
 }

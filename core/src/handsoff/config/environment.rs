@@ -37,7 +37,7 @@ pub(super) fn overridden<'v>(
         );
     }
     if let Some(word) = variable("HANDSOFF_SUPERVISOR") {
-        let provider = Provider::named(&word.trim().to_lowercase());
+        let provider = word.parse::<Provider>().ok();
         if provider.is_none() {
             wrong("HANDSOFF_SUPERVISOR", word, &one_of(keys::PROVIDERS));
         }

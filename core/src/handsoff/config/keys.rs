@@ -3,7 +3,7 @@
 
 /// What a key may be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum KeyKind {
     /// `true` or `false`, or one of their other names.
     Flag,
     /// A whole number; what is outside is brought to the nearer end.
@@ -33,11 +33,11 @@ pub enum Kind {
 
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct ConfigKey {
     /// The names on the way to it, with dots between them.
     pub path: &'static str,
     /// What it may be set to.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// What holds without it, as it would be written; empty: nothing.
     pub default: &'static str,
     /// The environment variable that overrides it.
@@ -58,117 +58,117 @@ pub(super) const MOST_POLL_SEC: i64 = 300;
 
 const fn key(
     path: &'static str,
-    kind: Kind,
+    kind: KeyKind,
     default: &'static str,
     variable: Option<&'static str>,
     about: &'static str,
-) -> Key {
-    Key { path, kind, default, variable, about }
+) -> ConfigKey {
+    ConfigKey { path, kind, default, variable, about }
 }
 
 /// All keys, in the order in which the documentation shows them.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[ConfigKey] = &[
     key(
         "handsoff.enabled",
-        Kind::Flag,
+        KeyKind::Flag,
         "true",
         Some("HANDSOFF_MODE"),
         "Whether onloop's hooks have an opinion at all. `false`: sessions are not continued, calls are not judged",
     ),
     key(
         "handsoff.max_continuations",
-        Kind::Number { min: 0, max: MOST_CONTINUATIONS },
+        KeyKind::Number { min: 0, max: MOST_CONTINUATIONS },
         "10",
         Some("HANDSOFF_MAX_CONTINUATIONS"),
         "How often one session is continued; `0`: never",
     ),
     key(
         "handsoff.auto_permission",
-        Kind::Flag,
+        KeyKind::Flag,
         "true",
         Some("HANDSOFF_AUTO_PERMISSION"),
         "Whether a language model is asked about calls that no rule decides",
     ),
     key(
         "handsoff.debug",
-        Kind::Flag,
+        KeyKind::Flag,
         "false",
         Some("HANDSOFF_DEBUG"),
         "Whether decisions and changes of sessions are logged below `.tmp`",
     ),
     key(
         "handsoff.supervisor.provider",
-        Kind::Word(PROVIDERS),
+        KeyKind::Word(PROVIDERS),
         "none",
         Some("HANDSOFF_SUPERVISOR"),
         "The agent that writes the prompt of a continuation; `none`: onloop's own prompt",
     ),
     key(
         "handsoff.supervisor.model",
-        Kind::Text,
+        KeyKind::Text,
         "",
         Some("HANDSOFF_SUPERVISOR_MODEL"),
         "Its model. Default: `opus` for Claude, `gpt-5.2-codex` for Codex, `gpt-5.2-codex-xhigh` for Cursor, `openai/gpt-5.2-codex` for opencode",
     ),
     key(
         "handsoff.supervisor.flags",
-        Kind::Arguments,
+        KeyKind::Arguments,
         "\"\"",
         None,
         "Further arguments for it. They never pass through a shell; text is split at white space, a list is taken as it is",
     ),
     key(
         "handsoff.workflows",
-        Kind::Workflows,
+        KeyKind::Workflows,
         "[]",
         None,
         "Workflows of your own, see [below](#workflows-of-your-own)",
     ),
     key(
         "telegram.enabled",
-        Kind::Flag,
+        KeyKind::Flag,
         "false",
         None,
         "Whether calls that nothing else decides are sent to a Telegram chat",
     ),
     key(
         "telegram.token",
-        Kind::Secret,
+        KeyKind::Secret,
         "",
         None,
         "The bot's token, as @BotFather gives it. Keep the file to yourself",
     ),
     key(
         "telegram.chat_id",
-        Kind::Id,
+        KeyKind::Id,
         "",
         None,
         "The chat: your own id, or a group's, which is negative",
     ),
     key(
         "telegram.timeout_sec",
-        Kind::Number { min: 1, max: MOST_TIMEOUT_SEC },
+        KeyKind::Number { min: 1, max: MOST_TIMEOUT_SEC },
         "60",
         None,
         "How long an answer is waited for; never longer than the host's own limit for a hook",
     ),
     key(
         "telegram.poll_interval_sec",
-        Kind::Number { min: 1, max: MOST_POLL_SEC },
+        KeyKind::Number { min: 1, max: MOST_POLL_SEC },
         "5",
         None,
         "How long one question for answers may stay open at Telegram, and the pause after an error",
     ),
     key(
         "telegram.allowed_user_ids",
-        Kind::Ids,
+        KeyKind::Ids,
         "",
         None,
         "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you",
     ),
     key(
         "permissions",
-        Kind::Rules,
+        KeyKind::Rules,
         "",
         None,
         "Rules for tool calls, see [permissions](permission.md)",

@@ -2,8 +2,8 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::keys::{self, Kind, WORKFLOW_KEYS};
-use super::{Config, CustomWorkflow, Provider, Supervisor, Telegram, Token};
+use super::keys::{self, KeyKind, WORKFLOW_KEYS};
+use super::{BotToken, Config, CustomWorkflow, Provider, Supervisor, Telegram};
 use crate::limits;
 use crate::syntax::strict_yaml::{self, Part, described};
 use crate::text;
@@ -97,8 +97,7 @@ impl<'y> Reader<'y> {
         let Some(value) = self.find(path) else {
             return self.absent(path);
         };
-        let named = value.as_str().and_then(|word| Provider::named(&word.trim().to_lowercase()));
-        match named {
+        match value.as_str().and_then(|word| word.parse().ok()) {
             Some(provider) => Field::Set(provider),
             None => self.wrong(path, &described(value), &one_of(keys::PROVIDERS)),
         }
@@ -245,7 +244,7 @@ impl<'y> Reader<'y> {
             return self.wrong(path, &described(value), "a whole number");
         };
         let bounds = keys::KEYS.iter().find(|key| key.path == path).map(|key| key.kind);
-        let Some(Kind::Number { min, max }) = bounds else {
+        let Some(KeyKind::Number { min, max }) = bounds else {
             return Field::Set(number);
         };
         let clamped = number.clamp(min, max);
@@ -313,13 +312,13 @@ impl<'y> Reader<'y> {
     }
 
     /// What is found instead of a token is not repeated: it may be most of one.
-    fn token(&mut self) -> Field<Token> {
+    fn token(&mut self) -> Field<BotToken> {
         let path = "telegram.token";
         let Some(value) = self.find(path) else {
             return self.absent(path);
         };
         let is = match value {
-            Value::String(text) => match Token::new(text.trim()) {
+            Value::String(text) => match BotToken::new(text.trim()) {
                 Some(token) => return Field::Set(token),
                 None => "text of another form".to_owned(),
             },

@@ -1,4 +1,4 @@
-use super::keys::{KEYS, Kind};
+use super::keys::{KEYS, KeyKind};
 use super::*;
 
 fn read(yaml: &str) -> Config {
@@ -45,7 +45,7 @@ fn every_key_is_read() {
             flags: vec!["--effort".to_owned(), "high".to_owned()],
         },
         telegram: Some(Telegram {
-            token: Token::new("123456:ABC-DEF_g").unwrap(),
+            token: BotToken::new("123456:ABC-DEF_g").unwrap(),
             chat_id: -100_200,
             timeout_ms: 90_000,
             poll_interval_ms: 3000,
@@ -77,7 +77,7 @@ fn without_a_file_the_defaults_of_the_table_hold() {
 
 #[test]
 fn a_wrong_type_is_named_for_every_key() {
-    for key in KEYS.iter().filter(|key| key.kind != Kind::Rules) {
+    for key in KEYS.iter().filter(|key| key.kind != KeyKind::Rules) {
         let names: Vec<&str> = key.path.split('.').collect();
         let mut yaml = String::new();
         for (depth, name) in names.iter().enumerate() {
@@ -195,7 +195,7 @@ fn a_token_is_never_shown() {
         assert!(config.telegram.is_none());
         assert!(!format!("{config:?}").contains("secret"), "{config:?}");
     }
-    assert!(!format!("{:?}", Token::new("1:secret")).contains("secret"));
+    assert!(!format!("{:?}", BotToken::new("1:secret")).contains("secret"));
 }
 
 #[test]

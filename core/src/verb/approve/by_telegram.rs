@@ -2,28 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use super::go_on;
+use super::{go_on, warn};
 use crate::documents::approval::PendingCall;
 use crate::effect::{Exit, Io};
-use crate::engine::approval::{self, Verdict, pending};
+use crate::engine::approval::pending::{self, Waiting};
+use crate::engine::approval::{self, Resolution};
 use crate::engine::config;
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 
 /// Asks until every call that waits was asked about once; with `resumes`, sessions go on in
 /// between, and what they put off then is asked about as well.
 ///
 /// Exit: 3 when somebody did not answer; the calls keep waiting then.
 pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
-    let mut asked = BTreeSet::new();
+    let (mut asked, mut warned) = (BTreeSet::new(), false);
     let mut exit = Exit::Done;
     loop {
-        let calls = match pending::list(io).await {
-            Ok(calls) => calls,
+        let Waiting { calls, unreadable } = match pending::list(io).await {
+            Ok(waiting) => waiting,
             Err(failure) => {
                 io.note(format!("error: {failure}")).await;
                 return Exit::Refused;
             }
         };
+        if !std::mem::replace(&mut warned, true) {
+            warn(io, &unreadable).await;
+        }
         let waits = |call: &PendingCall| {
             call.answer.is_none() && !asked.contains(&(call.id.clone(), call.since_ms))
         };
@@ -32,9 +36,9 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
         // The bot is the one of the project in which the call was made.
         let loaded = config::load(io, &call.cwd).await;
         let choice = match approval::ask_in_chat(io, &loaded.config, &call).await {
-            Verdict::Allow => Choice::Allow,
-            Verdict::Deny(_) => Choice::Deny,
-            Verdict::NoAnswer(why) => {
+            Resolution::Allow => ApprovalChoice::Allow,
+            Resolution::Deny(_) => ApprovalChoice::Deny,
+            Resolution::NoAnswer(why) => {
                 io.note(format!("`{}` keeps waiting: {why}", call.id)).await;
                 exit = Exit::Paused;
                 continue;

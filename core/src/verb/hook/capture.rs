@@ -1,10 +1,10 @@
-//! A tool was used: did it create the issue or the pull request that the session is about?
+//! After a tool call: notes the issue or the pull request that it created for the session.
 
 use super::{Scene, log};
-use crate::engine::sessions::{Change, Problem, Sessions};
+use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::handsoff::Session;
 use crate::handsoff::command::workflow;
-use crate::hooks::Answer;
+use crate::hooks::HookAnswer;
 use crate::permission::{Call, Context, explain};
 
 /// What `gh` created.
@@ -14,25 +14,27 @@ enum Created {
     PullRequest,
 }
 
-pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> Answer {
-    let Some(id) = &scene.session else { return Answer::Nothing };
+pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
     // Most calls are something else; taking a line apart comes after that.
     if !call.input.to_string().contains("create") || !output.contains("://github.com/") {
-        return Answer::Nothing;
+        return HookAnswer::Nothing;
     }
-    let Some(created) = created(call, &scene.project) else { return Answer::Nothing };
+    let Some(created) = created(call, &scene.project) else { return HookAnswer::Nothing };
     let sessions = scene.sessions(id).await;
     let ours = match &scene.checkout {
-        Some(checkout) => checkout.github_names(&scene.io).await.unwrap_or_default(),
-        None => Vec::new(),
+        Some(checkout) => checkout.github_names(&scene.io).await,
+        None => Some(Vec::new()),
     };
-    let Some(number) = number_in(output, created, &ours) else { return Answer::Nothing };
+    // A checkout whose remotes cannot be read may have any.
+    let Some(ours) = ours else { return HookAnswer::Nothing };
+    let Some(number) = number_in(output, created, &ours) else { return HookAnswer::Nothing };
     match note(&sessions, id, created, number).await {
         Ok(true) => log::debug(scene, &format!("captured {created:?} {number}")).await,
         Ok(false) => {}
         Err(problem) => log::debug(scene, &format!("captured nothing: {problem}")).await,
     }
-    Answer::Nothing
+    HookAnswer::Nothing
 }
 
 /// What the commands of a call create, as our reader of shell lines finds them.
@@ -77,7 +79,7 @@ async fn note(
     id: &crate::handsoff::SessionId,
     created: Created,
     number: u64,
-) -> Result<bool, Problem> {
+) -> Result<bool, SessionError> {
     if sessions.load(id).await?.is_none() {
         return Ok(false);
     }
@@ -88,9 +90,9 @@ async fn note(
                     Created::Issue => session.issue_no = Some(number),
                     Created::PullRequest => session.pr_number = Some(number),
                 }
-                (Change::Write(Box::new(session.clone())), Some(session))
+                (SessionChange::Write(Box::new(session.clone())), Some(session))
             }
-            Some(_) | None => (Change::Keep, None),
+            Some(_) | None => (SessionChange::Keep, None),
         })
         .await?;
     match noted {

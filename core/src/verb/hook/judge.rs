@@ -2,18 +2,18 @@
 //! be asked.
 
 use super::{Scene, log};
-use crate::documents::session::Answered;
+use crate::documents::session::RememberedAnswer;
 use crate::engine::approval::pending::{self, Deferred};
-use crate::engine::approval::{self, Escalation, Verdict};
+use crate::engine::approval::{self, Escalation, Resolution};
 use crate::engine::{links, surroundings};
-use crate::handsoff::approval::Choice;
+use crate::handsoff::approval::ApprovalChoice;
 use crate::handsoff::approval::message;
-use crate::handsoff::{State, digest, transcript};
-use crate::hooks::{Answer, Host};
+use crate::handsoff::{SessionState, digest, transcript};
+use crate::hooks::{HookAnswer, Host};
 use crate::permission::{Call, Context, Decision, Ruling, Session, decide};
 
 /// Before a tool is used.
-pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {
+pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
     let ruling = by_rules(scene, call).await;
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
         return decided(scene, call, &ruling).await;
@@ -26,7 +26,7 @@ pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {
         && let Some(id) = deferred(scene, call, &ruling).await
     {
         log::decision(scene, call, &ruling).await;
-        return Answer::Deferred(format!("{}; answer with: onloop approve {id}", why(&ruling)));
+        return HookAnswer::Deferred(format!("{}; answer with: onloop approve {id}", why(&ruling)));
     }
     remember(scene, call, &ruling).await;
     decided(scene, call, &ruling).await
@@ -34,7 +34,7 @@ pub(super) async fn tool_call(scene: &Scene, call: &Call) -> Answer {
 
 /// The host is about to ask a person. Often that is because we have just said so: then nobody
 /// is asked a second time.
-pub(super) async fn permission_request(scene: &Scene, call: &Call) -> Answer {
+pub(super) async fn permission_request(scene: &Scene, call: &Call) -> HookAnswer {
     let ruling = by_rules(scene, call).await;
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
         return decided(scene, call, &ruling).await;
@@ -44,7 +44,7 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> Answer {
         None => None,
     };
     let ruling = match recalled {
-        Some(Answered { decision, reason, .. }) => {
+        Some(RememberedAnswer { decision, reason, .. }) => {
             Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
         }
         None => escalated(scene, call, ruling).await,
@@ -52,9 +52,9 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> Answer {
     decided(scene, call, &ruling).await
 }
 
-async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> Answer {
+async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> HookAnswer {
     log::decision(scene, call, ruling).await;
-    Answer::Decided(ruling.decision, why(ruling))
+    HookAnswer::Decided(ruling.decision, why(ruling))
 }
 
 fn why(ruling: &Ruling) -> String {
@@ -86,9 +86,9 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
     };
     let (decision, reason) =
         match approval::escalate(&scene.io, &scene.loaded.config, &escalation).await {
-            Verdict::Allow => (Decision::Allow, "it was approved".to_owned()),
-            Verdict::Deny(reason) => (Decision::Deny, reason),
-            Verdict::NoAnswer(reason) => return Ruling { reason, ..ruling },
+            Resolution::Allow => (Decision::Allow, "it was approved".to_owned()),
+            Resolution::Deny(reason) => (Decision::Deny, reason),
+            Resolution::NoAnswer(reason) => return Ruling { reason, ..ruling },
         };
     Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
 }
@@ -99,8 +99,8 @@ async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
     let answer = pending::consume(&scene.io, id.as_str(), &call.tool, &call.input).await;
     let (decision, reason) = match answer {
         Ok(None) => return None,
-        Ok(Some(Choice::Allow)) => (Decision::Allow, "a person approved it".to_owned()),
-        Ok(Some(Choice::Deny)) => (Decision::Deny, "a person denied it".to_owned()),
+        Ok(Some(ApprovalChoice::Allow)) => (Decision::Allow, "a person approved it".to_owned()),
+        Ok(Some(ApprovalChoice::Deny)) => (Decision::Deny, "a person denied it".to_owned()),
         Err(failure) => (Decision::Ask, failure.message),
     };
     Some(Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() })
@@ -137,7 +137,7 @@ async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
     if !config.auto_permission && config.telegram.is_none() {
         return;
     }
-    let answer = Answered {
+    let answer = RememberedAnswer {
         call: digest_of(call),
         decision: ruling.decision,
         reason: ruling.reason.clone(),
@@ -172,7 +172,7 @@ async fn context(scene: &Scene) -> Context {
     }
     // A session that cannot be read has no rights of a workflow.
     match sessions.load(id).await {
-        Ok(Some(session)) if matches!(session.state, State::Open(_)) => {
+        Ok(Some(session)) if matches!(session.state, SessionState::Open(_)) => {
             let workflow = session.workflow;
             context.with_session(Some(Session { id: id.to_string(), workflow }))
         }

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use super::judge::target;
-use crate::effect::{Durability, Expect, FailureKind, FileKind};
+use crate::effect::{Durability, Expect, FileKind, OptionalExt};
 use crate::engine::sessions::Sessions;
 use crate::handsoff::Session;
 use crate::handsoff::command::workflow;
@@ -88,9 +88,8 @@ async fn add(scene: &Scene, path: &str, line: &str) {
     if scene.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
         return;
     }
-    let mut bytes = match scene.io.read(path, limits::HOOK_LOG_BYTES).await {
-        Ok((bytes, _)) => bytes,
-        Err(failure) if failure.kind == FailureKind::NotFound => Vec::new(),
+    let mut bytes = match scene.io.read(path, limits::HOOK_LOG_BYTES).await.optional() {
+        Ok(read) => read.map(|(bytes, _)| bytes).unwrap_or_default(),
         // What cannot be read is not ours, and stays as it is.
         Err(_) => return release(scene, &lock).await,
     };

@@ -1,20 +1,20 @@
 //! A prompt is about to be sent: does it start a workflow, or ask for something else?
 
 use super::{Scene, log, stop};
-use crate::engine::sessions::{Change, Problem};
+use crate::engine::sessions::{SessionChange, SessionError};
 use crate::handsoff::command::detect;
 use crate::handsoff::{Prompt, Session};
-use crate::hooks::Answer;
+use crate::hooks::HookAnswer;
 
 pub(super) async fn submitted(
     scene: &Scene,
     text: &str,
     prompt_id: Option<&str>,
     typed: bool,
-) -> Answer {
-    let Some(id) = &scene.session else { return Answer::Nothing };
+) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
     if text.trim().is_empty() {
-        return Answer::Nothing;
+        return HookAnswer::Nothing;
     }
     let own = &scene.loaded.config.workflows;
     let custom: Vec<_> = own.iter().map(|w| (w.command.as_str(), w.name.as_str())).collect();
@@ -31,15 +31,15 @@ pub(super) async fn submitted(
         None => Ok(()),
     };
     match noted {
-        Ok(()) => Answer::Nothing,
+        Ok(()) => HookAnswer::Nothing,
         Err(problem) => {
             log::debug(scene, &format!("the prompt changed nothing: {problem}")).await;
-            Answer::Tell(format!("onloop cannot keep this session: {problem}"))
+            HookAnswer::Tell(format!("onloop cannot keep this session: {problem}"))
         }
     }
 }
 
-async fn begin(scene: &Scene, session: &Session) -> Result<(), Problem> {
+async fn begin(scene: &Scene, session: &Session) -> Result<(), SessionError> {
     let sessions = scene.sessions(&session.id).await;
     sessions.begin(session).await?;
     log::debug(scene, &format!("began `{}`", session.workflow)).await;
@@ -52,7 +52,7 @@ async fn other_request(
     scene: &Scene,
     id: &crate::handsoff::SessionId,
     prompt: Prompt<'_>,
-) -> Result<(), Problem> {
+) -> Result<(), SessionError> {
     let sessions = scene.sessions(id).await;
     let at = scene.io.now();
     let before = sessions.load(id).await?;
@@ -60,7 +60,7 @@ async fn other_request(
     let run = match &before {
         // A session without a run rests whatever happens to runs.
         Some(session) if session.run_id.is_none() => None,
-        Some(_) | None => stop::active_run(scene, bound).await,
+        Some(_) | None => stop::active_run(scene, bound).await?,
     };
     if before.is_none() {
         let Some(run) = run else { return Ok(()) };
@@ -77,9 +77,9 @@ async fn other_request(
                 if let Some(run) = run.as_ref().filter(|_| changed) {
                     session.saw(run);
                 }
-                (Change::when(changed, session), paused)
+                (SessionChange::when(changed, session), paused)
             }
-            None => (Change::Keep, false),
+            None => (SessionChange::Keep, false),
         })
         .await?;
     if paused {

@@ -3,14 +3,16 @@
 use super::{Scene, log};
 use crate::engine::find_run::ids;
 use crate::engine::instruction::instruction;
-use crate::engine::sessions::{Change, Problem, Sessions};
-use crate::engine::store::{Paths, Store};
+use crate::engine::sessions::{SessionChange, SessionError, Sessions};
+use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
 use crate::handsoff::config::Provider;
-use crate::handsoff::prompt::{self, Facts, RunAdvice};
+use crate::handsoff::prompt::{self, PromptFacts, RunAdvice};
 use crate::handsoff::transcript::{self, Evidence};
-use crate::handsoff::{Ending, HostCap, Session, SessionId, State, Stop, Verdict};
-use crate::hooks::{Answer, Host, StopInput};
+use crate::handsoff::{
+    HostCap, Session, SessionEnding, SessionId, SessionState, StopFacts, StopVerdict,
+};
+use crate::hooks::{HookAnswer, Host, StopInput};
 use crate::limits;
 use crate::run::Run;
 use crate::text;
@@ -21,10 +23,10 @@ const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 /// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
 const CURSOR_CAP: u32 = 5;
 
-pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> Answer {
-    let Some(id) = &scene.session else { return Answer::Nothing };
+pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
     if stop.broken_off {
-        return Answer::Nothing;
+        return HookAnswer::Nothing;
     }
     let sessions = scene.sessions(id).await;
     let answer = match sessions.load(id).await {
@@ -35,7 +37,7 @@ pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> Answer {
         Ok(answer) => answer,
         Err(problem) => {
             log::debug(scene, &format!("not sent on: {problem}")).await;
-            Answer::Tell(format!("onloop cannot go on with this session: {problem}"))
+            HookAnswer::Tell(format!("onloop cannot go on with this session: {problem}"))
         }
     }
 }
@@ -46,25 +48,25 @@ async fn decide(
     id: &SessionId,
     session: Option<Session>,
     stop: &StopInput,
-) -> Result<Answer, Problem> {
-    let ended = |session: &Session| matches!(session.state, State::Ended(_));
+) -> Result<HookAnswer, SessionError> {
+    let ended = |session: &Session| matches!(session.state, SessionState::Ended(_));
     if session.as_ref().is_some_and(ended) && !is_of_run(session.as_ref()) {
-        return Ok(Answer::Nothing);
+        return Ok(HookAnswer::Nothing);
     }
     let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
-    if let Some(run) = active_run(scene, bound).await
+    if let Some(run) = active_run(scene, bound).await?
         && session.as_ref().is_none_or(|session| session.works_on(&run))
     {
         return by_record(scene, sessions, id, &run, stop).await;
     }
     match session {
-        Some(session) if ended(&session) || session.paused => Ok(Answer::Nothing),
+        Some(session) if ended(&session) || session.paused => Ok(HookAnswer::Nothing),
         Some(session) if is_of_run(Some(&session)) => {
-            end(sessions, id, Ending::Done, "its run is over, or gone").await?;
-            Ok(Answer::Nothing)
+            end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
+            Ok(HookAnswer::Nothing)
         }
         Some(session) => by_workflow(scene, sessions, &session, stop).await,
-        None => Ok(Answer::Nothing),
+        None => Ok(HookAnswer::Nothing),
     }
 }
 
@@ -75,24 +77,31 @@ fn is_of_run(session: Option<&Session>) -> bool {
 async fn end(
     sessions: &Sessions,
     id: &SessionId,
-    ending: Ending,
+    ending: SessionEnding,
     reason: &str,
-) -> Result<(), Problem> {
+) -> Result<(), SessionError> {
     let at = sessions.now();
     sessions
         .change(id, |session| match session {
             Some(mut session) => {
                 let changed = session.end(at, ending, Some(reason));
-                (Change::when(changed, session), ())
+                (SessionChange::when(changed, session), ())
             }
-            None => (Change::Keep, ()),
+            None => (SessionChange::Keep, ()),
         })
         .await
 }
 
 /// The run that is worked on in this checkout: `bound`, or the only unfinished one that has
-/// changed lately. Another process that drives it needs nobody to be sent on.
-pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run> {
+/// changed lately. A run that another process drives continues without us.
+///
+/// # Errors
+///
+/// When the record of a run that is named cannot be read: it may be unfinished.
+pub(super) async fn active_run(
+    scene: &Scene,
+    bound: Option<&str>,
+) -> Result<Option<Run>, SessionError> {
     let wanted = bound.or_else(|| scene.io.env("HOTL_RUN_ID"));
     let mut folders = vec![scene.io.start().cwd.as_str()];
     for folder in [scene.project.as_str(), scene.cwd.as_str()] {
@@ -106,7 +115,13 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
                 continue;
             }
-            let Ok(store) = Store::open(&scene.io, root, &id).await else { continue };
+            let store = match Store::open(&scene.io, root, &id).await {
+                Ok(store) => store,
+                Err(error) if wanted.is_some() && !matches!(error, StoreError::Missing) => {
+                    return Err(SessionError::Record { run_id: id, error });
+                }
+                Err(_) => continue,
+            };
             let run = store.run();
             let age_ms = scene.io.now().millis_since(run.last_update);
             let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
@@ -116,8 +131,8 @@ pub(super) async fn active_run(scene: &Scene, bound: Option<&str>) -> Option<Run
             }
         }
     }
-    // Which of several is meant, nobody has said.
-    if found.len() == 1 { found.pop() } else { None }
+    // Nobody has said which of several is meant.
+    Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
 async fn by_record(
@@ -126,17 +141,17 @@ async fn by_record(
     id: &SessionId,
     run: &Run,
     stop: &StopInput,
-) -> Result<Answer, Problem> {
+) -> Result<HookAnswer, SessionError> {
     let (action, _, command) = instruction(run);
     let body = match prompt::run_advice(run, action, command.as_deref()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => {
             log::debug(scene, &message).await;
-            return Ok(Answer::Tell(format!("onloop: {message}")));
+            return Ok(HookAnswer::Tell(format!("onloop: {message}")));
         }
-        RunAdvice::Over => return Ok(Answer::Nothing),
+        RunAdvice::Over => return Ok(HookAnswer::Nothing),
     };
-    let facts = Stop { run_revision: Some(run.revision), ..facts(scene, stop).await };
+    let facts = StopFacts { run_revision: Some(run.revision), ..facts(scene, stop).await };
     let at = scene.io.now();
     let of = prompt::run_title(run);
     let said = sessions
@@ -157,7 +172,7 @@ async fn by_workflow(
     sessions: &Sessions,
     before: &Session,
     stop: &StopInput,
-) -> Result<Answer, Problem> {
+) -> Result<HookAnswer, SessionError> {
     let id = &before.id;
     let facts = facts(scene, stop).await;
     let plan = match plan_of(before, sessions) {
@@ -168,11 +183,11 @@ async fn by_workflow(
     let at = scene.io.now();
     let mut said = sessions
         .change(id, |session| {
-            let Some(mut session) = session else { return (Change::Keep, Said::Nothing) };
+            let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
             let verdict = session.stopped(at, &facts);
             settle(scene, sessions, session, verdict, |session, facts| {
                 let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
-                prompt::continuation(session, Facts { plan, ..facts }, template.as_deref())
+                prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
             })
         })
         .await?;
@@ -182,7 +197,7 @@ async fn by_workflow(
         let resume = scene.host.resume_command(id.as_str());
         let file = sessions.file(id);
         let (number, maximum) = (*number, *maximum);
-        let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
+        let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
         *prompt = prompt::supervised(before, facts, &words);
         sent_on(sessions, id, prompt).await?;
     }
@@ -190,14 +205,14 @@ async fn by_workflow(
 }
 
 /// Remembers what the agent is told in the end.
-async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), Problem> {
+async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), SessionError> {
     sessions
         .change(id, |session| match session {
             Some(mut session) => {
                 session.sent_on(prompt);
-                (Change::Write(Box::new(session)), ())
+                (SessionChange::Write(Box::new(session)), ())
             }
-            None => (Change::Keep, ()),
+            None => (SessionChange::Keep, ()),
         })
         .await
 }
@@ -239,45 +254,45 @@ fn settle(
     scene: &Scene,
     sessions: &Sessions,
     mut session: Session,
-    verdict: Verdict,
-    render: impl FnOnce(&Session, Facts<'_>) -> String,
-) -> (Change, Said) {
+    verdict: StopVerdict,
+    render: impl FnOnce(&Session, PromptFacts<'_>) -> String,
+) -> (SessionChange, Said) {
     match verdict {
-        Verdict::Rest => (Change::Keep, Said::Nothing),
-        Verdict::End(why) => {
+        StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
+        StopVerdict::End(why) => {
             let message = format!("session {} is not sent on: {why}", session.id);
-            (Change::Write(Box::new(session)), Said::Over(message))
+            (SessionChange::Write(Box::new(session)), Said::Over(message))
         }
-        Verdict::Continue { number, maximum } => {
+        StopVerdict::Continue { number, maximum } => {
             let file = sessions.file(&session.id);
             let resume = scene.host.resume_command(session.id.as_str());
-            let facts = Facts { number, maximum, file: &file, resume: &resume, plan: None };
+            let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
             let prompt = render(&session, facts);
             session.sent_on(&prompt);
-            (Change::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
+            (SessionChange::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
         }
     }
 }
 
-async fn tell(scene: &Scene, said: Said) -> Answer {
+async fn tell(scene: &Scene, said: Said) -> HookAnswer {
     match said {
-        Said::Nothing => Answer::Nothing,
+        Said::Nothing => HookAnswer::Nothing,
         Said::GoOn { prompt, number, maximum } => {
             log::debug(scene, &format!("sent on {number}/{maximum}")).await;
-            Answer::Continue(prompt)
+            HookAnswer::Continue(prompt)
         }
         Said::Over(mut message) => {
             log::debug(scene, &message).await;
             if scene.loaded.config.max_continuations == 0 {
                 scene.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
             }
-            Answer::Tell(format!("onloop: {message}"))
+            HookAnswer::Tell(format!("onloop: {message}"))
         }
     }
 }
 
 /// What is known about the agent's turn, and what host and configuration allow.
-async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
+async fn facts(scene: &Scene, stop: &StopInput) -> StopFacts {
     let evidence = evidence(scene, stop).await;
     let message = stop.message.clone().or_else(|| evidence.message.clone());
     let cap = match scene.host {
@@ -288,7 +303,7 @@ async fn facts(scene: &Scene, stop: &StopInput) -> Stop {
         Host::Cursor => HostCap::Total(CURSOR_CAP),
         Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
     };
-    Stop {
+    StopFacts {
         configured: scene.loaded.config.max_continuations,
         cap,
         evidence: Evidence { message, ..evidence },

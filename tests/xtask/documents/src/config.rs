@@ -1,6 +1,6 @@
 //! The configuration, from the table that it is read with.
 
-use onloop_core::handsoff::config::keys::{KEYS, Key, Kind, WORKFLOW_KEYS};
+use onloop_core::handsoff::config::keys::{ConfigKey, KEYS, KeyKind, WORKFLOW_KEYS};
 
 const HEAD: &str = "\
 # Configuration
@@ -86,19 +86,21 @@ fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-fn value(key: &Key) -> String {
+fn value(key: &ConfigKey) -> String {
     match key.kind {
-        Kind::Flag => "flag".to_owned(),
-        Kind::Number { min, max } => format!("{min} to {max}; what is outside is brought inside"),
-        Kind::Word(words) => {
+        KeyKind::Flag => "flag".to_owned(),
+        KeyKind::Number { min, max } => {
+            format!("{min} to {max}; what is outside is brought inside")
+        }
+        KeyKind::Word(words) => {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
-        Kind::Text => "text".to_owned(),
-        Kind::Secret => "text, never shown".to_owned(),
-        Kind::Id => "whole number, also as text".to_owned(),
-        Kind::Ids => "whole numbers: one, a list, or text with commas".to_owned(),
-        Kind::Arguments => "text, split at white space, or a list of texts".to_owned(),
-        Kind::Workflows => "list".to_owned(),
-        Kind::Rules => "mapping".to_owned(),
+        KeyKind::Text => "text".to_owned(),
+        KeyKind::Secret => "text, never shown".to_owned(),
+        KeyKind::Id => "whole number, also as text".to_owned(),
+        KeyKind::Ids => "whole numbers: one, a list, or text with commas".to_owned(),
+        KeyKind::Arguments => "text, split at white space, or a list of texts".to_owned(),
+        KeyKind::Workflows => "list".to_owned(),
+        KeyKind::Rules => "mapping".to_owned(),
     }
 }
