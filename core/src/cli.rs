@@ -55,10 +55,10 @@ struct Cli {
 enum Verb {
     /// Run a workflow file until it is completed, blocked or paused
     #[command(after_help = "Examples:
-  onloop run                                  the only workflow file here
-  onloop run wf.md --agent codex              let Codex act
-  onloop run wf.md --agent-command './act.sh' let any command act
-  onloop run wf.md --mode none                work here, leave git alone
+  onloop run                                   the only workflow file here
+  onloop run wf.md --agent codex               let Codex act
+  onloop run wf.md --agent-command './act.sh'  let any command act
+  onloop run wf.md --mode none                 work here, leave git alone
   onloop run wf.md --auto-approve --review claude")]
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run

@@ -70,18 +70,18 @@ impl InstallScope {
     }
 }
 
-/// Where things go and what they call.
+/// Where files go, and the program that they call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The words that start onloop; never empty.
     pub program: Vec<String>,
-    /// For whom.
+    /// Whose sessions are meant.
     pub scope: InstallScope,
     /// The user's home folder, absolute, without a final `/`.
     pub home: String,
     /// The project's top folder, absolute, without a final `/`.
     pub project: String,
-    /// The folder in which the host keeps what is the user's, absolute; see [`user_folder`].
+    /// The folder with the host's settings of the user, absolute; see [`user_folder`].
     pub user_folder: String,
     /// How long hooks may take.
     pub waits: Waits,
@@ -128,8 +128,7 @@ impl Setting {
     }
 }
 
-/// The folder in which a host keeps what is the user's, absolute. `variable` looks into the
-/// environment.
+/// The folder with a host's settings of the user, absolute. `variable` reads the environment.
 pub fn user_folder<'e>(
     host: Host,
     home: &str,
@@ -214,11 +213,11 @@ impl HostFile {
         }
     }
 
-    /// What the file should be, where `found` is what it is.
+    /// The content of the file with us in it. `found` is the content that it has.
     ///
     /// # Errors
     ///
-    /// Why it cannot be changed without touching what is not ours.
+    /// When it cannot be changed without touching what is not ours.
     pub fn installed(&self, found: Option<&str>) -> Result<String, EditError> {
         match self {
             HostFile::Shared(file) => file.merged(found),
@@ -231,7 +230,7 @@ impl HostFile {
     ///
     /// # Errors
     ///
-    /// Why it cannot be changed without touching what is not ours.
+    /// When it cannot be changed without touching what is not ours.
     pub fn removed(&self, found: &str) -> Result<Remains, EditError> {
         match self {
             HostFile::Shared(file) => file.without(found),
@@ -249,7 +248,7 @@ impl HostFile {
 pub struct Remains {
     /// Its text.
     pub text: String,
-    /// Nothing in it is anybody's.
+    /// Nothing of anybody's is left in it.
     pub is_nothing: bool,
 }
 
@@ -266,12 +265,12 @@ pub fn host_files(host: Host, setting: &Setting) -> Vec<HostFile> {
     }
 }
 
-/// What the person still has to do, or should know, one paragraph each.
+/// What the person still has to do or should know, in paragraphs.
 pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
     match host {
         Host::Claude => {
             let mut advice =
-                vec!["Sessions that run already read their hooks when they start anew."];
+                vec!["Sessions that are running read their hooks when they are started again."];
             if scope == InstallScope::User {
                 advice.push(
                     "Claude Code keeps its own servers in a file that it rewrites all the time; for \
@@ -281,13 +280,13 @@ pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
             advice
         }
         Host::Codex => vec![
-            "Codex skips hooks that nobody has trusted, without a word: start `codex`, open \
+            "Codex skips hooks that nobody has trusted, without a message: start `codex`, open \
              `/hooks` and trust those of onloop. Trust holds until their command changes.",
         ],
         Host::Cursor => vec!["Restart Cursor, and look at its settings under Hooks."],
         Host::VsCode => vec![
             "Hooks are a preview: `chat.hooks.enabled` must be on.",
-            "VS Code also reads the hooks of Claude Code; ours say nothing there.",
+            "VS Code also reads the hooks of Claude Code; ours decide nothing there.",
         ],
         Host::OpenCode => vec![
             "`opencode run` ends when its agent stops; sessions go on by themselves in the \
@@ -296,8 +295,8 @@ pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
         Host::Cline => vec![
             "Switch hooks on in Cline's settings (Features → Enable Hooks); on Windows they do \
              not run.",
-            "Cline knows no \"ask\": what onloop does not deny is left to Cline's own approval. \
-             Do not approve commands there without being asked.",
+            "Cline has no \"ask\": what onloop does not deny is left to Cline's own approval. \
+             Do not switch on automatic approval of commands there.",
         ],
         Host::Copilot => {
             let mut advice = vec![
@@ -306,7 +305,7 @@ pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
             ];
             if scope == InstallScope::Project {
                 advice
-                    .push("The coding agent on GitHub reads the same file, where no such path is.");
+                    .push("The coding agent on GitHub reads the same file, and has no such path.");
             }
             advice
         }

@@ -195,14 +195,14 @@ async fn try_hooks(
         tried.push(&hook.call);
         // Whoever wrote the repository wrote these; looking at it must not run what they like.
         if setting.scope == InstallScope::Project && !expected.contains(&hook.call) {
-            let why = format!("{scope}: `{}` (`{place}`) calls something else", hook.event);
-            findings.bad(format!("{why} than this program; it was not tried"), &fix);
+            let why = format!("{scope}: `{}` (`{place}`) does not call this", hook.event);
+            findings.bad(format!("{why} program; it was not tried"), &fix);
             continue;
         }
         match try_hook(io, host, &hook.call).await {
             Ok(()) => {}
             Err(_) if !enabled => findings.bad(
-                "`handsoff.enabled` is off, so hooks have no opinion",
+                "`handsoff.enabled` is off, so hooks decide nothing",
                 "switch it on in `.agentize.local.yaml`",
             ),
             Err(why) => findings.bad(format!("{scope}: `{}` (`{place}`): {why}", hook.event), &fix),
@@ -309,13 +309,13 @@ async fn obstacles(io: &Io, host: Host, findings: &mut Findings) {
         Host::Codex => {
             codex_features(io, findings).await;
             findings.note(
-                "whether you trust these hooks only Codex knows: `/hooks` in `codex` shows it; \
-                 untrusted ones are skipped without a word",
+                "only Codex knows whether you trust these hooks: `/hooks` in `codex` shows it; \
+                 untrusted ones are skipped without a message",
             );
         }
         Host::VsCode => findings.note(
-            "VS Code ignores matchers and also calls the hooks of Claude Code, where ours say \
-             nothing; `chat.hooks.enabled` must be on",
+            "VS Code ignores matchers and also calls the hooks of Claude Code, where ours \
+             decide nothing; `chat.hooks.enabled` must be on",
         ),
         Host::Cline => findings.note("hooks must be switched on in Cline's own settings"),
         Host::Copilot => findings.note("Copilot CLI runs a tool when a hook fails or is too slow"),

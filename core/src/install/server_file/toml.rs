@@ -82,8 +82,8 @@ pub(super) fn words_in(text: &str) -> Option<Vec<String>> {
 
 /// Whether a configuration of Codex switches hooks off.
 pub fn switches_hooks_off(text: &str) -> bool {
-    let features = parse(text).ok().and_then(|document| document.get("features").cloned());
-    features.is_some_and(|features| features.get("hooks").and_then(Item::as_bool) == Some(false))
+    let hooks = |document: &Document<&str>| document.get("features")?.get("hooks")?.as_bool();
+    parse(text).is_ok_and(|document| hooks(&document) == Some(false))
 }
 
 fn parse(text: &str) -> Result<Document<&str>, EditError> {
