@@ -55,31 +55,65 @@ struct Cli {
 enum Verb {
     /// Run a workflow file until it is completed, blocked or paused
     #[command(after_help = "Examples:
-  onloop run                                  the only workflow file here
-  onloop run wf.md --agent codex              let Codex act
-  onloop run wf.md --agent-command './act.sh' let any command act
-  onloop run wf.md --mode none                work here, leave git alone
+  onloop run                                   the only workflow file here
+  onloop run wf.md --agent codex               let Codex act
+  onloop run wf.md --agent-command './act.sh'  let any command act
+  onloop run wf.md --mode none                 work here, leave git alone
   onloop run wf.md --auto-approve --review claude")]
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run
+    #[command(after_help = "Examples:
+  onloop resume                                the only unfinished run
+  onloop resume hotl-workflow-add-auth.md     the latest run of a file
+  onloop resume --interrupted redo            let the agent act again
+  onloop resume add-auth-20260320T212315Z --adopt")]
     Resume(ResumeArgs),
     /// Check workflow files and show what is wrong where
+    #[command(after_help = "Examples:
+  onloop lint                         the only workflow file here
+  onloop lint hotl-workflow-*.md      these files
+  onloop lint --fix --deny-warnings   fix what can be fixed, fail on the rest")]
     Lint(LintArgs),
     /// Write a workflow file that lints clean
+    #[command(after_help = "Examples:
+  onloop new add-rate-limit --intent 'Limit requests per user'
+  onloop new login-loop --template bugfix")]
     New(NewArgs),
     /// Print a workflow file as `hotl.workflow/v1` JSON
+    #[command(after_help = "Examples:
+  onloop normalize hotl-workflow-add-auth.md
+  onloop normalize | jq .steps")]
     Normalize(NormalizeArgs),
     /// Show unfinished runs here and in worktrees, or one run
+    #[command(after_help = "Examples:
+  onloop status                              what is unfinished
+  onloop status add-auth-20260320T212315Z    every step of one run
+  onloop status --all --json")]
     Status(StatusArgs),
     /// Show all runs, finished ones too
+    #[command(after_help = "Examples:
+  onloop list
+  onloop list --json")]
     List(ListArgs),
     /// Say what should happen now, and the command that does it
+    #[command(after_help = "Examples:
+  onloop next
+  onloop next --json")]
     Next(NextArgs),
     /// Print the report of a run
+    #[command(after_help = "Examples:
+  onloop report add-auth-20260320T212315Z")]
     Report(ReportArgs),
     /// Print the summary of a run
+    #[command(after_help = "Examples:
+  onloop summary add-auth-20260320T212315Z
+  onloop summary add-auth-20260320T212315Z --platform codex")]
     Summary(SummaryArgs),
     /// Record or verify one step of a run that an agent drives itself
+    #[command(after_help = "Examples:
+  onloop step 1 start
+  onloop step 1 verify
+  onloop step 1 block --reason 'no access to the database'")]
     Step(StepArgs),
     /// Record the decision at a gate or a human review
     #[command(after_help = "Examples:
@@ -87,12 +121,24 @@ enum Verb {
   onloop gate 4 rejected")]
     Gate(GateArgs),
     /// Begin a run that an agent drives itself; prints the run id
+    #[command(after_help = "Examples:
+  onloop init hotl-workflow-add-auth.md
+  onloop init hotl-workflow-add-auth.md --branch hotl/add-auth")]
     Init(InitArgs),
     /// Prepare branch and worktree for such a run; prints JSON
+    #[command(after_help = "Examples:
+  onloop prepare hotl-workflow-add-auth.md
+  onloop prepare hotl-workflow-add-auth.md --mode branch --on-existing reuse")]
     Prepare(PrepareArgs),
     /// Find runs; prints a JSON array
+    #[command(after_help = "Examples:
+  onloop locate
+  onloop locate --workflow hotl-workflow-add-auth.md --all")]
     Locate(LocateArgs),
     /// Repeat the checks, end such a run and print its summary
+    #[command(after_help = "Examples:
+  onloop finalize
+  onloop finalize --run-id add-auth-20260320T212315Z")]
     Finalize(FinalizeArgs),
     /// Keep, merge, publish or discard the work of an ended run
     #[command(after_help = "Examples:
@@ -102,8 +148,14 @@ enum Verb {
   onloop finish add-auth-20260320T212315Z discard --confirm discard")]
     Finish(FinishArgs),
     /// Print what the record of a run proves, as JSON
+    #[command(after_help = "Examples:
+  onloop receipt add-auth-20260320T212315Z > receipt.json")]
     Receipt(ReceiptArgs),
     /// Route between a planner and a loop agent until the work is done
+    #[command(after_help = "Examples:
+  onloop auto 'add a rate limit to the API' --agent claude
+  onloop auto --max-cycles 3 --loop-runner onloop
+  onloop auto route       where a run would go, without starting it")]
     Auto(Box<AutoArgs>),
     /// Say whether a tool call of an agent may go ahead, and why
     Permit {
@@ -115,7 +167,9 @@ enum Verb {
     #[command(after_help = "Hosts call this, people do not: one event as JSON in, the host's
 answer out, nothing where there is no opinion. It always ends with 0.
 
-Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
+Examples:
+  onloop hook claude < event.json
+  onloop hook codex --timeout 60 < event.json")]
     Hook(HookArgs),
     /// Look at and end agent sessions that go on by themselves
     Session {
@@ -136,15 +190,21 @@ Hosts: claude, codex, cursor, vscode, opencode, cline, copilot.")]
   onloop install codex --scope project    for this repository
   onloop install cursor --dry-run         show what would change
 
-Without --scope: project for vscode and copilot, user for all others. Other
-people's entries, comments and spaces in a shared file stay as they are.")]
+Other people's entries, comments and spaces in a shared file stay as they are.")]
     Install(InstallArgs),
     /// Take them out again; without --scope, everywhere
+    #[command(after_help = "Examples:
+  onloop uninstall claude
+  onloop uninstall codex --scope project --dry-run")]
     Uninstall(InstallArgs),
     /// Show what is installed where, and try every hook
     #[command(
         after_help = "Each hook gets a call that must be refused; nothing is run. Exits with 1
-when a hook would not protect anything, and says what to do."
+when a hook would not protect anything, and says what to do.
+
+Examples:
+  onloop doctor
+  onloop doctor claude"
     )]
     Doctor(DoctorArgs),
     /// Serve these verbs as tools of the Model Context Protocol
@@ -152,39 +212,65 @@ when a hook would not protect anything, and says what to do."
 input ends. `onloop install HOST` configures it.
 
 Examples:
-  claude mcp add onloop -- onloop mcp         Claude Code, without hooks
-  codex mcp add onloop -- onloop mcp          Codex
-  npx @modelcontextprotocol/inspector onloop mcp    look at it by hand")]
+  claude mcp add onloop -- onloop mcp               Claude Code, without hooks
+  codex mcp add onloop -- onloop mcp                Codex
+  npx @modelcontextprotocol/inspector onloop mcp    try it by hand")]
     Mcp,
     /// Print the JSON Schema of a document
+    #[command(after_help = "Examples:
+  onloop schema workflow > workflow.schema.json")]
     Schema(SchemaArgs),
     /// Print a completion script for a shell
+    #[command(after_help = "Examples:
+  onloop completions bash > ~/.local/share/bash-completion/completions/onloop
+  onloop completions fish > ~/.config/fish/completions/onloop.fish")]
     Completions(CompletionsArgs),
     /// Print the manual page
+    #[command(after_help = "Examples:
+  onloop man | man -l -")]
     Man,
 }
 
 #[derive(Debug, Subcommand)]
 enum PermitVerb {
     /// Show how a call is understood, what is decided and by which rule
+    #[command(after_help = "Examples:
+  onloop permit explain 'git push --force'
+  onloop permit explain Write '{\"file_path\": \"/etc/hosts\"}' --json")]
     Explain(permit::ExplainArgs),
     /// Judge calls, one JSON object a line, from standard input
+    #[command(after_help = "Examples:
+  onloop permit batch < calls.jsonl")]
     Batch(permit::BatchArgs),
     /// Let the project's own file allow things, as it is now
+    #[command(after_help = "Examples:
+  onloop permit trust
+  onloop permit trust --revoke")]
     Trust(permit::TrustArgs),
 }
 
 #[derive(Debug, Subcommand)]
 enum SessionVerb {
     /// Show all sessions that are kept here
+    #[command(after_help = "Examples:
+  onloop session list
+  onloop session list --json")]
     List(SessionListArgs),
     /// Show one session
+    #[command(after_help = "Examples:
+  onloop session show 4f0c1f0e-demo")]
     Show(SessionShowArgs),
     /// Say that a session has reached its goal
+    #[command(after_help = "Examples:
+  onloop session done 4f0c1f0e-demo")]
     Done(SessionIdArgs),
     /// Stop sending an agent on
+    #[command(after_help = "Examples:
+  onloop session stop 4f0c1f0e-demo")]
     Stop(SessionIdArgs),
     /// Forget a session
+    #[command(after_help = "Examples:
+  onloop session clear 4f0c1f0e-demo")]
     Clear(SessionIdArgs),
 }
 
@@ -307,23 +393,67 @@ async fn man(io: &Io) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     #[test]
     fn the_grammar_is_consistent() {
         super::command().debug_assert();
     }
 
+    /// The help of every verb, with what calls it.
+    fn helps(command: &mut clap::Command, path: &str, found: &mut Vec<(String, String)>) {
+        found.push((path.to_owned(), command.render_long_help().to_string()));
+        for verb in command.get_subcommands_mut() {
+            let path = format!("{path} {}", verb.get_name());
+            helps(verb, &path, found);
+        }
+    }
+
+    fn all_helps() -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        helps(&mut super::command(), "onloop", &mut found);
+        found
+    }
+
     #[test]
     fn help_fits_a_terminal_of_80_columns() {
-        fn long_lines(command: &mut clap::Command, found: &mut Vec<String>) {
-            for line in command.render_long_help().to_string().lines() {
-                if line.chars().count() > 80 {
-                    found.push(format!("{}: {line}", command.get_name()));
+        for (path, help) in all_helps() {
+            let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+            assert!(long.is_empty(), "{path}: {long:#?}");
+        }
+    }
+
+    #[test]
+    fn every_verb_teaches_with_examples_that_it_reads() {
+        for (path, help) in all_helps() {
+            let has_verbs = help.contains("\nCommands:\n") && path != "onloop auto";
+            let examples = help.split_once("\nExamples:\n").map(|(_, examples)| examples);
+            let Some(examples) = examples else {
+                // The verbs of `auto` are shown together in its documentation.
+                assert!(has_verbs || path.starts_with("onloop auto "), "{path} has no example");
+                continue;
+            };
+            let lines = examples.lines().map_while(|line| line.strip_prefix("  "));
+            for line in lines {
+                let call = &line[line.find("onloop ").expect("an example calls onloop")..];
+                let call = [" | ", " > ", " < ", "  "]
+                    .iter()
+                    .fold(call, |call, end| call.split(end).next().unwrap_or_default());
+                // Another program's line may name ours twice.
+                let call = call.rsplit(" -- ").next().unwrap_or_default();
+                assert!(path == "onloop" || call.starts_with(&path), "{path}: {call}");
+                let mut words: Vec<String> = Vec::new();
+                for (at, part) in call.split('\'').enumerate() {
+                    match at % 2 {
+                        0 => words.extend(part.split_whitespace().map(str::to_owned)),
+                        _ => words.push(part.to_owned()),
+                    }
+                }
+                let words = super::with_argument_last(&words);
+                if let Err(error) = super::Cli::try_parse_from(words) {
+                    panic!("{path}: {call}: {error}");
                 }
             }
-            command.get_subcommands_mut().for_each(|verb| long_lines(verb, found));
         }
-        let mut found = Vec::new();
-        long_lines(&mut super::command(), &mut found);
-        assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`offer`] is the one description: which moments we want to hear of, which skills, commands
 //! and agents there are. Each host has a module below this one that says which files of that
-//! host they become. Nothing here touches a file: a [`Piece`] says what a file should be, given
+//! host they become. Nothing here touches a file: a [`HostFile`] says what a file should be, given
 //! what it is.
 //!
 //! Where a host reads a folder, we put a file of our own into it. Where it reads one file that
@@ -15,6 +15,7 @@ mod codex;
 mod copilot;
 mod cursor;
 pub mod diff;
+mod edit_error;
 mod hook_file;
 pub mod offer;
 mod opencode;
@@ -25,6 +26,8 @@ mod server_file;
 mod tests;
 mod vscode;
 
+pub use codex::switches_hooks_off;
+pub use edit_error::EditError;
 pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
 pub use own_file::OwnFile;
 pub use server_file::ServerFile;
@@ -35,47 +38,50 @@ use crate::limits;
 
 /// Whose sessions are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// All of this user's.
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum InstallScope {
+    /// All sessions of this user.
     User,
-    /// Those in one project.
+    /// Sessions in this project.
     Project,
 }
 
-impl Scope {
+impl InstallScope {
     /// Both, the wider one first.
-    pub const ALL: [Scope; 2] = [Scope::User, Scope::Project];
+    pub const ALL: [InstallScope; 2] = [InstallScope::User, InstallScope::Project];
 
     /// The word on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Scope::User => "user",
-            Scope::Project => "project",
+            InstallScope::User => "user",
+            InstallScope::Project => "project",
         }
     }
 
     /// What is meant where nothing is said: the user's, except for hosts whose hooks belong to
     /// a repository.
-    pub fn usual(host: Host) -> Scope {
+    pub fn usual(host: Host) -> InstallScope {
         match host {
-            Host::Claude | Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline => Scope::User,
-            Host::VsCode | Host::Copilot => Scope::Project,
+            Host::Claude | Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline => {
+                InstallScope::User
+            }
+            Host::VsCode | Host::Copilot => InstallScope::Project,
         }
     }
 }
 
-/// Where things go and what they call.
+/// Where files go, and the program that they call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The words that start onloop; never empty.
     pub program: Vec<String>,
-    /// For whom.
-    pub scope: Scope,
+    /// Whose sessions are meant.
+    pub scope: InstallScope,
     /// The user's home folder, absolute, without a final `/`.
     pub home: String,
     /// The project's top folder, absolute, without a final `/`.
     pub project: String,
-    /// The folder in which the host keeps what is the user's, absolute; see [`user_folder`].
+    /// The folder with the host's settings of the user, absolute; see [`user_folder`].
     pub user_folder: String,
     /// How long hooks may take.
     pub waits: Waits,
@@ -85,8 +91,8 @@ impl Setting {
     /// A path in the host's folder for the user, or in the project.
     fn path(&self, for_user: &str, for_project: &str) -> String {
         match self.scope {
-            Scope::Project => format!("{}/{for_project}", self.project),
-            Scope::User => format!("{}/{for_user}", self.user_folder),
+            InstallScope::Project => format!("{}/{for_project}", self.project),
+            InstallScope::User => format!("{}/{for_user}", self.user_folder),
         }
     }
 
@@ -122,8 +128,7 @@ impl Setting {
     }
 }
 
-/// The folder in which a host keeps what is the user's, absolute. `variable` looks into the
-/// environment.
+/// The folder with a host's settings of the user, absolute. `variable` reads the environment.
 pub fn user_folder<'e>(
     host: Host,
     home: &str,
@@ -189,7 +194,7 @@ impl Waits {
 
 /// One file of a host.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum HostFile {
     /// Entries of ours in a file that is the user's too.
     Shared(HookFile),
     /// The entry of our server in a file that is the user's too.
@@ -198,26 +203,26 @@ pub enum Piece {
     Own(OwnFile),
 }
 
-impl Piece {
+impl HostFile {
     /// Where it is, absolute.
     pub fn path(&self) -> &str {
         match self {
-            Piece::Shared(file) => &file.path,
-            Piece::Server(file) => &file.path,
-            Piece::Own(file) => &file.path,
+            HostFile::Shared(file) => &file.path,
+            HostFile::Server(file) => &file.path,
+            HostFile::Own(file) => &file.path,
         }
     }
 
-    /// What the file should be, where `found` is what it is.
+    /// The content of the file with us in it. `found` is the content that it has.
     ///
     /// # Errors
     ///
-    /// Why it cannot be changed without touching what is not ours.
-    pub fn installed(&self, found: Option<&str>) -> Result<String, String> {
+    /// When it cannot be changed without touching what is not ours.
+    pub fn installed(&self, found: Option<&str>) -> Result<String, EditError> {
         match self {
-            Piece::Shared(file) => file.merged(found),
-            Piece::Server(file) => file.merged(found),
-            Piece::Own(file) => file.written(found),
+            HostFile::Shared(file) => file.merged(found),
+            HostFile::Server(file) => file.merged(found),
+            HostFile::Own(file) => file.written(found),
         }
     }
 
@@ -225,15 +230,15 @@ impl Piece {
     ///
     /// # Errors
     ///
-    /// Why it cannot be changed without touching what is not ours.
-    pub fn removed(&self, found: &str) -> Result<Remains, String> {
+    /// When it cannot be changed without touching what is not ours.
+    pub fn removed(&self, found: &str) -> Result<Remains, EditError> {
         match self {
-            Piece::Shared(file) => file.without(found),
-            Piece::Server(file) => file.without(found),
-            Piece::Own(file) if file.is_ours(found) => {
+            HostFile::Shared(file) => file.without(found),
+            HostFile::Server(file) => file.without(found),
+            HostFile::Own(file) if file.is_ours(found) => {
                 Ok(Remains { text: String::new(), is_nothing: true })
             }
-            Piece::Own(_) => Ok(Remains { text: found.to_owned(), is_nothing: false }),
+            HostFile::Own(_) => Ok(Remains { text: found.to_owned(), is_nothing: false }),
         }
     }
 }
@@ -243,30 +248,30 @@ impl Piece {
 pub struct Remains {
     /// Its text.
     pub text: String,
-    /// Nothing in it is anybody's.
+    /// Nothing of anybody's is left in it.
     pub is_nothing: bool,
 }
 
 /// Every file that `host` gets. The first is the one with the hooks.
-pub fn pieces(host: Host, setting: &Setting) -> Vec<Piece> {
+pub fn host_files(host: Host, setting: &Setting) -> Vec<HostFile> {
     match host {
-        Host::Claude => claude::pieces(setting),
-        Host::Codex => codex::pieces(setting),
-        Host::Cursor => cursor::pieces(setting),
-        Host::VsCode => vscode::pieces(setting),
-        Host::OpenCode => opencode::pieces(setting),
-        Host::Cline => cline::pieces(setting),
-        Host::Copilot => copilot::pieces(setting),
+        Host::Claude => claude::host_files(setting),
+        Host::Codex => codex::host_files(setting),
+        Host::Cursor => cursor::host_files(setting),
+        Host::VsCode => vscode::host_files(setting),
+        Host::OpenCode => opencode::host_files(setting),
+        Host::Cline => cline::host_files(setting),
+        Host::Copilot => copilot::host_files(setting),
     }
 }
 
-/// What the person still has to do, or should know, one paragraph each.
-pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
+/// What the person still has to do or should know, in paragraphs.
+pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
     match host {
         Host::Claude => {
             let mut advice =
-                vec!["Sessions that run already read their hooks when they start anew."];
-            if scope == Scope::User {
+                vec!["Sessions that are running read their hooks when they are started again."];
+            if scope == InstallScope::User {
                 advice.push(
                     "Claude Code keeps its own servers in a file that it rewrites all the time; for \
                      the tools as well, run: claude mcp add --scope user onloop -- onloop mcp",
@@ -275,13 +280,13 @@ pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
             advice
         }
         Host::Codex => vec![
-            "Codex skips hooks that nobody has trusted, without a word: start `codex`, open \
+            "Codex skips hooks that nobody has trusted, without a message: start `codex`, open \
              `/hooks` and trust those of onloop. Trust holds until their command changes.",
         ],
         Host::Cursor => vec!["Restart Cursor, and look at its settings under Hooks."],
         Host::VsCode => vec![
             "Hooks are a preview: `chat.hooks.enabled` must be on.",
-            "VS Code also reads the hooks of Claude Code; ours say nothing there.",
+            "VS Code also reads the hooks of Claude Code; ours decide nothing there.",
         ],
         Host::OpenCode => vec![
             "`opencode run` ends when its agent stops; sessions go on by themselves in the \
@@ -290,17 +295,17 @@ pub fn advice(host: Host, scope: Scope) -> Vec<&'static str> {
         Host::Cline => vec![
             "Switch hooks on in Cline's settings (Features → Enable Hooks); on Windows they do \
              not run.",
-            "Cline knows no \"ask\": what onloop does not deny is left to Cline's own approval. \
-             Do not approve commands there without being asked.",
+            "Cline has no \"ask\": what onloop does not deny is left to Cline's own approval. \
+             Do not switch on automatic approval of commands there.",
         ],
         Host::Copilot => {
             let mut advice = vec![
                 "Copilot CLI runs a tool when a hook fails or takes too long; `onloop doctor \
                  copilot` shows whether this one answers.",
             ];
-            if scope == Scope::Project {
+            if scope == InstallScope::Project {
                 advice
-                    .push("The coding agent on GitHub reads the same file, where no such path is.");
+                    .push("The coding agent on GitHub reads the same file, and has no such path.");
             }
             advice
         }

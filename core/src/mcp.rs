@@ -1,9 +1,11 @@
-//! The Model Context Protocol as a state machine: lines in, acts out, nothing performed.
+//! The Model Context Protocol as a state machine: lines in, reactions out, nothing performed.
 //!
 //! [`Connection`] is one conversation with one client: what was agreed on, which requests of
 //! the client are open, which of ours. [`Tool`] is what we offer; its input schema and the
-//! check of its input are made from the same table. The program that performs the acts is
-//! [`mcp`].
+//! check of its input are made from the same table. The program that carries the reactions out
+//! is [`mcp`].
+
+use crate::install::canary::PROTOCOL_VERSION;
 
 mod answer;
 mod connection;
@@ -15,12 +17,12 @@ mod tests;
 mod tool;
 
 pub use answer::{Capped, error_result, tool_result};
-pub use connection::{Act, Connection, Question, QuestionAnswer, Work};
+pub use connection::{ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest};
 pub use message::{Id, RpcError};
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;
-pub use tool::{Asked, Call, Tool};
+pub use tool::{InputError, Tool, ToolCall, ToolProgram};
 
-/// Versions of the protocol that we speak, the newest first. Those after it know no
-/// `initialize`; their clients try it when a server does not understand what comes before.
-pub const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// Versions of the protocol that we speak, the newest first. Later versions have no `initialize`;
+/// their clients fall back to it when a server does not know their own first request.
+pub const VERSIONS: [&str; 4] = [PROTOCOL_VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];

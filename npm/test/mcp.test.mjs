@@ -125,7 +125,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
     const file = workflow("echo hi > hello.txt");
     const { cwd, call } = await begin(t, server, file, { capabilities, roots });
     const lost = await call("lint", {});
-    assert.match(lost.notes, /no folder of the client is on this machine/);
+    assert.match(lost.notes, /none of the client's folders is on this machine/);
     workspace.write(cwd, { "a b/hotl-workflow-there.md": file });
     const again = await begin(t, server, file, { capabilities, roots: () => roots(cwd) });
     assert.equal((await again.call("lint", {})).result.files[0].path, "hotl-workflow-there.md");

@@ -1,8 +1,14 @@
 //! A short way to read the verbs that an agent calls again and again.
 //!
 //! Building the grammar of every verb takes longer than most of these verbs do. Here only the
-//! grammar of the one that was named is built. What does not fit it, and every question for
-//! help, is left to the whole grammar, so that there is one place that explains.
+//! grammar of the one that was named is built. What does not fit it, and every question for help, is
+//! left to the whole grammar, so that there is one place that explains.
+//!
+//! clap can defer the arguments of all verbs (`#[command(defer = true)]`). That is not enough: the
+//! names and texts of thirty verbs remain. `onloop status` in an empty repository takes 0.94 million
+//! instructions with it and 0.81 million this way, a tenth of the time of the whole process (release
+//! build, x86-64). And clap then shows the documentation of the types of the arguments as the
+//! descriptions of the verbs.
 
 use clap::{Args, Command, FromArgMatches};
 

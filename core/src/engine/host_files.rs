@@ -3,8 +3,44 @@
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use crate::engine::{checkout, config};
 use crate::hooks::{Host, UnknownHost};
-use crate::install::{Scope, Setting, Waits, user_folder};
+use crate::install::{EditError, InstallScope, Setting, Waits, user_folder};
 use crate::limits;
+
+/// Why a file of an agent host cannot be read or changed.
+#[derive(Debug)]
+pub(crate) enum HostFileError {
+    /// No command line starts this program again, so no hook could call it.
+    NoProgram,
+    /// `HOME` is not set.
+    NoHome,
+    Failed {
+        path: String,
+        failure: Failure,
+    },
+    NotUtf8 {
+        path: String,
+    },
+    NotEditable {
+        path: String,
+        why: EditError,
+    },
+}
+
+impl std::fmt::Display for HostFileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            HostFileError::NoProgram => {
+                f.write_str("onloop runs inside another program here, and hooks could not start it")
+            }
+            HostFileError::NoHome => {
+                f.write_str("`HOME` is not set, so it is not known where your settings are")
+            }
+            HostFileError::Failed { path, failure } => write!(f, "`{path}`: {failure}"),
+            HostFileError::NotUtf8 { path } => write!(f, "`{path}` is not UTF-8"),
+            HostFileError::NotEditable { path, why } => write!(f, "`{path}`: {why}"),
+        }
+    }
+}
 
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
@@ -19,20 +55,24 @@ pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
 }
 
 /// Where things are on this machine.
-pub(crate) async fn setting(io: &Io, host: Host, scope: Scope) -> Result<Setting, String> {
+pub(crate) async fn setting(
+    io: &Io,
+    host: Host,
+    scope: InstallScope,
+) -> Result<Setting, HostFileError> {
     let program = io.start().program.clone();
     if program.is_empty() {
-        return Err("this host of onloop cannot be started by others, so no hook can".to_owned());
+        return Err(HostFileError::NoProgram);
     }
     let home = io.env("HOME").or_else(|| io.env("USERPROFILE"));
     let Some(home) = home.map(|home| home.trim_end_matches('/').to_owned()) else {
-        return Err("`HOME` is not set, so nobody knows where your settings are".to_owned());
+        return Err(HostFileError::NoHome);
     };
     let cwd = io.start().cwd.clone();
     let project = checkout::find(io, &cwd).await.map_or(cwd, |checkout| checkout.root);
     let configured = match scope {
-        Scope::User => &home,
-        Scope::Project => &project,
+        InstallScope::User => &home,
+        InstallScope::Project => &project,
     };
     let waits = Waits::of(&config::load(io, configured).await.config);
     let user_folder = user_folder(host, &home, |name| io.env(name));
@@ -43,8 +83,8 @@ pub(crate) async fn setting(io: &Io, host: Host, scope: Scope) -> Result<Setting
 pub(crate) async fn look(
     io: &Io,
     path: &str,
-) -> Result<(String, Option<(String, Version)>), String> {
-    let problem = |failure: Failure| format!("`{path}`: {failure}");
+) -> Result<(String, Option<(String, Version)>), HostFileError> {
+    let problem = |failure| HostFileError::Failed { path: path.to_owned(), failure };
     let is_link = io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
     // A link is how people keep their settings elsewhere; it stays one.
     let target = if is_link { io.canonical(path).await.map_err(problem)? } else { path.to_owned() };
@@ -52,7 +92,7 @@ pub(crate) async fn look(
     let Some((bytes, version)) = found else { return Ok((target, None)) };
     match String::from_utf8(bytes) {
         Ok(text) => Ok((target, Some((text, version)))),
-        Err(_) => Err(format!("`{path}` is not UTF-8")),
+        Err(_) => Err(HostFileError::NotUtf8 { path: path.to_owned() }),
     }
 }
 

@@ -2,12 +2,16 @@
 
 use serde_json::{Value, json};
 
+use super::EditError;
 use super::hook_file::{HookCall, InstalledHook, installed_hooks};
 use super::opencode;
 use crate::hooks::Host;
 
 /// Nothing runs it: hooks judge, they do not act.
 const LINE: &str = "rm -rf /";
+
+/// The newest version of the Model Context Protocol that we speak.
+pub const PROTOCOL_VERSION: &str = "2025-11-25";
 
 /// The event that a host would send before it runs a line that must be refused.
 pub fn event(host: Host) -> String {
@@ -36,7 +40,7 @@ pub fn event(host: Host) -> String {
 pub fn conversation() -> String {
     let client = json!({ "name": "onloop-doctor", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({
-        "protocolVersion": crate::mcp::VERSIONS[0], "capabilities": {}, "clientInfo": client,
+        "protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client,
     });
     let messages = [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
@@ -83,8 +87,8 @@ pub fn deciding_events(host: Host) -> &'static [&'static str] {
 ///
 /// # Errors
 ///
-/// Why the file cannot be read.
-pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>, String> {
+/// When the file is not a document of its format, or is a plugin without our hook.
+pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>, EditError> {
     match host {
         Host::Claude | Host::Codex | Host::Cursor | Host::VsCode | Host::Copilot => {
             installed_hooks(host, text)
@@ -94,7 +98,7 @@ pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>
             Ok(vec![InstalledHook { event, call: HookCall::Words(vec![path.to_owned()]) }])
         }
         Host::OpenCode => {
-            let words = opencode::words_of(text).ok_or("it does not name the hook")?;
+            let words = opencode::words_of(text).ok_or(EditError::NoHook)?;
             let event = deciding_events(host)[0].to_owned();
             Ok(vec![InstalledHook { event, call: HookCall::Words(words) }])
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::offer::{COMMANDS, Moment, SKILLS, sign};
 use super::server_file::{Form, plain_entry};
-use super::{HookFile, OwnFile, Piece, Scope, ServerFile, Setting};
+use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
@@ -18,30 +18,30 @@ pub(super) const EVENTS: [(&str, Moment); 6] = [
     ("Stop", Moment::Stop),
 ];
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let hooks = EVENTS.iter().map(|(event, moment)| {
         let wait_s = setting.waits.of_moment(*moment);
         (*event, entry(&setting.hook_words(Host::Claude, Some(wait_s)), *moment, wait_s))
     });
-    let mut pieces = vec![Piece::Shared(HookFile {
+    let mut files = vec![HostFile::Shared(HookFile {
         path: setting.path("settings.json", ".claude/settings.json"),
         host: Host::Claude,
         version: None,
         hooks: hooks.collect(),
     })];
     // What is the user's is in a file that Claude Code itself writes while it runs.
-    if setting.scope == Scope::Project {
+    if setting.scope == InstallScope::Project {
         let mut entry = plain_entry(&setting.server_words());
         entry["type"] = json!("stdio");
-        pieces.push(Piece::Server(ServerFile {
+        files.push(HostFile::Server(ServerFile {
             path: format!("{}/.mcp.json", setting.project),
             form: Form::Json { servers: "mcpServers", entry },
         }));
     }
-    pieces.extend(skills(setting, "skills", ".claude/skills"));
-    pieces.extend(COMMANDS.iter().map(|command| {
+    files.extend(skills(setting, "skills", ".claude/skills"));
+    files.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl/{}.md", command.name);
-        Piece::Own(OwnFile {
+        HostFile::Own(OwnFile {
             path: setting.path(&path, &format!(".claude/{path}")),
             content: command.file(),
             executable: false,
@@ -49,9 +49,9 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             owns_folder: true,
         })
     }));
-    pieces.extend(AGENTS.iter().map(|agent| {
+    files.extend(AGENTS.iter().map(|agent| {
         let path = format!("agents/{}.md", agent.name);
-        Piece::Own(OwnFile {
+        HostFile::Own(OwnFile {
             path: setting.path(&path, &format!(".claude/{path}")),
             content: agent.claude_file(),
             executable: false,
@@ -59,7 +59,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             owns_folder: false,
         })
     }));
-    pieces
+    files
 }
 
 /// A hook in the form that runs a program without a shell in between.
@@ -74,10 +74,10 @@ pub(super) fn entry(words: &[String], moment: Moment, wait_s: u64) -> Value {
 }
 
 /// Our skills as folders in a folder that hosts read.
-pub(super) fn skills(setting: &Setting, for_user: &str, for_project: &str) -> Vec<Piece> {
-    let piece = |skill: &super::offer::Skill| {
+pub(super) fn skills(setting: &Setting, for_user: &str, for_project: &str) -> Vec<HostFile> {
+    let host_file = |skill: &super::offer::Skill| {
         let below = |folder: &str| format!("{folder}/{}/SKILL.md", skill.name);
-        Piece::Own(OwnFile {
+        HostFile::Own(OwnFile {
             path: setting.path(&below(for_user), &below(for_project)),
             content: skill.file(),
             executable: false,
@@ -85,5 +85,5 @@ pub(super) fn skills(setting: &Setting, for_user: &str, for_project: &str) -> Ve
             owns_folder: true,
         })
     };
-    SKILLS.iter().map(piece).collect()
+    SKILLS.iter().map(host_file).collect()
 }

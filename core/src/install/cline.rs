@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::server_file::{Form, plain_entry};
-use super::{OwnFile, Piece, Scope, ServerFile, Setting};
+use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
 /// Events at which there is something to say or to learn. A task that ends cannot be sent on.
@@ -11,10 +11,10 @@ const EVENTS: [&str; 3] = ["PreToolUse", "PostToolUse", "UserPromptSubmit"];
 /// The first words of our files.
 const SIGN: &str = "# Installed by onloop; `onloop uninstall cline` removes it.";
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let line = setting.hook_line(Host::Cline, None);
-    let piece = |event: &&str| {
-        Piece::Own(OwnFile {
+    let host_file = |event: &&str| {
+        HostFile::Own(OwnFile {
             path: setting.path(&format!("Hooks/{event}"), &format!(".clinerules/hooks/{event}")),
             content: format!("#!/bin/sh\n{SIGN}\nexec {line}\n"),
             executable: true,
@@ -22,16 +22,16 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             owns_folder: false,
         })
     };
-    let mut pieces: Vec<Piece> = EVENTS.iter().map(piece).collect();
+    let mut files: Vec<HostFile> = EVENTS.iter().map(host_file).collect();
     // A project has no servers of its own.
-    if setting.scope == Scope::User {
+    if setting.scope == InstallScope::User {
         let mut entry = plain_entry(&setting.server_words());
         // Cline waits for a minute unless told otherwise, and an hour is the most it takes.
         entry["timeout"] = json!(3600);
-        pieces.push(Piece::Server(ServerFile {
+        files.push(HostFile::Server(ServerFile {
             path: format!("{}/.cline/data/settings/cline_mcp_settings.json", setting.home),
             form: Form::Json { servers: "mcpServers", entry },
         }));
     }
-    pieces
+    files
 }

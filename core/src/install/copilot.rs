@@ -6,7 +6,7 @@ use super::claude::skills;
 use super::offer::Moment;
 use super::server_file::{Form, plain_entry};
 use super::vscode::document;
-use super::{OwnFile, Piece, ServerFile, Setting};
+use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
 const EVENTS: [(&str, Moment); 4] = [
@@ -16,7 +16,7 @@ const EVENTS: [(&str, Moment); 4] = [
     ("agentStop", Moment::Stop),
 ];
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {
         let wait_s = setting.waits.of_moment(moment);
@@ -25,7 +25,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         let entry = json!({ "type": "command", shell: line, "timeoutSec": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
-    let mut pieces = vec![Piece::Own(OwnFile {
+    let mut files = vec![HostFile::Own(OwnFile {
         // VS Code reads the same folder; the two files must not be one.
         path: setting.path("hooks/onloop-copilot.json", ".github/hooks/onloop-copilot.json"),
         content: document(&json!({ "version": 1, "hooks": hooks })),
@@ -36,10 +36,10 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
     let mut entry = plain_entry(&setting.server_words());
     entry["type"] = json!("local");
     entry["tools"] = json!(["*"]);
-    pieces.push(Piece::Server(ServerFile {
+    files.push(HostFile::Server(ServerFile {
         path: setting.path("mcp-config.json", ".github/mcp.json"),
         form: Form::Json { servers: "mcpServers", entry },
     }));
-    pieces.extend(skills(setting, "skills", ".github/skills"));
-    pieces
+    files.extend(skills(setting, "skills", ".github/skills"));
+    files
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::offer::Moment;
 use super::server_file::{Form, plain_entry};
-use super::{HookFile, Piece, ServerFile, Setting};
+use super::{HookFile, HostFile, ServerFile, Setting};
 use crate::hooks::Host;
 
 const EVENTS: [(&str, Moment); 7] = [
@@ -20,8 +20,8 @@ const EVENTS: [(&str, Moment); 7] = [
 /// What has no event of its own.
 const OTHER_TOOLS: &str = "Write|Delete|Edit|StrReplace";
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
-    let hooks = Piece::Shared(HookFile {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
+    let hooks = HostFile::Shared(HookFile {
         path: setting.path("hooks.json", ".cursor/hooks.json"),
         host: Host::Cursor,
         version: Some(1),
@@ -30,7 +30,7 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             .map(|(event, moment)| (*event, entry(setting, event, *moment)))
             .collect(),
     });
-    let server = Piece::Server(ServerFile {
+    let server = HostFile::Server(ServerFile {
         path: setting.path("mcp.json", ".cursor/mcp.json"),
         form: Form::Json { servers: "mcpServers", entry: plain_entry(&setting.server_words()) },
     });

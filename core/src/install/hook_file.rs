@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Remains;
+use super::{EditError, Remains};
 use crate::hooks::Host;
 use crate::syntax::jsonc::{Node, append, parse, remove};
 
@@ -26,7 +26,7 @@ impl HookFile {
     /// # Errors
     ///
     /// Why the file cannot be edited.
-    pub(super) fn merged(&self, found: Option<&str>) -> Result<String, String> {
+    pub(super) fn merged(&self, found: Option<&str>) -> Result<String, EditError> {
         let found = found.filter(|text| !text.trim_matches('\u{feff}').trim().is_empty());
         let mut text = found.map_or_else(|| self.empty(), str::to_owned);
         let root = self.read(&text)?;
@@ -52,17 +52,17 @@ impl HookFile {
     /// # Errors
     ///
     /// Why the file cannot be edited.
-    pub(super) fn without(&self, found: &str) -> Result<Remains, String> {
+    pub(super) fn without(&self, found: &str) -> Result<Remains, EditError> {
         let had = ours(self.host, &self.read(found)?).len();
         let text = self.emptied(found.to_owned())?;
         let root = self.read(&text)?;
         let foreign = |key: &Option<String>| key.as_deref() != Some("version");
         let rest = root.entries().iter().filter(|entry| foreign(&entry.key)).count();
-        let has_remarks = text.contains("//") || text.contains("/*");
-        Ok(Remains { is_nothing: had > 0 && rest == 0 && !has_remarks, text })
+        let has_comments = text.contains("//") || text.contains("/*");
+        Ok(Remains { is_nothing: had > 0 && rest == 0 && !has_comments, text })
     }
 
-    fn emptied(&self, mut text: String) -> Result<String, String> {
+    fn emptied(&self, mut text: String) -> Result<String, EditError> {
         // From the last to the first, each in the text that the one before left.
         while let Some(last) = ours(self.host, &self.read(&text)?).pop() {
             text = remove(&text, &last.path);
@@ -77,25 +77,26 @@ impl HookFile {
         }
     }
 
-    fn read(&self, text: &str) -> Result<Node, String> {
+    fn read(&self, text: &str) -> Result<Node, EditError> {
         let root = parse(text)?;
         if !root.is_object() {
-            return Err("it is not a JSON object".to_owned());
+            return Err(EditError::NotAnObject);
         }
         if let Some(version) = self.version {
             let found = root.member("version").map(|(_, found)| found.to_value());
             if found != Some(Value::from(version)) {
-                let found = found.map_or("none".to_owned(), |found| format!("`{found}`"));
-                return Err(format!("its `version` should be {version}; found {found}"));
+                let found = found.map(|found| found.to_string());
+                return Err(EditError::WrongVersion { expected: version, found });
             }
         }
         let Some((_, hooks)) = root.member("hooks") else { return Ok(root) };
         if !hooks.is_object() {
-            return Err("its `hooks` should be an object".to_owned());
+            return Err(EditError::WrongType { name: "hooks".to_owned(), expected: "an object" });
         }
         for (event, _) in &self.hooks {
             if hooks.member(event).is_some_and(|(_, list)| !list.is_array()) {
-                return Err(format!("its `hooks.{event}` should be a list"));
+                let name = format!("hooks.{event}");
+                return Err(EditError::WrongType { name, expected: "a list" });
             }
         }
         Ok(root)
@@ -214,8 +215,8 @@ pub enum HookCall {
 ///
 /// # Errors
 ///
-/// Why the file cannot be read.
-pub fn installed_hooks(host: Host, text: &str) -> Result<Vec<InstalledHook>, String> {
+/// [`EditError::Syntax`].
+pub fn installed_hooks(host: Host, text: &str) -> Result<Vec<InstalledHook>, EditError> {
     let mut found = Vec::new();
     for ours in ours(host, &parse(text)?) {
         let handlers = match ours.entry["hooks"].as_array() {

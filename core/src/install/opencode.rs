@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::claude::skills;
 use super::offer::{COMMANDS, sign};
 use super::server_file::Form;
-use super::{OwnFile, Piece, ServerFile, Setting};
+use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
 /// The plugin, with a place for the words that start the hook.
@@ -13,12 +13,12 @@ const PLUGIN: &str = include_str!("opencode/plugin.js");
 const WORDS: &str = "[\"onloop\", \"hook\", \"opencode\"]";
 const SIGN: &str = "// Installed by onloop; `onloop uninstall opencode` removes it.";
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let wait_s = setting.waits.call_s.max(setting.waits.stop_s);
     let words = setting.hook_words(Host::OpenCode, Some(wait_s));
     let words = Value::from(words).to_string();
     let own = |for_user: &str, for_project: &str, content: String, sign: String| {
-        Piece::Own(OwnFile {
+        HostFile::Own(OwnFile {
             path: setting.path(for_user, for_project),
             content,
             executable: false,
@@ -27,21 +27,21 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         })
     };
     let plugin = PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string());
-    let mut pieces =
+    let mut files =
         vec![own("plugins/onloop.js", ".opencode/plugins/onloop.js", plugin, SIGN.to_owned())];
     let server = json!({
         "type": "local", "command": setting.server_words(), "enabled": true,
     });
-    pieces.push(Piece::Server(ServerFile {
+    files.push(HostFile::Server(ServerFile {
         path: setting.path("opencode.json", "opencode.json"),
         form: Form::Json { servers: "mcp", entry: server },
     }));
-    pieces.extend(COMMANDS.iter().map(|command| {
+    files.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl-{}.md", command.name);
         own(&path, &format!(".opencode/{path}"), command.flat_file(), sign())
     }));
-    pieces.extend(skills(setting, "skills", ".opencode/skills"));
-    pieces
+    files.extend(skills(setting, "skills", ".opencode/skills"));
+    files
 }
 
 /// The words with which a plugin of ours starts the hook.

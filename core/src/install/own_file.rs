@@ -1,5 +1,7 @@
 //! Files that are ours alone, in folders that hosts read.
 
+use super::EditError;
+
 /// A file of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnFile {
@@ -17,11 +19,9 @@ pub struct OwnFile {
 
 impl OwnFile {
     /// The file in place of what is there.
-    pub(super) fn written(&self, found: Option<&str>) -> Result<String, String> {
+    pub(super) fn written(&self, found: Option<&str>) -> Result<String, EditError> {
         match found {
-            Some(found) if !self.is_ours(found) => {
-                Err("there is a file of somebody else; move it away first".to_owned())
-            }
+            Some(found) if !self.is_ours(found) => Err(EditError::ForeignFile),
             Some(_) | None => Ok(self.content.clone()),
         }
     }

@@ -1,11 +1,11 @@
 //! The entry with which a host starts `onloop mcp`, in a file that is the user's too.
 
-mod toml;
+pub(super) mod toml;
 
 use serde_json::{Value, json};
 
-use super::Remains;
 use super::hook_file::is_program_of_ours;
+use super::{EditError, Remains};
 use crate::syntax::jsonc::{Node, append, parse, remove};
 
 /// The name of our server in every host.
@@ -43,7 +43,7 @@ impl ServerFile {
     /// # Errors
     ///
     /// Why the file cannot be edited.
-    pub(super) fn merged(&self, found: Option<&str>) -> Result<String, String> {
+    pub(super) fn merged(&self, found: Option<&str>) -> Result<String, EditError> {
         match &self.form {
             Form::Json { servers, entry } => {
                 let empty = |text: &&str| text.trim_matches('\u{feff}').trim().is_empty();
@@ -52,7 +52,7 @@ impl ServerFile {
                     None => text.to_owned(),
                     Some((_, present)) if present == *entry => return Ok(text.to_owned()),
                     Some((path, present)) if is_ours(&present) => remove(text, &path),
-                    Some(_) => return Err(somebody_elses()),
+                    Some(_) => return Err(EditError::ForeignServer),
                 };
                 Ok(added(servers, &text, entry))
             }
@@ -65,7 +65,7 @@ impl ServerFile {
     /// # Errors
     ///
     /// Why the file cannot be edited.
-    pub(super) fn without(&self, found: &str) -> Result<Remains, String> {
+    pub(super) fn without(&self, found: &str) -> Result<Remains, EditError> {
         let text = match &self.form {
             Form::Json { servers, .. } => match entry_in(servers, found)? {
                 Some((path, present)) if is_ours(&present) => remove(found, &path),
@@ -77,8 +77,8 @@ impl ServerFile {
             Form::Json { .. } => parse(&text).is_ok_and(|root| !root.entries().is_empty()),
             Form::Toml { .. } => !text.trim().is_empty(),
         };
-        let has_remarks = text.contains("//") || text.contains("/*") || text.contains('#');
-        let is_nothing = text != found && !left && !has_remarks;
+        let has_comments = text.contains("//") || text.contains("/*") || text.contains('#');
+        let is_nothing = text != found && !left && !has_comments;
         Ok(Remains { text, is_nothing })
     }
 
@@ -106,26 +106,22 @@ pub(super) fn plain_entry(words: &[String]) -> Value {
     json!({ "command": command, "args": arguments })
 }
 
-fn somebody_elses() -> String {
-    format!("there is a server `{SERVER}` of somebody else; rename it first")
-}
-
 /// Place and value of the entry with our name.
-fn entry_in(servers: &str, text: &str) -> Result<Option<(Vec<usize>, Value)>, String> {
+fn entry_in(servers: &str, text: &str) -> Result<Option<(Vec<usize>, Value)>, EditError> {
     let root = object(text)?;
     let Some((servers_at, servers)) = root.member(servers) else { return Ok(None) };
     let entry = servers.member(SERVER);
     Ok(entry.map(|(at, entry)| (vec![servers_at, at], entry.to_value())))
 }
 
-fn object(text: &str) -> Result<Node, String> {
+fn object(text: &str) -> Result<Node, EditError> {
     let root = parse(text)?;
     if !root.is_object() {
-        return Err("it is not a JSON object".to_owned());
+        return Err(EditError::NotAnObject);
     }
     for name in ["mcpServers", "servers", "mcp"] {
         if root.member(name).is_some_and(|(_, servers)| !servers.is_object()) {
-            return Err(format!("its `{name}` should be an object"));
+            return Err(EditError::WrongType { name: name.to_owned(), expected: "an object" });
         }
     }
     Ok(root)

@@ -14,7 +14,7 @@ const FOREIGN_CLAUDE: &str = r#"{
 }
 "#;
 
-fn setting(scope: Scope, program: &[&str]) -> Setting {
+fn setting(scope: InstallScope, program: &[&str]) -> Setting {
     Setting {
         program: program.iter().map(|&word| word.to_owned()).collect(),
         scope,
@@ -25,13 +25,13 @@ fn setting(scope: Scope, program: &[&str]) -> Setting {
     }
 }
 
-fn of(host: Host, scope: Scope) -> Vec<Piece> {
+fn of(host: Host, scope: InstallScope) -> Vec<HostFile> {
     let user_folder = user_folder(host, "/home/me", |_| None);
-    pieces(host, &Setting { user_folder, ..setting(scope, &["/opt/on loop/onloop"]) })
+    host_files(host, &Setting { user_folder, ..setting(scope, &["/opt/on loop/onloop"]) })
 }
 
-fn shared(host: Host) -> Piece {
-    of(host, Scope::User).remove(0)
+fn shared(host: Host) -> HostFile {
+    of(host, InstallScope::User).remove(0)
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn hooks_go_where_the_host_looks_for_them() {
     ];
     assert_eq!(table.len(), Host::ALL.len());
     for (host, user, project) in table {
-        assert_eq!(of(host, Scope::User)[0].path(), user);
-        assert_eq!(of(host, Scope::Project)[0].path(), project);
+        assert_eq!(of(host, InstallScope::User)[0].path(), user);
+        assert_eq!(of(host, InstallScope::Project)[0].path(), project);
     }
     let named = |name: &str| (name == "XDG_CONFIG_HOME").then_some("/c");
     assert_eq!(user_folder(Host::OpenCode, "/h", named), "/c/opencode");
@@ -74,7 +74,7 @@ fn hooks_go_where_the_host_looks_for_them() {
 #[test]
 fn every_host_finds_its_own_hook_again_and_no_other() {
     for host in [Host::Claude, Host::Codex, Host::Cursor, Host::VsCode, Host::Copilot] {
-        let text = of(host, Scope::Project)[0].installed(None).unwrap();
+        let text = of(host, InstallScope::Project)[0].installed(None).unwrap();
         let hooks = installed_hooks(host, &text).unwrap();
         assert!(hooks.iter().any(|hook| hook.event.to_lowercase().contains("tooluse")), "{text}");
         for other in Host::ALL.into_iter().filter(|other| *other != host) {
@@ -101,9 +101,9 @@ fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
         let setting = Setting {
             home: r"C:\Users\me".to_owned(),
             user_folder: r"C:\Users\me\.x".to_owned(),
-            ..setting(Scope::User, &[program])
+            ..setting(InstallScope::User, &[program])
         };
-        let text = pieces(host, &setting)[0].installed(None).unwrap();
+        let text = host_files(host, &setting)[0].installed(None).unwrap();
         let hooks = installed_hooks(host, &text).unwrap();
         assert!(!hooks.is_empty(), "{text}");
         for hook in hooks {
@@ -114,7 +114,8 @@ fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
         assert_eq!(text.contains("\"powershell\""), host == Host::Copilot, "{text}");
     }
     // Where a program is called without a shell in between, nothing is quoted.
-    let claude = pieces(Host::Claude, &setting(Scope::User, &[program]))[0].installed(None);
+    let claude =
+        host_files(Host::Claude, &setting(InstallScope::User, &[program]))[0].installed(None);
     let calls = installed_hooks(Host::Claude, &claude.unwrap()).unwrap();
     assert!(matches!(&calls[0].call, HookCall::Words(words) if words[0] == program));
 }
@@ -134,15 +135,15 @@ fn claude_is_told_not_to_run_what_could_not_be_judged() {
 
 #[test]
 fn foreign_bytes_stay_and_come_back() {
-    let piece = shared(Host::Claude);
-    let installed = piece.installed(Some(FOREIGN_CLAUDE)).unwrap();
+    let host_file = shared(Host::Claude);
+    let installed = host_file.installed(Some(FOREIGN_CLAUDE)).unwrap();
     assert!(
         installed.contains("// mine\n            {\n                \"hooks\": ["),
         "{installed}"
     );
     assert!(installed.contains("\"Stop\": [{\n"), "{installed}");
-    assert_eq!(piece.installed(Some(&installed)).unwrap(), installed);
-    let remains = piece.removed(&installed).unwrap();
+    assert_eq!(host_file.installed(Some(&installed)).unwrap(), installed);
+    let remains = host_file.removed(&installed).unwrap();
     assert_eq!(remains.text, FOREIGN_CLAUDE);
     assert!(!remains.is_nothing);
 }
@@ -150,13 +151,13 @@ fn foreign_bytes_stay_and_come_back() {
 #[test]
 fn a_new_version_replaces_the_entries_of_the_old_one() {
     let user_folder = "/home/me/.claude".to_owned();
-    let old = Setting { user_folder, ..setting(Scope::User, &["/old/hotl-rt"]) };
-    let old = pieces(Host::Claude, &old)[0].installed(Some(FOREIGN_CLAUDE)).unwrap();
-    let piece = shared(Host::Claude);
-    let new = piece.installed(Some(&old)).unwrap();
+    let old = Setting { user_folder, ..setting(InstallScope::User, &["/old/hotl-rt"]) };
+    let old = host_files(Host::Claude, &old)[0].installed(Some(FOREIGN_CLAUDE)).unwrap();
+    let host_file = shared(Host::Claude);
+    let new = host_file.installed(Some(&old)).unwrap();
     assert!(!new.contains("/old/") && new.contains("/opt/on loop/onloop"), "{new}");
-    assert_eq!(new, piece.installed(Some(FOREIGN_CLAUDE)).unwrap());
-    assert_eq!(piece.removed(&new).unwrap().text, FOREIGN_CLAUDE);
+    assert_eq!(new, host_file.installed(Some(FOREIGN_CLAUDE)).unwrap());
+    assert_eq!(host_file.removed(&new).unwrap().text, FOREIGN_CLAUDE);
 }
 
 #[test]
@@ -184,14 +185,14 @@ fn what_only_looks_like_ours_is_left_alone() {
 #[test]
 fn a_file_that_is_new_is_gone_afterwards() {
     for host in [Host::Claude, Host::Codex, Host::Cursor] {
-        let piece = shared(host);
+        let host_file = shared(host);
         for empty in [None, Some(""), Some("\u{feff} \n")] {
-            let installed = piece.installed(empty).unwrap();
-            assert!(piece.removed(&installed).unwrap().is_nothing, "{installed}");
+            let installed = host_file.installed(empty).unwrap();
+            assert!(host_file.removed(&installed).unwrap().is_nothing, "{installed}");
         }
         let commented = "{ /* mine */ \"version\": 1 }";
-        let installed = piece.installed(Some(commented)).unwrap();
-        let remains = piece.removed(&installed).unwrap();
+        let installed = host_file.installed(Some(commented)).unwrap();
+        let remains = host_file.removed(&installed).unwrap();
         assert_eq!((remains.text.as_str(), remains.is_nothing), (commented, false));
     }
 }
@@ -208,10 +209,10 @@ fn what_cannot_be_edited_is_refused_with_the_reason() {
         (Host::Cursor, "{\"version\": 2}", "its `version` should be 1; found `2`"),
     ];
     for (host, text, expected) in table {
-        assert_eq!(shared(host).installed(Some(text)).unwrap_err(), expected);
+        assert_eq!(shared(host).installed(Some(text)).unwrap_err().to_string(), expected);
     }
-    let skill = of(Host::Codex, Scope::User).pop().unwrap();
-    assert!(skill.installed(Some("mine")).unwrap_err().contains("somebody else"));
+    let skill = of(Host::Codex, InstallScope::User).pop().unwrap();
+    assert_eq!(skill.installed(Some("mine")), Err(EditError::ForeignFile));
     assert_eq!(skill.removed("mine").unwrap().text, "mine");
 }
 
@@ -221,7 +222,10 @@ fn codex_entries_depend_on_nothing_but_the_place_of_the_program() {
     slow.supervisor.provider = Provider::Claude;
     let of = |config: &Config| {
         let waits = Waits::of(config);
-        pieces(Host::Codex, &Setting { waits, ..setting(Scope::Project, &["/bin/onloop"]) })
+        host_files(
+            Host::Codex,
+            &Setting { waits, ..setting(InstallScope::Project, &["/bin/onloop"]) },
+        )
     };
     assert_eq!(of(&slow), of(&Config::default()));
     assert!(of(&slow)[0].installed(None).unwrap().contains("\"/bin/onloop hook codex\""));
@@ -240,7 +244,7 @@ fn hooks_may_take_as_long_as_everything_that_they_ask() {
 
 #[test]
 fn the_plugin_of_opencode_starts_our_hook() {
-    let text = of(Host::OpenCode, Scope::User)[0].installed(None).unwrap();
+    let text = of(Host::OpenCode, InstallScope::User)[0].installed(None).unwrap();
     let words = opencode::words_of(&text).unwrap();
     assert_eq!(words[..3], ["/opt/on loop/onloop", "hook", "opencode"]);
     assert!(!text.contains("600_000"), "{text}");
@@ -257,10 +261,10 @@ fn skills_have_the_form_that_agents_expect() {
 }
 
 /// The server's file of a host, if it has one in that scope.
-fn server(host: Host, scope: Scope) -> Option<ServerFile> {
-    of(host, scope).into_iter().find_map(|piece| match piece {
-        Piece::Server(file) => Some(file),
-        Piece::Shared(_) | Piece::Own(_) => None,
+fn server(host: Host, scope: InstallScope) -> Option<ServerFile> {
+    of(host, scope).into_iter().find_map(|host_file| match host_file {
+        HostFile::Server(file) => Some(file),
+        HostFile::Shared(_) | HostFile::Own(_) => None,
     })
 }
 
@@ -285,7 +289,7 @@ fn servers_go_where_the_host_looks_for_them() {
     ];
     assert_eq!(table.len(), Host::ALL.len());
     for (host, user, project) in table {
-        for (scope, expected) in [(Scope::User, user), (Scope::Project, project)] {
+        for (scope, expected) in [(InstallScope::User, user), (InstallScope::Project, project)] {
             let file = server(host, scope);
             assert_eq!(file.as_ref().map(|file| file.path.as_str()), expected, "{host:?}");
             let Some(file) = file else { continue };
@@ -322,11 +326,11 @@ fn every_host_gets_its_own_form_of_a_server() {
         ),
     ];
     for (host, expected) in table {
-        let text = server(host, Scope::Project).unwrap().merged(None).unwrap();
+        let text = server(host, InstallScope::Project).unwrap().merged(None).unwrap();
         let found: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(found.to_string(), expected);
     }
-    let text = server(Host::Codex, Scope::Project).unwrap().merged(None).unwrap();
+    let text = server(Host::Codex, InstallScope::Project).unwrap().merged(None).unwrap();
     let expected = "[mcp_servers.onloop]\ncommand = \"/opt/on loop/onloop\"\nargs = [\"mcp\"]\n\
                     tool_timeout_sec = 86400\n";
     assert_eq!(text, expected);
@@ -334,7 +338,7 @@ fn every_host_gets_its_own_form_of_a_server() {
 
 #[test]
 fn servers_of_others_stay_and_come_back() {
-    let file = server(Host::Cursor, Scope::User).unwrap();
+    let file = server(Host::Cursor, InstallScope::User).unwrap();
     let theirs = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"x\" },\n  },\n}\n";
     let installed = file.merged(Some(theirs)).unwrap();
     assert!(installed.contains("// mine") && installed.contains("/opt/on loop/onloop"));
@@ -342,8 +346,9 @@ fn servers_of_others_stay_and_come_back() {
     let remains = file.without(&installed).unwrap();
     assert_eq!((remains.text.as_str(), remains.is_nothing), (theirs, false));
     let other = r#"{"mcpServers": {"onloop": {"command": "./mine"}}}"#;
-    assert!(file.merged(Some(other)).unwrap_err().contains("somebody else"));
+    assert_eq!(file.merged(Some(other)), Err(EditError::ForeignServer));
     assert_eq!(file.without(other).unwrap().text, other);
-    assert!(file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err().contains("an object"));
+    let error = file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err();
+    assert_eq!(error.to_string(), "its `mcpServers` should be an object");
     assert_eq!(file.words_in(other), None);
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::claude::skills;
 use super::offer::{COMMANDS, Moment, sign};
 use super::server_file::{Form, plain_entry};
-use super::{OwnFile, Piece, Scope, ServerFile, Setting};
+use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
@@ -16,7 +16,7 @@ const EVENTS: [(&str, Moment); 4] = [
     ("Stop", Moment::Stop),
 ];
 
-pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
+pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {
         let wait_s = setting.waits.of_moment(moment);
@@ -24,26 +24,26 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
         let entry = json!({ "type": "command", "command": line, "timeout": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
-    let mut pieces = vec![Piece::Own(OwnFile {
+    let mut files = vec![HostFile::Own(OwnFile {
         path: setting.path("hooks/onloop.json", ".github/hooks/onloop.json"),
         content: document(&json!({ "hooks": hooks })),
         executable: false,
         sign: " hook vscode".to_owned(),
         owns_folder: false,
     })];
-    pieces.extend(prompts(setting));
+    files.extend(prompts(setting));
     // Where the user's own are depends on the system and on the profile.
-    if setting.scope == Scope::Project {
+    if setting.scope == InstallScope::Project {
         let mut entry = plain_entry(&setting.server_words());
         entry["type"] = json!("stdio");
-        pieces.push(Piece::Server(ServerFile {
+        files.push(HostFile::Server(ServerFile {
             path: format!("{}/.vscode/mcp.json", setting.project),
             form: Form::Json { servers: "servers", entry },
         }));
     }
-    pieces.extend(AGENTS.iter().map(|agent| {
+    files.extend(AGENTS.iter().map(|agent| {
         let name = format!("agents/{}.agent.md", agent.name);
-        Piece::Own(OwnFile {
+        HostFile::Own(OwnFile {
             path: setting.path(&name, &format!(".github/{name}")),
             content: agent.vscode_file(),
             executable: false,
@@ -51,14 +51,14 @@ pub(super) fn pieces(setting: &Setting) -> Vec<Piece> {
             owns_folder: false,
         })
     }));
-    pieces.extend(skills(setting, "skills", ".github/skills"));
-    pieces
+    files.extend(skills(setting, "skills", ".github/skills"));
+    files
 }
 
 /// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
-fn prompts(setting: &Setting) -> Vec<Piece> {
-    let piece = |command: &super::offer::Command| {
-        Piece::Own(OwnFile {
+fn prompts(setting: &Setting) -> Vec<HostFile> {
+    let host_file = |command: &super::offer::Command| {
+        HostFile::Own(OwnFile {
             path: format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name),
             content: command.prompt_file(),
             executable: false,
@@ -67,8 +67,8 @@ fn prompts(setting: &Setting) -> Vec<Piece> {
         })
     };
     match setting.scope {
-        Scope::User => Vec::new(),
-        Scope::Project => COMMANDS.iter().map(piece).collect(),
+        InstallScope::User => Vec::new(),
+        InstallScope::Project => COMMANDS.iter().map(host_file).collect(),
     }
 }
 

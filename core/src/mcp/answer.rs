@@ -7,7 +7,7 @@ use crate::effect::Exit;
 use crate::limits;
 use crate::text;
 
-/// Text of a program, its beginning up to a bound.
+/// The beginning of what a program says, up to a bound.
 #[derive(Clone, Debug, Default)]
 pub struct Capped {
     kept: String,
@@ -49,7 +49,7 @@ impl Capped {
     }
 }
 
-/// What `tools/call` answers when the program of the tool has ended.
+/// The answer to `tools/call` when the program of the tool has ended.
 pub fn tool_result(tool: Tool, exit: Exit, said: &Capped, notes: &Capped) -> Value {
     let (result, notes) = (said.shown(), notes.shown());
     let parsed = said.whole().and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -75,7 +75,7 @@ pub fn tool_result(tool: Tool, exit: Exit, said: &Capped, notes: &Capped) -> Val
     })
 }
 
-/// What `tools/call` answers when no program could be started.
+/// The answer to `tools/call` when no program could be started.
 pub fn error_result(why: &str) -> Value {
     let mut notes = Capped::new(limits::MCP_NOTES_BYTES);
     notes.push(&format!("error: {why}\n"));

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::message::{self, Id, Message, RpcError, invalid};
+use super::message::{self, Id, Incoming, RpcError, invalid};
 use super::resource::Resource;
-use super::tool::{Asked, Tool};
-use super::{VERSIONS, resource};
+use super::tool::{InputError, Tool, ToolCall};
+use super::{VERSIONS, answer, resource};
 use crate::limits;
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 
-/// What comes of a line.
+/// What is to be done about a line of the client.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "an act is moved once and taken apart at once")]
-pub enum Act {
+#[allow(clippy::large_enum_variant, reason = "it is moved once and taken apart at once")]
+pub enum Reaction {
     /// To be sent to the client.
     Send(Value),
     /// To be carried out, and answered with [`Connection::finish`].
@@ -23,35 +23,35 @@ pub enum Act {
         /// The request.
         id: Id,
         /// What is wanted.
-        work: Work,
-        /// Under which name the client wants to hear how far it has come.
+        work: ClientRequest,
+        /// The token with which the client wants to be told about progress.
         progress: Option<Value>,
     },
-    /// The client does not want the answer to this request any more.
+    /// The client no longer wants an answer to this request.
     Cancel(Id),
-    /// The client answers a question of ours, or has forgotten it.
-    Answered(Question, QuestionAnswer),
+    /// The client answers a request of ours, or says that it cannot.
+    Answered(ServerRequest, ClientAnswer),
 }
 
-/// A request that takes effects.
+/// A request of the client that cannot be answered from memory.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there are few at a time")]
-pub enum Work {
-    /// Call a tool. `Err`: why its input was refused, which is for the model that wrote it.
-    Call(Tool, Result<Asked, String>),
+pub enum ClientRequest {
+    /// Call a tool. An error is for the model that wrote the input.
+    CallTool(Tool, Result<ToolCall, InputError>),
     /// List the resources.
     ListResources,
     /// Read a resource.
     Read(Resource),
 }
 
-/// A question of ours, by its number.
+/// The `id` of a request of ours to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Question(pub u64);
+pub struct ServerRequest(pub u64);
 
-/// What the client says to it.
+/// What the client answers to a request of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QuestionAnswer {
+pub enum ClientAnswer {
     /// The words of a person.
     Words(String),
     /// Nobody answered.
@@ -62,7 +62,7 @@ pub enum QuestionAnswer {
 
 /// What we asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QuestionKind {
+enum ServerRequestKind {
     Person,
     Roots,
 }
@@ -89,13 +89,13 @@ pub struct Connection {
     /// The client's open requests, and the batch that each came in.
     open: BTreeMap<Id, Option<u64>>,
     batches: BTreeMap<u64, Batch>,
-    questions: BTreeMap<Question, QuestionKind>,
+    questions: BTreeMap<ServerRequest, ServerRequestKind>,
     count: u64,
 }
 
 impl Connection {
     /// What comes of a line of the client, without its line break.
-    pub fn receive(&mut self, line: &[u8]) -> Vec<Act> {
+    pub fn receive(&mut self, line: &[u8]) -> Vec<Reaction> {
         let line = line.trim_ascii();
         if line.is_empty() {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Connection {
     }
 
     /// What comes of a line that was too long to be kept.
-    pub fn receive_too_long(&mut self) -> Act {
+    pub fn receive_too_long(&mut self) -> Reaction {
         let message = format!("a message is longer than {} bytes", limits::MCP_LINE_BYTES);
         refused(RpcError::new(RpcError::PARSE, message))
     }
@@ -133,17 +133,17 @@ impl Connection {
 
     /// Whether the client was asked where it works and has not answered.
     pub fn waits_for_roots(&self) -> bool {
-        self.questions.values().any(|kind| *kind == QuestionKind::Roots)
+        self.questions.values().any(|kind| *kind == ServerRequestKind::Roots)
     }
 
     /// Does not wait for that any more; an answer that comes late is ignored.
     pub fn stop_waiting_for_roots(&mut self) {
-        self.questions.retain(|_, kind| *kind != QuestionKind::Roots);
+        self.questions.retain(|_, kind| *kind != ServerRequestKind::Roots);
     }
 
     /// Asks a person through the client. `choices` are all that can be answered; none: any
     /// text.
-    pub fn ask(&mut self, words: &str, choices: &[&str]) -> (Question, Value) {
+    pub fn ask(&mut self, words: &str, choices: &[&str]) -> (ServerRequest, Value) {
         let mut answer = json!({ "type": "string", "title": "Answer" });
         let mut schema = json!({ "type": "object" });
         if !choices.is_empty() {
@@ -152,11 +152,11 @@ impl Connection {
         }
         schema["properties"] = json!({ "answer": answer });
         let params = json!({ "message": words, "requestedSchema": schema });
-        self.question(QuestionKind::Person, "elicitation/create", params)
+        self.question(ServerRequestKind::Person, "elicitation/create", params)
     }
 
     /// Forgets a question and tells the client so.
-    pub fn withdraw(&mut self, question: Question) -> Option<Value> {
+    pub fn withdraw(&mut self, question: ServerRequest) -> Option<Value> {
         self.questions.remove(&question)?;
         let params = json!({ "requestId": question.0, "reason": "no answer is needed any more" });
         Some(message::notification("notifications/cancelled", params))
@@ -170,10 +170,10 @@ impl Connection {
         message::notification("notifications/progress", params)
     }
 
-    fn receive_batch(&mut self, messages: Vec<Value>) -> Vec<Act> {
+    fn receive_batch(&mut self, messages: Vec<Value>) -> Vec<Reaction> {
         // The only version that has them.
         if self.agreed.is_none_or(|agreed| agreed.version != "2025-03-26") {
-            let error = invalid("several messages at once are part of version 2025-03-26 only");
+            let error = invalid("batches are part of version 2025-03-26 only");
             return vec![refused(error)];
         }
         if messages.is_empty() || messages.len() > limits::MCP_BATCH {
@@ -188,7 +188,7 @@ impl Connection {
         for message in messages {
             acts.extend(self.receive_one(message, Some(number)));
         }
-        acts.extend(self.deliver(Some(number), None).map(Act::Send));
+        acts.extend(self.deliver(Some(number), None).map(Reaction::Send));
         acts
     }
 
@@ -205,13 +205,13 @@ impl Connection {
         (!answers.is_empty()).then_some(Value::Array(answers))
     }
 
-    fn receive_one(&mut self, value: Value, batch: Option<u64>) -> Vec<Act> {
+    fn receive_one(&mut self, value: Value, batch: Option<u64>) -> Vec<Reaction> {
         match message::read(value) {
-            Ok(Message::Request { id, method, params }) => {
+            Ok(Incoming::Request { id, method, params }) => {
                 self.request(id, &method, &params, batch).into_iter().collect()
             }
-            Ok(Message::Notification { method, params }) => self.notified(&method, &params),
-            Ok(Message::Response { id, result }) => {
+            Ok(Incoming::Notification { method, params }) => self.notified(&method, &params),
+            Ok(Incoming::Response { id, result }) => {
                 self.answered(&id, result).into_iter().collect()
             }
             Err((id, error)) => {
@@ -221,12 +221,12 @@ impl Connection {
         }
     }
 
-    fn answer_now(&mut self, batch: Option<u64>, answer: Value) -> Option<Act> {
+    fn answer_now(&mut self, batch: Option<u64>, answer: Value) -> Option<Reaction> {
         if let Some(batch) = batch.and_then(|number| self.batches.get_mut(&number)) {
             batch.answers.push(answer);
             return None;
         }
-        Some(Act::Send(answer))
+        Some(Reaction::Send(answer))
     }
 
     fn request(
@@ -235,26 +235,26 @@ impl Connection {
         method: &str,
         params: &Map<String, Value>,
         batch: Option<u64>,
-    ) -> Option<Act> {
+    ) -> Option<Reaction> {
         if self.open.contains_key(&id) {
             // An answer with this id would be taken for the answer to the other request.
-            let error = invalid("the `id` is that of a request which is still open");
+            let error = invalid("a request with this `id` is still open");
             return self.answer_now(batch, message::answer(None, &Err(error)));
         }
         match self.judge(method, params, batch) {
             Ok(Judged::Answer(result)) => {
                 self.answer_now(batch, message::answer(Some(&id), &Ok(result)))
             }
-            Ok(Judged::Work(work)) if self.open.len() < limits::MCP_CALLS => {
+            Ok(Judged::ClientRequest(work)) if self.open.len() < limits::MCP_CALLS => {
                 if let Some(batch) = batch.and_then(|number| self.batches.get_mut(&number)) {
                     batch.open += 1;
                 }
                 self.open.insert(id.clone(), batch);
                 let token = params.get("_meta").map(|meta| &meta["progressToken"]);
                 let progress = token.filter(|token| token.is_string() || token.is_i64()).cloned();
-                Some(Act::Perform { id, work, progress })
+                Some(Reaction::Perform { id, work, progress })
             }
-            Ok(Judged::Work(_)) => {
+            Ok(Judged::ClientRequest(_)) => {
                 let message = format!("{} requests are open already", limits::MCP_CALLS);
                 let error = Err(RpcError::new(RpcError::BUSY, message));
                 self.answer_now(batch, message::answer(Some(&id), &error))
@@ -285,20 +285,24 @@ impl Connection {
             "initialize" => self.initialize(params).map(Judged::Answer),
             "tools/list" => {
                 no_cursor(params)?;
-                let tools: Vec<Value> = Tool::ALL.iter().map(|tool| tool.describe()).collect();
+                let describe = |tool: &Tool| tool.describe(&answer::schema());
+                let tools: Vec<Value> = Tool::ALL.iter().map(describe).collect();
                 Ok(Judged::Answer(json!({ "tools": tools })))
             }
-            "tools/call" => call(params).map(Judged::Work),
-            "resources/list" => no_cursor(params).map(|()| Judged::Work(Work::ListResources)),
+            "tools/call" => call(params).map(Judged::ClientRequest),
+            "resources/list" => {
+                no_cursor(params).map(|()| Judged::ClientRequest(ClientRequest::ListResources))
+            }
             "resources/templates/list" => {
                 no_cursor(params)?;
                 Ok(Judged::Answer(resource::templates()))
             }
             "resources/read" => {
                 let uri = params.get("uri").and_then(Value::as_str).ok_or_else(|| {
-                    RpcError::new(RpcError::INVALID_PARAMS, "`uri` is missing, or no text")
+                    RpcError::new(RpcError::INVALID_PARAMS, "`uri` must be a string")
                 })?;
-                Resource::read(uri).map(|resource| Judged::Work(Work::Read(resource)))
+                Resource::read(uri)
+                    .map(|resource| Judged::ClientRequest(ClientRequest::Read(resource)))
             }
             other => {
                 let other = ellipsis(&one_line(other), 100);
@@ -312,7 +316,7 @@ impl Connection {
             return Err(invalid("`initialize` was answered before"));
         }
         let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
-            let message = "`protocolVersion` is missing, or no text";
+            let message = "`protocolVersion` must be a string";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
         };
         let version =
@@ -338,22 +342,22 @@ impl Connection {
         }))
     }
 
-    fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Vec<Act> {
+    fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Vec<Reaction> {
         match method {
             "notifications/initialized" | "notifications/roots/list_changed"
                 if self.agreed.is_some_and(|agreed| agreed.has_roots)
                     && !self.waits_for_roots() =>
             {
-                let (_, request) = self.question(QuestionKind::Roots, "roots/list", json!({}));
-                vec![Act::Send(request)]
+                let (_, request) = self.question(ServerRequestKind::Roots, "roots/list", json!({}));
+                vec![Reaction::Send(request)]
             }
             "notifications/cancelled" => {
                 let Some(id) = params.get("requestId").and_then(Id::read) else {
                     return Vec::new();
                 };
                 let Some(batch) = self.open.remove(&id) else { return Vec::new() };
-                let mut acts = vec![Act::Cancel(id)];
-                acts.extend(self.deliver(batch, None).map(Act::Send));
+                let mut acts = vec![Reaction::Cancel(id)];
+                acts.extend(self.deliver(batch, None).map(Reaction::Send));
                 acts
             }
             // Whoever sends a notification does not want an answer, not even that it is unknown.
@@ -361,21 +365,26 @@ impl Connection {
         }
     }
 
-    fn question(&mut self, kind: QuestionKind, method: &str, params: Value) -> (Question, Value) {
+    fn question(
+        &mut self,
+        kind: ServerRequestKind,
+        method: &str,
+        params: Value,
+    ) -> (ServerRequest, Value) {
         self.count += 1;
-        let question = Question(self.count);
+        let question = ServerRequest(self.count);
         self.questions.insert(question, kind);
         (question, message::request(question.0, method, params))
     }
 
-    fn answered(&mut self, id: &Id, result: Result<Value, String>) -> Option<Act> {
+    fn answered(&mut self, id: &Id, result: Option<Value>) -> Option<Reaction> {
         let Id::Number(number) = id else { return None };
-        let question = Question(u64::try_from(*number).ok()?);
+        let question = ServerRequest(u64::try_from(*number).ok()?);
         let answer = match self.questions.remove(&question)? {
-            QuestionKind::Person => words(result.ok()),
-            QuestionKind::Roots => QuestionAnswer::Roots(roots(&result.unwrap_or_default())),
+            ServerRequestKind::Person => words(result),
+            ServerRequestKind::Roots => ClientAnswer::Roots(roots(&result.unwrap_or_default())),
         };
-        Some(Act::Answered(question, answer))
+        Some(Reaction::Answered(question, answer))
     }
 }
 
@@ -387,22 +396,24 @@ person, never by you: when a run waits at one, tell the person what it waits for
 
 enum Judged {
     Answer(Value),
-    Work(Work),
+    ClientRequest(ClientRequest),
 }
 
-fn refused(error: RpcError) -> Act {
-    Act::Send(message::answer(None, &Err(error)))
+fn refused(error: RpcError) -> Reaction {
+    Reaction::Send(message::answer(None, &Err(error)))
 }
 
 /// Everything fits on one page, so nobody got a cursor from us.
 fn no_cursor(params: &Map<String, Value>) -> Result<(), RpcError> {
     match params.get("cursor") {
         None | Some(Value::Null) => Ok(()),
-        Some(_) => Err(RpcError::new(RpcError::INVALID_PARAMS, "there is no such `cursor`")),
+        Some(_) => {
+            Err(RpcError::new(RpcError::INVALID_PARAMS, "unknown `cursor`; there is one page only"))
+        }
     }
 }
 
-fn call(params: &Map<String, Value>) -> Result<Work, RpcError> {
+fn call(params: &Map<String, Value>) -> Result<ClientRequest, RpcError> {
     let invalid = |message: String| RpcError::new(RpcError::INVALID_PARAMS, message);
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
     let Some(tool) = Tool::ALL.into_iter().find(|tool| tool.name() == name) else {
@@ -411,26 +422,26 @@ fn call(params: &Map<String, Value>) -> Result<Work, RpcError> {
     let asked = match params.get("arguments") {
         None | Some(Value::Null) => tool.read(&Map::new()),
         Some(Value::Object(arguments)) => tool.read(arguments),
-        Some(_) => return Err(invalid("`arguments` is not an object".to_owned())),
+        Some(_) => return Err(invalid("`arguments` must be an object".to_owned())),
     };
-    Ok(Work::Call(tool, asked))
+    Ok(ClientRequest::CallTool(tool, asked))
 }
 
 /// Declining a question and closing it say the same about what was asked: nothing.
-fn words(result: Option<Value>) -> QuestionAnswer {
+fn words(result: Option<Value>) -> ClientAnswer {
     let Some(result) = result.filter(|result| result["action"] == "accept") else {
-        return QuestionAnswer::Nobody;
+        return ClientAnswer::Nobody;
     };
     match &result["content"]["answer"] {
         Value::String(words) if words.len() <= limits::MCP_ANSWER_BYTES => {
-            QuestionAnswer::Words(one_line(words))
+            ClientAnswer::Words(one_line(words))
         }
-        Value::Null => QuestionAnswer::Words(String::new()),
+        Value::Null => ClientAnswer::Words(String::new()),
         Value::String(_)
         | Value::Bool(_)
         | Value::Number(_)
         | Value::Array(_)
-        | Value::Object(_) => QuestionAnswer::Nobody,
+        | Value::Object(_) => ClientAnswer::Nobody,
     }
 }
 

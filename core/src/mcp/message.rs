@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// What names a request.
+/// The `id` of a request of the client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// A whole number.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
@@ -31,16 +31,16 @@ impl Id {
 /// Why a request was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcError {
-    /// What sort of error, as JSON-RPC and the protocol number them.
+    /// The error code of JSON-RPC or of the protocol.
     pub code: i64,
     /// For people.
     pub message: String,
 }
 
 impl RpcError {
-    /// The line is no JSON.
+    /// The line is not JSON.
     pub const PARSE: i64 = -32700;
-    /// It is no request, or none that can be made now.
+    /// It is not a request, or not one that can be made now.
     pub const INVALID_REQUEST: i64 = -32600;
     /// There is no such method.
     pub const NO_METHOD: i64 = -32601;
@@ -51,7 +51,7 @@ impl RpcError {
     /// Too much is open already.
     pub const BUSY: i64 = -32000;
 
-    /// An error of that code about which `message` tells people.
+    /// An error of that code; `message` is for people.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
     }
@@ -59,7 +59,7 @@ impl RpcError {
 
 /// A message of the client.
 #[derive(Debug, PartialEq)]
-pub(super) enum Message {
+pub(super) enum Incoming {
     Request {
         id: Id,
         method: String,
@@ -69,10 +69,10 @@ pub(super) enum Message {
         method: String,
         params: Map<String, Value>,
     },
-    /// `Err`: the client's own error.
+    /// Without a result: an error of the client.
     Response {
         id: Id,
-        result: Result<Value, String>,
+        result: Option<Value>,
     },
 }
 
@@ -81,53 +81,48 @@ pub(super) enum Message {
 /// # Errors
 ///
 /// The error to answer with, and to whom.
-pub(super) fn read(value: Value) -> Result<Message, (Option<Id>, RpcError)> {
+pub(super) fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
     let Value::Object(mut members) = value else {
-        return Err((None, invalid("a message is an object")));
+        return Err((None, invalid("a message must be an object")));
     };
     let id = match members.get("id") {
         None => None,
         Some(value) => match Id::read(value) {
             Some(id) => Some(id),
-            None => return Err((None, invalid("an `id` is a text or a whole number"))),
+            None => return Err((None, invalid("`id` must be a string or an integer"))),
         },
     };
     if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err((id, invalid("`jsonrpc` is not `2.0`")));
+        return Err((id, invalid("`jsonrpc` must be `2.0`")));
     }
     let method = match members.remove("method") {
         Some(Value::String(method)) => method,
-        Some(_) => return Err((id, invalid("a `method` is a text"))),
+        Some(_) => return Err((id, invalid("`method` must be a string"))),
         None => return response(id, &mut members),
     };
     let params = match members.remove("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
-            let error = RpcError::new(RpcError::INVALID_PARAMS, "`params` is not an object");
+            let error = RpcError::new(RpcError::INVALID_PARAMS, "`params` must be an object");
             return Err((id, error));
         }
     };
     Ok(match id {
-        Some(id) => Message::Request { id, method, params },
-        None => Message::Notification { method, params },
+        Some(id) => Incoming::Request { id, method, params },
+        None => Incoming::Notification { method, params },
     })
 }
 
 fn response(
     id: Option<Id>,
     members: &mut Map<String, Value>,
-) -> Result<Message, (Option<Id>, RpcError)> {
-    let id = id.ok_or((None, invalid("a message has a `method`, or it answers an `id`")))?;
-    let result = match (members.remove("result"), members.remove("error")) {
-        (Some(result), None) => Ok(result),
-        (None, Some(error)) => {
-            Err(error["message"].as_str().unwrap_or("an error without a message").to_owned())
-        }
-        // Answering an answer would never end.
-        (Some(_), Some(_)) | (None, None) => Err("neither result nor error".to_owned()),
-    };
-    Ok(Message::Response { id, result })
+) -> Result<Incoming, (Option<Id>, RpcError)> {
+    let id =
+        id.ok_or((None, invalid("a message needs a `method`, or the `id` that it answers")))?;
+    // What is neither a result nor an error is not objected to: answering an answer would never end.
+    let result = members.remove("result").filter(|_| !members.contains_key("error"));
+    Ok(Incoming::Response { id, result })
 }
 
 pub(super) fn invalid(message: &str) -> RpcError {

@@ -9,28 +9,28 @@ use crate::text::{ellipsis, one_line};
 
 const SCHEME: &str = "onloop://runs/";
 
-/// Something to read.
+/// A document of a run that clients can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// Of which run.
+    /// The run.
     pub run_id: String,
-    /// What of it.
+    /// Which of its documents.
     pub kind: ResourceKind,
 }
 
-/// What of a run.
+/// A document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceKind {
-    /// Everything that is known about it.
+    /// Its record, as JSON.
     Record,
-    /// The same for people.
+    /// Its report, as Markdown.
     Report,
 }
 
 impl ResourceKind {
     const ALL: [ResourceKind; 2] = [ResourceKind::Report, ResourceKind::Record];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             ResourceKind::Record => "record",
             ResourceKind::Report => "report",
@@ -48,11 +48,11 @@ impl ResourceKind {
 impl Resource {
     /// # Errors
     ///
-    /// When it is no address of ours.
+    /// When it is not an address of a resource of ours.
     pub(super) fn read(uri: &str) -> Result<Resource, RpcError> {
         let found = uri.strip_prefix(SCHEME).and_then(|rest| {
             let (run_id, word) = rest.split_once('/')?;
-            let kind = ResourceKind::ALL.into_iter().find(|kind| kind.word() == word)?;
+            let kind = ResourceKind::ALL.into_iter().find(|kind| kind.as_str() == word)?;
             is_run_id(run_id).then(|| Resource { run_id: run_id.to_owned(), kind })
         });
         found.ok_or_else(|| {
@@ -66,7 +66,7 @@ impl Resource {
     }
 
     fn uri(&self) -> String {
-        format!("{SCHEME}{}/{}", self.run_id, self.kind.word())
+        format!("{SCHEME}{}/{}", self.run_id, self.kind.as_str())
     }
 
     /// The answer where it is larger than [`limits::MCP_RESOURCE_BYTES`].
@@ -91,7 +91,7 @@ impl Resource {
 /// What `resources/templates/list` answers.
 pub(super) fn templates() -> Value {
     let template = |kind: ResourceKind| {
-        let word = kind.word();
+        let word = kind.as_str();
         json!({
             "uriTemplate": format!("{SCHEME}{{run_id}}/{word}"),
             "name": word,
@@ -106,13 +106,13 @@ pub(super) fn templates() -> Value {
 pub fn listed(runs: &Value) -> Value {
     let ids = runs.as_array().into_iter().flatten().filter_map(|run| {
         let id = run["run_id"].as_str()?;
-        // One that cannot be read is no resource; `status` tells about it.
+        // One that cannot be read is not a resource; `status` says why.
         run.get("error").is_none().then(|| (id, run["status"].as_str().unwrap_or_default()))
     });
     let resources = ids.take(limits::MCP_RUNS_LISTED).flat_map(|(id, status)| {
         ResourceKind::ALL.map(|kind| {
             let resource = Resource { run_id: id.to_owned(), kind };
-            let word = kind.word();
+            let word = kind.as_str();
             json!({
                 "uri": resource.uri(),
                 "name": format!("{id}/{word}"),

@@ -15,7 +15,7 @@ use crate::effect::{
     Exit, Failure, FailureKind, Io, Outcome, ProcessSpec, ProcessStatus, Request, Turn,
 };
 use crate::limits;
-use crate::mcp::{Act, Connection, Id, Question, QuestionAnswer, Work};
+use crate::mcp::{ClientAnswer, ClientRequest, Connection, Id, Reaction, ServerRequest};
 use folders::Folders;
 use job::{Job, State};
 
@@ -30,7 +30,7 @@ pub async fn mcp(io: &Io) -> Exit {
     }
     // Hosts listen to signals from the first request that waits on. A run must be paused by one
     // before it has started a process, too.
-    if io.sleep(0).await.is_err_and(|failure| failure.kind == FailureKind::Interrupted) {
+    if io.sleep(0).await.is_err_and(|failure| failure.is_interrupted()) {
         return Exit::Interrupted;
     }
     let server = Server {
@@ -93,7 +93,7 @@ impl Server {
                     // What came with the end of that line has been read already.
                     wait_ms = Some(0);
                 }
-                Err(failure) if failure.kind == FailureKind::Interrupted => {
+                Err(failure) if failure.is_interrupted() => {
                     return self.close(Exit::Interrupted).await;
                 }
                 Ok(_) => return self.close(Exit::Bug).await,
@@ -115,18 +115,18 @@ impl Server {
         }
     }
 
-    async fn act(&mut self, act: Act) {
+    async fn act(&mut self, act: Reaction) {
         match act {
-            Act::Send(message) => self.send(&message).await,
-            Act::Perform { id, work, progress } => {
+            Reaction::Send(message) => self.send(&message).await,
+            Reaction::Perform { id, work, progress } => {
                 self.begun += 1;
                 self.jobs.push(Job::new(id, self.begun, progress, work));
                 if !self.connection.waits_for_roots() {
                     self.begin_waiting().await;
                 }
             }
-            Act::Cancel(id) => self.cancel(&id).await,
-            Act::Answered(question, answer) => self.answered(question, answer).await,
+            Reaction::Cancel(id) => self.cancel(&id).await,
+            Reaction::Answered(question, answer) => self.answered(question, answer).await,
         }
     }
 
@@ -134,8 +134,8 @@ impl Server {
         self.io.result(format!("{message}\n")).await;
     }
 
-    async fn answered(&mut self, question: Question, answer: QuestionAnswer) {
-        if let QuestionAnswer::Roots(uris) = answer {
+    async fn answered(&mut self, question: ServerRequest, answer: ClientAnswer) {
+        if let ClientAnswer::Roots(uris) = answer {
             self.folders.set_roots(&self.io, &uris).await;
             return self.begin_waiting().await;
         }
@@ -154,20 +154,19 @@ impl Server {
     async fn begin_waiting(&mut self) {
         for at in 0..self.jobs.len() {
             let Some(work) = self.jobs[at].take_work() else { continue };
-            let wanted = match &work {
-                Work::Call(_, Err(why)) => Err(why.clone()),
-                Work::Call(_, Ok(asked)) => Ok(asked.directory.clone()),
-                Work::ListResources | Work::Read(_) => Ok(None),
+            let directory = match &work {
+                ClientRequest::CallTool(_, Err(why)) => {
+                    self.jobs[at].refuse(&why.to_string());
+                    continue;
+                }
+                ClientRequest::CallTool(_, Ok(call)) => call.directory.as_deref(),
+                ClientRequest::ListResources | ClientRequest::Read(_) => None,
             };
-            let folder = match wanted {
-                Ok(wanted) => self.folders.find(&self.io, wanted.as_deref()).await,
-                Err(why) => Err(why),
-            };
-            match folder {
+            match self.folders.find(&self.io, directory).await {
                 Ok(folder) => {
                     self.jobs[at].begin(&self.io, work, folder, self.connection.elicits());
                 }
-                Err(why) => self.jobs[at].refuse(&why),
+                Err(why) => self.jobs[at].refuse(&why.to_string()),
             }
         }
     }
@@ -323,7 +322,7 @@ impl Server {
         let was_interrupted = match &outcome {
             Ok(Outcome::Process(end)) => end.status == ProcessStatus::Interrupted,
             Ok(_) => false,
-            Err(failure) => failure.kind == FailureKind::Interrupted,
+            Err(failure) => failure.is_interrupted(),
         };
         self.jobs[at].has_process = false;
         self.jobs[at].reply(self.io.now(), outcome);

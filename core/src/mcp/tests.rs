@@ -47,29 +47,33 @@ fn message(said: &str) -> String {
     }
 }
 
-fn shown(act: &Act) -> String {
+fn shown(act: &Reaction) -> String {
     match act {
-        Act::Send(Value::Array(answers)) => {
+        Reaction::Send(Value::Array(answers)) => {
             let answers: Vec<String> = answers.iter().map(shown_message).collect();
             format!("[{}]", answers.join("; "))
         }
-        Act::Send(message) => shown_message(message),
-        Act::Perform { id, work, progress } => {
+        Reaction::Send(message) => shown_message(message),
+        Reaction::Perform { id, work, progress } => {
             let progress = progress.as_ref().map_or(String::new(), |token| format!(" ({token})"));
             let work = match work {
-                Work::Call(tool, Ok(asked)) => {
-                    let call = format!("{:?}", asked.call);
+                ClientRequest::CallTool(tool, Ok(asked)) => {
+                    let call = format!("{:?}", asked.program);
                     let program = call.split('(').next().unwrap_or_default();
                     format!("{} by {program} in {:?}", tool.name(), asked.directory)
                 }
-                Work::Call(tool, Err(why)) => format!("{}: {why}", tool.name()),
-                Work::ListResources => "list".to_owned(),
-                Work::Read(resource) => format!("{:?} of {}", resource.kind, resource.run_id),
+                ClientRequest::CallTool(tool, Err(why)) => format!("{}: {why}", tool.name()),
+                ClientRequest::ListResources => "list".to_owned(),
+                ClientRequest::Read(resource) => {
+                    format!("{:?} of {}", resource.kind, resource.run_id)
+                }
             };
             format!("perform {} {work}{progress}", id.to_value())
         }
-        Act::Cancel(id) => format!("cancel {}", id.to_value()),
-        Act::Answered(Question(number), answer) => format!("answered {number} {answer:?}"),
+        Reaction::Cancel(id) => format!("cancel {}", id.to_value()),
+        Reaction::Answered(ServerRequest(number), answer) => {
+            format!("answered {number} {answer:?}")
+        }
     }
 }
 
@@ -99,23 +103,23 @@ fn what_is_no_request_is_refused_and_answered_where_somebody_asked() {
 > {"a":1,"a":2}
 < error null -32700 the message cannot be read: `a` is given twice at line 1 column 13
 > 7
-< error null -32600 a message is an object
+< error null -32600 a message must be an object
 > []
-< error null -32600 several messages at once are part of version 2025-03-26 only
+< error null -32600 batches are part of version 2025-03-26 only
 > {}
-< error null -32600 `jsonrpc` is not `2.0`
+< error null -32600 `jsonrpc` must be `2.0`
 > {"jsonrpc":"2.0"}
-< error null -32600 a message has a `method`, or it answers an `id`
+< error null -32600 a message needs a `method`, or the `id` that it answers
 > {"jsonrpc":"1.0","id":1,"method":"ping"}
-< error 1 -32600 `jsonrpc` is not `2.0`
+< error 1 -32600 `jsonrpc` must be `2.0`
 > {"jsonrpc":"2.0","id":null,"method":"ping"}
-< error null -32600 an `id` is a text or a whole number
+< error null -32600 `id` must be a string or an integer
 > {"jsonrpc":"2.0","id":1.5,"method":"ping"}
-< error null -32600 an `id` is a text or a whole number
+< error null -32600 `id` must be a string or an integer
 > {"jsonrpc":"2.0","id":1,"method":7}
-< error 1 -32600 a `method` is a text
+< error 1 -32600 `method` must be a string
 > {"jsonrpc":"2.0","id":1,"method":"ping","params":[]}
-< error 1 -32602 `params` is not an object
+< error 1 -32602 `params` must be an object
 > {"jsonrpc":"2.0","id":"a","method":"ping"}
 < result "a"
 > {"jsonrpc":"2.0","id":9,"result":{}}
@@ -124,9 +128,9 @@ fn what_is_no_request_is_refused_and_answered_where_somebody_asked() {
 "#,
     );
     let deep = "[".repeat(100_000);
-    assert!(matches!(&Connection::default().receive(deep.as_bytes())[..], [Act::Send(_)]));
+    assert!(matches!(&Connection::default().receive(deep.as_bytes())[..], [Reaction::Send(_)]));
     let bytes = [0xff, b'{'];
-    assert!(matches!(&Connection::default().receive(&bytes)[..], [Act::Send(_)]));
+    assert!(matches!(&Connection::default().receive(&bytes)[..], [Reaction::Send(_)]));
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn first_comes_the_agreement() {
 > 3 ping {}
 < result 3
 > 4 initialize {}
-< error 4 -32602 `protocolVersion` is missing, or no text
+< error 4 -32602 `protocolVersion` must be a string
 > 5 initialize {"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}
 < result 5
 > 6 initialize {"protocolVersion":"2025-11-25"}
@@ -177,7 +181,7 @@ fn first_comes_the_agreement() {
     for (wanted, expected) in table {
         let line = message(&format!("1 initialize {{\"protocolVersion\":\"{wanted}\"}}"));
         let acts = Connection::default().receive(line.as_bytes());
-        let [Act::Send(answer)] = &acts[..] else { panic!("{acts:?}") };
+        let [Reaction::Send(answer)] = &acts[..] else { panic!("{acts:?}") };
         assert_eq!(answer["result"]["protocolVersion"], expected);
     }
 }
@@ -229,12 +233,12 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
     for (result, expected) in answers {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{result}}}"#);
         let acts = connection.receive(line.as_bytes());
-        let [Act::Answered(_, answer)] = &acts[..] else { panic!("{acts:?}") };
+        let [Reaction::Answered(_, answer)] = &acts[..] else { panic!("{acts:?}") };
         assert_eq!(format!("{answer:?}"), expected, "{result}");
         number = connection.ask("Go on?", &[]).0.0;
     }
-    assert!(connection.withdraw(Question(number)).is_some());
-    assert!(connection.withdraw(Question(number)).is_none());
+    assert!(connection.withdraw(ServerRequest(number)).is_some());
+    assert!(connection.withdraw(ServerRequest(number)).is_none());
 }
 
 #[test]
@@ -245,7 +249,7 @@ fn calls_are_checked_before_anything_happens() {
 > 1 tools/call {"name":"drop"}
 < error 1 -32602 there is no tool `drop`
 > 2 tools/call {"name":"status","arguments":[]}
-< error 2 -32602 `arguments` is not an object
+< error 2 -32602 `arguments` must be an object
 > 3 tools/call {"name":"status"}
 < perform 3 status by Status in None
 > 4 tools/call {"name":"status","arguments":{"json":true}}
@@ -261,7 +265,7 @@ fn calls_are_checked_before_anything_happens() {
 > 9 tools/call {"name":"run","arguments":{"agent_command":"rm -rf /"}}
 < perform 9 run: there is no argument `agent_command`; expected `file`, `run_id`, `agent`, `mode`, `branch`, `fresh`, `review`, `agent_timeout`, `verify_timeout`, `directory`
 > 10 tools/call {"name":"run","arguments":{"run_id":"x","fresh":true}}
-< perform 10 run: `fresh` is for a new run; `run_id` goes on with one
+< perform 10 run: `fresh` is for a new run; with `run_id` an existing one is resumed
 > 11 tools/call {"name":"run","arguments":{"run_id":"x","directory":"a"},"_meta":{"progressToken":"p"}}
 < perform 11 run by Resume in Some("a") ("p")
 > 12 tools/call {"name":"permit_explain","arguments":{"command":"ls","tool":"Bash"}}
@@ -269,9 +273,9 @@ fn calls_are_checked_before_anything_happens() {
 > 13 tools/call {"name":"permit_explain","arguments":{"tool":"Bash","input":{"command":"ls"}}}
 < perform 13 permit_explain by Explain in None
 > 14 tools/call {"name":"lint","arguments":{"files":["a",""]}}
-< perform 14 lint: the argument `files` is `["a",""]`, expected a list of at most 100 texts
+< perform 14 lint: the argument `files` is `["a",""]`, expected an array of at most 100 strings
 > 15 tools/call {"name":"report","arguments":{"run_id":"a\u0000"}}
-< perform 15 report: the argument `run_id` is `"a\u0000"`, expected a text of 1 to 1024 characters
+< perform 15 report: the argument `run_id` is `"a\u0000"`, expected a string of 1 to 1024 characters
 "#
     ));
 }
@@ -284,7 +288,7 @@ fn resources_have_addresses() {
 > 1 resources/list {}
 < perform 1 list
 > 2 resources/list {"cursor":"x"}
-< error 2 -32602 there is no such `cursor`
+< error 2 -32602 unknown `cursor`; there is one page only
 > 3 resources/templates/list {}
 < result 3
 > 4 resources/read {"uri":"onloop://runs/demo-20260320T212315Z/report"}
@@ -294,7 +298,7 @@ fn resources_have_addresses() {
 > 6 resources/read {"uri":"onloop://runs/../../etc/record"}
 < error 6 -32002 there is no resource `onloop://runs/../../etc/record`; expected `onloop://runs/RUN_ID/report` or `onloop://runs/RUN_ID/record`
 > 7 resources/read {}
-< error 7 -32602 `uri` is missing, or no text
+< error 7 -32602 `uri` must be a string
 "#
     ));
 }
@@ -307,7 +311,7 @@ fn an_open_request_keeps_its_id_until_it_is_cancelled() {
 > 1 tools/call {"name":"status"}
 < perform 1 status by Status in None
 > 1 ping {}
-< error null -32600 the `id` is that of a request which is still open
+< error null -32600 a request with this `id` is still open
 > - notifications/cancelled {"requestId":2}
 > - notifications/cancelled {}
 > - notifications/cancelled {"requestId":1}
@@ -324,7 +328,7 @@ fn an_open_request_keeps_its_id_until_it_is_cancelled() {
     for id in 0..100 {
         let line = message(&format!("{id} tools/call {{\"name\":\"next\"}}"));
         let acts = connection.receive(line.as_bytes());
-        let is_taken = matches!(acts[..], [Act::Perform { .. }]);
+        let is_taken = matches!(acts[..], [Reaction::Perform { .. }]);
         assert_eq!(is_taken, id < crate::limits::MCP_CALLS as i64, "{acts:?}");
     }
     assert!(connection.finish(&Id::Number(3), &Ok(json!({}))).is_some());
@@ -346,8 +350,8 @@ fn a_batch_is_answered_as_one_when_all_of_it_is_done() {
     };
     assert_eq!(
         receive(batch(&["1 ping {}", "- notifications/what {}", "2 what {}", "7"])),
-        ["[result 1; error 2 -32601 there is no method `what`; error null -32600 a message is \
-             an object]"]
+        ["[result 1; error 2 -32601 there is no method `what`; error null -32600 a message \
+             must be an object]"]
     );
     assert!(receive(batch(&["- notifications/what {}"])).is_empty());
     assert_eq!(receive("[]".to_owned()), ["error null -32600 a batch has 1 to 100 messages"]);
@@ -362,13 +366,13 @@ fn a_batch_is_answered_as_one_when_all_of_it_is_done() {
     );
     assert_eq!(receive(message(r#"- notifications/cancelled {"requestId":4}"#)), ["cancel 4"]);
     let answer = connection.finish(&Id::Number(6), &Ok(json!({}))).unwrap();
-    assert_eq!(shown(&Act::Send(answer)), "[result 5; result 6]");
+    assert_eq!(shown(&Reaction::Send(answer)), "[result 5; result 6]");
 }
 
 #[test]
 fn every_tool_describes_itself_within_bounds() {
     for tool in Tool::ALL {
-        let described = tool.describe();
+        let described = tool.describe(&answer::schema());
         let schema = &described["inputSchema"];
         assert_eq!(schema["additionalProperties"], false);
         assert!(schema["properties"]["directory"].is_object());

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::agent::PRESETS;
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
@@ -13,10 +14,10 @@ use crate::verb::{
     RunArgs, StatusArgs, StepAction, StepArgs,
 };
 
-/// A tool.
+/// A tool, named after the verb behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// Run a workflow, or go on with a run.
+    /// Run a workflow, or resume a run.
     Run,
     /// Look at runs.
     Status,
@@ -34,19 +35,19 @@ pub enum Tool {
     Report,
 }
 
-/// What a call wants: which program, and where.
+/// A call whose input was checked.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// The folder to work in, absolute or below the client's.
+pub struct ToolCall {
+    /// The folder to work in, absolute or relative to the client's first.
     pub directory: Option<String>,
-    /// The program.
-    pub call: Call,
+    /// The program that answers it.
+    pub program: ToolProgram,
 }
 
 /// A program and its arguments.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a call is moved once")]
-pub enum Call {
+pub enum ToolProgram {
     /// `onloop run`.
     Run(RunArgs),
     /// `onloop resume`.
@@ -57,7 +58,7 @@ pub enum Call {
     Next(NextArgs),
     /// `onloop step`.
     Step(StepArgs),
-    /// `onloop gate`, for a caller who is no person.
+    /// `onloop gate`, for a caller who is not a person.
     Gate(GateArgs),
     /// `onloop lint`.
     Lint(LintArgs),
@@ -65,6 +66,56 @@ pub enum Call {
     Explain(ExplainArgs),
     /// `onloop report`.
     Report(ReportArgs),
+}
+
+/// Why the input of a call is refused; for the model that wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputError {
+    /// The tool has no such argument.
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The tool.
+        tool: Tool,
+    },
+    /// An argument that must be given.
+    Missing(&'static str),
+    /// An argument of another type, or out of its bounds.
+    Invalid {
+        /// Its name.
+        name: &'static str,
+        /// Its value as JSON.
+        found: String,
+        /// What fits.
+        expected: String,
+    },
+    /// An argument that only fits where no run is named.
+    ForNewRuns(&'static str),
+    /// `permit_explain` takes one of the two.
+    CommandOrTool,
+}
+
+impl std::fmt::Display for InputError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            InputError::Unknown { name, tool } => {
+                let name = ellipsis(&one_line(name), 100);
+                let names: Vec<&str> = tool.parameter_names().map(|(name, _)| name).collect();
+                write!(f, "there is no argument `{name}`; expected `{}`", names.join("`, `"))
+            }
+            InputError::Missing(name) => write!(f, "the argument `{name}` is missing"),
+            InputError::Invalid { name, found, expected } => {
+                let found = ellipsis(&one_line(found), 100);
+                write!(f, "the argument `{name}` is `{found}`, expected {expected}")
+            }
+            InputError::ForNewRuns(name) => {
+                write!(f, "`{name}` is for a new run; with `run_id` an existing one is resumed")
+            }
+            InputError::CommandOrTool => {
+                f.write_str("expected either `command`, or `tool` and `input`")
+            }
+        }
+    }
 }
 
 /// A parameter of a tool: its schema and its check are made from it.
@@ -77,7 +128,7 @@ struct Parameter {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A text of at most so many characters.
+    /// A string of at most so many characters.
     Text(usize),
     /// One of these.
     Choice(&'static [&'static str]),
@@ -85,7 +136,7 @@ enum Kind {
     /// Number of a step.
     Step,
     Object,
-    /// Texts.
+    /// An array of strings.
     List,
 }
 
@@ -106,9 +157,22 @@ const DIRECTORY: Parameter = optional(
     WORD,
     "Folder to work in, inside the client's folders; left out: the project",
 );
-const AGENTS: &[&str] = &["claude", "codex", "opencode", "cursor", "gemini", "copilot", "script"];
+const AGENTS: &[&str] = &agents::<{ PRESETS.len() + 1 }>();
+/// Those that can review.
+const REVIEWERS: &[&str] = &agents::<{ PRESETS.len() }>();
 const MODES: [IsolationMode; 4] =
     [IsolationMode::Worktree, IsolationMode::Branch, IsolationMode::Host, IsolationMode::None];
+
+/// The known agents, with `script` behind them where there is room.
+const fn agents<const COUNT: usize>() -> [&'static str; COUNT] {
+    let mut names = ["script"; COUNT];
+    let mut at = 0;
+    while at < PRESETS.len() {
+        names[at] = PRESETS[at].name;
+        at += 1;
+    }
+    names
+}
 
 const RUN: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
@@ -126,11 +190,10 @@ const RUN: &[Parameter] = &[
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
     optional("fresh", Kind::Flag, "Begin anew although an unfinished run of the file exists"),
-    optional("review", Kind::Choice(AGENTS_THAT_READ), "Agent that reviews the work"),
+    optional("review", Kind::Choice(REVIEWERS), "Agent that reviews the work"),
     optional("agent_timeout", WORD, "Longest time for one attempt, such as 20m or 1h30m"),
     optional("verify_timeout", WORD, "Longest time for one verification command"),
 ];
-const AGENTS_THAT_READ: &[&str] = &["claude", "codex", "opencode", "cursor", "gemini", "copilot"];
 const STATUS: &[Parameter] = &[
     optional("run_id", WORD, "Show this run in detail; left out: a list"),
     optional("all", Kind::Flag, "List finished runs as well"),
@@ -190,7 +253,7 @@ impl Tool {
         }
     }
 
-    /// Its name for people.
+    /// What clients show to people.
     fn title(self) -> &'static str {
         match self {
             Tool::Run => "Run a workflow",
@@ -204,7 +267,7 @@ impl Tool {
         }
     }
 
-    /// What it does, for models.
+    /// What it does and when to use it, for models.
     pub fn description(self) -> &'static str {
         match self {
             Tool::Run => {
@@ -286,8 +349,8 @@ impl Tool {
         self.all_parameters().map(|parameter| (parameter.name, parameter.needed))
     }
 
-    /// What `tools/list` says of it.
-    pub(super) fn describe(self) -> Value {
+    /// Its entry in `tools/list`; all tools answer in the same form.
+    pub(super) fn describe(self, output_schema: &Value) -> Value {
         let mut properties = Map::new();
         for parameter in self.all_parameters() {
             properties.insert(parameter.name.to_owned(), parameter.schema());
@@ -309,7 +372,7 @@ impl Tool {
             "title": self.title(),
             "description": self.description(),
             "inputSchema": input,
-            "outputSchema": super::answer::schema(),
+            "outputSchema": output_schema,
             "annotations": {
                 "title": self.title(),
                 "readOnlyHint": read_only,
@@ -320,44 +383,38 @@ impl Tool {
         })
     }
 
-    /// Takes the input of a call.
+    /// Checks the input of a call.
     ///
     /// # Errors
     ///
-    /// What was found and what was expected.
-    pub(super) fn read(self, given: &Map<String, Value>) -> Result<Asked, String> {
+    /// The first argument that does not fit.
+    pub(super) fn read(self, given: &Map<String, Value>) -> Result<ToolCall, InputError> {
         for name in given.keys() {
             if !self.all_parameters().any(|parameter| parameter.name == name) {
-                let names: Vec<String> =
-                    self.all_parameters().map(|known| format!("`{}`", known.name)).collect();
-                let name = ellipsis(&one_line(name), 100);
-                let names = names.join(", ");
-                return Err(format!("there is no argument `{name}`; expected {names}"));
+                return Err(InputError::Unknown { name: name.clone(), tool: self });
             }
         }
         for parameter in self.all_parameters() {
             match given.get(parameter.name) {
-                None if parameter.needed => {
-                    return Err(format!("the argument `{}` is missing", parameter.name));
-                }
+                None if parameter.needed => return Err(InputError::Missing(parameter.name)),
                 None => {}
                 Some(value) => parameter.check(value)?,
             }
         }
         let given = Given(given);
-        Ok(Asked { directory: given.text("directory"), call: self.call(&given)? })
+        Ok(ToolCall { directory: given.text("directory"), program: self.program(&given)? })
     }
 
-    fn call(self, given: &Given<'_>) -> Result<Call, String> {
+    fn program(self, given: &Given<'_>) -> Result<ToolProgram, InputError> {
         Ok(match self {
             Tool::Run => return run(given),
-            Tool::Status => Call::Status(StatusArgs {
+            Tool::Status => ToolProgram::Status(StatusArgs {
                 run_id: given.text("run_id"),
                 all: given.flag("all"),
                 json: true,
             }),
-            Tool::Next => Call::Next(NextArgs { run_id: given.text("run_id"), json: true }),
-            Tool::Step => Call::Step(StepArgs {
+            Tool::Next => ToolProgram::Next(NextArgs { run_id: given.text("run_id"), json: true }),
+            Tool::Step => ToolProgram::Step(StepArgs {
                 step: given.step(),
                 action: match given.text("action").as_deref() {
                     Some("start") => StepAction::Start,
@@ -368,7 +425,7 @@ impl Tool {
                 reason: given.text("reason"),
                 run_id: given.text("run_id"),
             }),
-            Tool::Gate => Call::Gate(GateArgs {
+            Tool::Gate => ToolProgram::Gate(GateArgs {
                 step: given.step(),
                 decision: match given.text("decision").as_deref() {
                     Some("approved") => DecisionWord::Approved,
@@ -377,7 +434,7 @@ impl Tool {
                 mode: ModeWord::Auto,
                 run_id: given.text("run_id"),
             }),
-            Tool::Lint => Call::Lint(LintArgs {
+            Tool::Lint => ToolProgram::Lint(LintArgs {
                 files: given.list("files"),
                 format: LintFormat::Json,
                 fix: false,
@@ -385,13 +442,13 @@ impl Tool {
             }),
             Tool::PermitExplain => return explain(given),
             Tool::Report => {
-                Call::Report(ReportArgs { run_id: given.text("run_id").unwrap_or_default() })
+                ToolProgram::Report(ReportArgs { run_id: given.text("run_id").unwrap_or_default() })
             }
         })
     }
 }
 
-fn run(given: &Given<'_>) -> Result<Call, String> {
+fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
     let conduct = ConductArgs {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
@@ -402,7 +459,7 @@ fn run(given: &Given<'_>) -> Result<Call, String> {
     };
     let Some(id) = given.text("run_id") else {
         let mode = given.text("mode");
-        return Ok(Call::Run(RunArgs {
+        return Ok(ToolProgram::Run(RunArgs {
             file: given.text("file"),
             conduct,
             mode: MODES.into_iter().find(|known| Some(known.as_str()) == mode.as_deref()),
@@ -414,13 +471,13 @@ fn run(given: &Given<'_>) -> Result<Call, String> {
     };
     for name in ["file", "mode", "branch", "fresh", "review"] {
         if given.0.contains_key(name) {
-            return Err(format!("`{name}` is for a new run; `run_id` goes on with one"));
+            return Err(InputError::ForNewRuns(name));
         }
     }
-    Ok(Call::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
+    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
 }
 
-fn explain(given: &Given<'_>) -> Result<Call, String> {
+fn explain(given: &Given<'_>) -> Result<ToolProgram, InputError> {
     let (tool_or_line, input) = match (given.text("command"), given.text("tool")) {
         (Some(line), None) if !given.0.contains_key("input") => (line, None),
         (None, Some(tool)) => {
@@ -428,10 +485,16 @@ fn explain(given: &Given<'_>) -> Result<Call, String> {
             (tool, Some(input.to_string()))
         }
         (Some(_) | None, Some(_) | None) => {
-            return Err("expected either `command`, or `tool` and `input`".to_owned());
+            return Err(InputError::CommandOrTool);
         }
     };
-    Ok(Call::Explain(ExplainArgs { tool_or_line, input, json: true, workflow: None, branch: None }))
+    Ok(ToolProgram::Explain(ExplainArgs {
+        tool_or_line,
+        input,
+        json: true,
+        workflow: None,
+        branch: None,
+    }))
 }
 
 impl Parameter {
@@ -457,10 +520,10 @@ impl Parameter {
         }
     }
 
-    fn check(&self, value: &Value) -> Result<(), String> {
+    fn check(&self, value: &Value) -> Result<(), InputError> {
         let expected = match self.kind {
             Kind::Text(most) if is_text(value, most) => return Ok(()),
-            Kind::Text(most) => format!("a text of 1 to {most} characters"),
+            Kind::Text(most) => format!("a string of 1 to {most} characters"),
             Kind::Choice(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {
                 return Ok(());
             }
@@ -483,16 +546,15 @@ impl Parameter {
                 {
                     return Ok(());
                 }
-                Some(_) | None => format!("a list of at most {} texts", limits::MCP_LIST_ITEMS),
+                Some(_) | None => format!("an array of at most {} strings", limits::MCP_LIST_ITEMS),
             },
         };
-        let found = ellipsis(&one_line(&value.to_string()), 100);
-        Err(format!("the argument `{}` is `{found}`, expected {expected}", self.name))
+        Err(InputError::Invalid { name: self.name, found: value.to_string(), expected })
     }
 }
 
 fn is_text(value: &Value, most_chars: usize) -> bool {
-    // A NUL ends texts where the operating system reads them.
+    // The operating system reads strings up to a NUL.
     value.as_str().is_some_and(|text| {
         !text.is_empty() && !text.contains('\0') && text.chars().count() <= most_chars
     })

@@ -14,7 +14,8 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use parse::parse;
+use super::spans::{line_start, newline_of, spliced};
+pub(crate) use parse::{ParseError, parse};
 
 /// A value and where it stands.
 #[derive(Debug)]
@@ -104,10 +105,10 @@ pub(crate) fn append(text: &str, path: &[usize], key: Option<&str>, value: &Valu
             let indent = format!("{line_indent}{}", style.unit);
             let entry = style.entry(key, value, &indent);
             let added = format!("{nl}{indent}{entry}{nl}{line_indent}", nl = style.newline);
-            return spliced(text, &[(inside..inside, &added)]);
+            return spliced(text, vec![(inside..inside, added)]);
         }
         let entry = style.entry(key, value, line_indent);
-        return spliced(text, &[(inside..inside, &entry)]);
+        return spliced(text, vec![(inside..inside, entry)]);
     };
     let own_line = line_start(text, last.start);
     let indent = match text[own_line..last.start].trim_matches([' ', '\t']).is_empty() {
@@ -118,14 +119,14 @@ pub(crate) fn append(text: &str, path: &[usize], key: Option<&str>, value: &Valu
     let nl = style.newline;
     match last.comma {
         Some(comma) => {
-            let place = behind_remarks(text, comma + 1);
-            spliced(text, &[(place..place, &format!("{nl}{indent}{entry},"))])
+            let place = behind_comments(text, comma + 1);
+            spliced(text, vec![(place..place, format!("{nl}{indent}{entry},"))])
         }
         None => {
             let end = last.value.span.end;
-            let place = behind_remarks(text, end);
+            let place = behind_comments(text, end);
             let added = format!("{nl}{indent}{entry}");
-            spliced(text, &[(end..end, ","), (place..place, &added)])
+            spliced(text, vec![(end..end, ","), (place..place, &added)])
         }
     }
 }
@@ -140,7 +141,7 @@ pub(crate) fn remove(text: &str, path: &[usize]) -> String {
         let entry = &container.entries()[*last];
         let hugs = entry.start == container.span.start + 1;
         if container.entries().len() > 1 || above.is_empty() || hugs {
-            return spliced(text, &cuts(text, container, *last, above.is_empty()));
+            return spliced(text, cuts(text, container, *last, above.is_empty()));
         }
         path = above;
     }
@@ -167,7 +168,6 @@ fn cuts(
             cuts.extend(before.map(|comma| (comma..comma + 1, "")));
         }
     }
-    cuts.sort_by_key(|(range, _)| range.start);
     cuts
 }
 
@@ -198,16 +198,11 @@ struct Style {
 
 impl Style {
     fn of(text: &str) -> Style {
-        let first_break = text.find('\n');
-        let newline = match first_break {
-            Some(at) if text[..at].ends_with('\r') => "\r\n",
-            Some(_) | None => "\n",
-        };
         let indented = text.lines().map(|line| &line[..line.len() - line.trim_start().len()]);
         let is_plain = |blank: &&str| *blank == "\t" || blank.bytes().all(|byte| byte == b' ');
         let first = indented.filter(|blank| (1..=8).contains(&blank.len())).find(is_plain);
         let unit = first.unwrap_or("  ").to_owned();
-        Style { newline, unit }
+        Style { newline: newline_of(text), unit }
     }
 
     fn entry(&self, key: Option<&str>, value: &Value, indent: &str) -> String {
@@ -249,46 +244,27 @@ impl Style {
 }
 
 /// The place behind comments on the rest of the line, or `from` where there are none.
-fn behind_remarks(text: &str, from: usize) -> usize {
+fn behind_comments(text: &str, from: usize) -> usize {
     let (mut place, mut at) = (from, from);
     loop {
         at += text[at..].len() - text[at..].trim_start_matches([' ', '\t']).len();
         let rest = &text[at..];
-        let remark = if rest.starts_with("//") {
+        let comment = if rest.starts_with("//") {
             rest.find(['\r', '\n']).unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |end| end + 2)
         } else {
             return place;
         };
-        if rest[..remark].contains('\n') {
+        if rest[..comment].contains('\n') {
             return place;
         }
-        at += remark;
+        at += comment;
         place = at;
     }
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    // A byte order mark is no part of an indentation.
-    if text[start..at].starts_with('\u{feff}') { start + '\u{feff}'.len_utf8() } else { start }
 }
 
 fn indent_of_line(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..at];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// The text with ranges replaced; they are in order and do not overlap.
-fn spliced(text: &str, edits: &[(Range<usize>, &str)]) -> String {
-    let mut out = String::with_capacity(text.len() + 256);
-    let mut from = 0;
-    for (range, new) in edits {
-        out.push_str(&text[from..range.start]);
-        out.push_str(new);
-        from = range.end;
-    }
-    out.push_str(&text[from..]);
-    out
 }

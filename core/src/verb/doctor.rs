@@ -5,7 +5,10 @@ use crate::engine::config;
 use crate::engine::host_files::{known, look, quiet, setting};
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
-use crate::install::{HookCall, InstalledHook, Piece, Scope, ServerFile, Setting, pieces};
+use crate::install::{
+    HookCall, HostFile, InstallScope, InstalledHook, ServerFile, Setting, host_files,
+    switches_hooks_off,
+};
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 
@@ -13,7 +16,7 @@ use crate::text::{ellipsis, one_line};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DoctorArgs {
-    /// A host, as for `onloop install`; left out, all
+    /// A host, as for `onloop install` [default: all]
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
 }
@@ -92,10 +95,10 @@ async fn client(io: &Io, host: Host) -> Option<String> {
 
 async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: &mut Findings) {
     let mut installed = Vec::new();
-    for scope in Scope::ALL {
+    for scope in InstallScope::ALL {
         let setting = match setting(io, host, scope).await {
             Ok(setting) => setting,
-            Err(why) => return findings.bad(why, "set it and try again"),
+            Err(why) => return findings.bad(why.to_string(), "set it and try again"),
         };
         if examine_scope(io, host, &setting, enabled, findings).await {
             installed.push(scope);
@@ -106,11 +109,11 @@ async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: 
             findings.bad("not installed", &format!("onloop install {}", host.as_str()));
         }
         [] => findings.note("not installed"),
-        [_] => remarks(io, host, findings).await,
+        [_] => obstacles(io, host, findings).await,
         [_, _, ..] => {
             findings
                 .note("installed for the user and for this project: every call is judged twice");
-            remarks(io, host, findings).await;
+            obstacles(io, host, findings).await;
         }
     }
 }
@@ -123,39 +126,39 @@ async fn examine_scope(
     enabled: bool,
     findings: &mut Findings,
 ) -> bool {
-    let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.word());
+    let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.as_str());
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
-    for (at, piece) in pieces(host, setting).into_iter().enumerate() {
-        let found = match look(io, piece.path()).await {
+    for (at, host_file) in host_files(host, setting).into_iter().enumerate() {
+        let found = match look(io, host_file.path()).await {
             Ok((_, found)) => found,
             Err(why) => {
-                findings.bad(why, "look at the file");
+                findings.bad(why.to_string(), "look at the file");
                 continue;
             }
         };
         let Some((text, _)) = found else { continue };
-        if let Piece::Server(file) = &piece {
+        if let HostFile::Server(file) = &host_file {
             is_old |= examine_server(io, setting.scope, file, &text, findings).await;
             continue;
         }
-        is_old |= piece.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
-        if !has_hooks(host, at) || is_foreign(&piece, &text) {
+        is_old |= host_file.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
+        if !has_hooks(host, at) || is_foreign(&host_file, &text) {
             continue;
         }
-        expected.extend(own_calls(host, &piece, &text));
-        match hooks_in(host, piece.path(), &text) {
+        expected.extend(own_calls(host, &host_file, &text));
+        match hooks_in(host, host_file.path(), &text) {
             Ok(found) => hooks.extend(found),
-            Err(why) => findings.bad(format!("`{}`: {why}", piece.path()), "mend the file"),
+            Err(why) => findings.bad(format!("`{}`: {why}", host_file.path()), "correct the file"),
         }
         if place.is_empty() {
-            place = piece.path().to_owned();
+            place = host_file.path().to_owned();
         }
     }
     if hooks.is_empty() {
         return false;
     }
-    let scope = setting.scope.word();
+    let scope = setting.scope.as_str();
     for event in deciding_events(host) {
         if !hooks.iter().any(|hook| hook.event == *event) {
             findings.bad(format!("{scope}: nothing is asked at `{event}` (`{place}`)"), &fix);
@@ -181,7 +184,7 @@ async fn try_hooks(
     (hooks, expected, place): (&[InstalledHook], &[HookCall], &str),
     findings: &mut Findings,
 ) {
-    let scope = setting.scope.word();
+    let scope = setting.scope.as_str();
     let fix = format!("onloop install {} --scope {scope}", host.as_str());
     let mut tried: Vec<&HookCall> = Vec::new();
     for hook in hooks {
@@ -190,15 +193,15 @@ async fn try_hooks(
         }
         tried.push(&hook.call);
         // Whoever wrote the repository wrote these; looking at it must not run what they like.
-        if setting.scope == Scope::Project && !expected.contains(&hook.call) {
-            let why = format!("{scope}: `{}` (`{place}`) calls something else", hook.event);
-            findings.bad(format!("{why} than this program; it was not tried"), &fix);
+        if setting.scope == InstallScope::Project && !expected.contains(&hook.call) {
+            let why = format!("{scope}: `{}` (`{place}`) does not call this", hook.event);
+            findings.bad(format!("{why} program; it was not tried"), &fix);
             continue;
         }
         match try_hook(io, host, &hook.call).await {
             Ok(()) => {}
             Err(_) if !enabled => findings.bad(
-                "`handsoff.enabled` is off, so hooks have no opinion",
+                "`handsoff.enabled` is off, so hooks decide nothing",
                 "switch it on in `.agentize.local.yaml`",
             ),
             Err(why) => findings.bad(format!("{scope}: `{}` (`{place}`): {why}", hook.event), &fix),
@@ -210,17 +213,17 @@ async fn try_hooks(
 /// it in another way than this program would.
 async fn examine_server(
     io: &Io,
-    scope: Scope,
+    scope: InstallScope,
     file: &ServerFile,
     text: &str,
     findings: &mut Findings,
 ) -> bool {
-    let (path, word) = (&file.path, scope.word());
+    let (path, word) = (&file.path, scope.as_str());
     let Some(words) = file.words_in(text) else { return false };
     let is_old = words != file.words();
     // As with hooks: a repository does not say what is started in order to look at it.
-    if scope == Scope::Project && is_old {
-        let why = format!("{word}: the server in `{path}` is something else than this program");
+    if scope == InstallScope::Project && is_old {
+        let why = format!("{word}: the server in `{path}` is not this program");
         findings.note(format!("{why}; it was not tried"));
         return true;
     }
@@ -247,14 +250,14 @@ async fn examine_server(
 
 /// The calls that this very program would install. A file of ours that is a program itself
 /// must be ours to the byte.
-fn own_calls(host: Host, piece: &Piece, text: &str) -> Vec<HookCall> {
-    let wanted = match piece {
-        Piece::Own(file) if host == Host::Cline && file.content != text => return Vec::new(),
-        Piece::Own(file) => Ok(file.content.clone()),
-        Piece::Shared(_) => piece.installed(None),
-        Piece::Server(_) => return Vec::new(),
+fn own_calls(host: Host, host_file: &HostFile, text: &str) -> Vec<HookCall> {
+    let wanted = match host_file {
+        HostFile::Own(file) if host == Host::Cline && file.content != text => return Vec::new(),
+        HostFile::Own(file) => Ok(file.content.clone()),
+        HostFile::Shared(_) => host_file.installed(None),
+        HostFile::Server(_) => return Vec::new(),
     };
-    let hooks = wanted.and_then(|wanted| hooks_in(host, piece.path(), &wanted));
+    let hooks = wanted.and_then(|wanted| hooks_in(host, host_file.path(), &wanted));
     hooks.unwrap_or_default().into_iter().map(|hook| hook.call).collect()
 }
 
@@ -264,10 +267,10 @@ fn has_hooks(host: Host, at: usize) -> bool {
     host == Host::Cline || at == 0
 }
 
-fn is_foreign(piece: &Piece, text: &str) -> bool {
-    match piece {
-        Piece::Own(file) => !file.is_ours(text),
-        Piece::Shared(_) | Piece::Server(_) => false,
+fn is_foreign(host_file: &HostFile, text: &str) -> bool {
+    match host_file {
+        HostFile::Own(file) => !file.is_ours(text),
+        HostFile::Shared(_) | HostFile::Server(_) => false,
     }
 }
 
@@ -299,19 +302,19 @@ async fn try_hook(io: &Io, host: Host, call: &HookCall) -> Result<(), String> {
 }
 
 /// What keeps installed hooks from being called.
-async fn remarks(io: &Io, host: Host, findings: &mut Findings) {
+async fn obstacles(io: &Io, host: Host, findings: &mut Findings) {
     match host {
         Host::Claude => claude_settings(io, findings).await,
         Host::Codex => {
             codex_features(io, findings).await;
             findings.note(
-                "whether you trust these hooks only Codex knows: `/hooks` in `codex` shows it; \
-                 untrusted ones are skipped without a word",
+                "only Codex knows whether you trust these hooks: `/hooks` in `codex` shows it; \
+                 untrusted ones are skipped without a message",
             );
         }
         Host::VsCode => findings.note(
-            "VS Code ignores matchers and also calls the hooks of Claude Code, where ours say \
-             nothing; `chat.hooks.enabled` must be on",
+            "VS Code ignores matchers and also calls the hooks of Claude Code, where ours \
+             decide nothing; `chat.hooks.enabled` must be on",
         ),
         Host::Cline => findings.note("hooks must be switched on in Cline's own settings"),
         Host::Copilot => findings.note("Copilot CLI runs a tool when a hook fails or is too slow"),
@@ -321,11 +324,11 @@ async fn remarks(io: &Io, host: Host, findings: &mut Findings) {
 
 /// Settings of Claude Code that switch hooks off, wherever they are.
 async fn claude_settings(io: &Io, findings: &mut Findings) {
-    for scope in Scope::ALL {
+    for scope in InstallScope::ALL {
         let Ok(setting) = setting(io, Host::Claude, scope).await else { return };
         let folder = match scope {
-            Scope::User => setting.user_folder,
-            Scope::Project => format!("{}/.claude", setting.project),
+            InstallScope::User => setting.user_folder,
+            InstallScope::Project => format!("{}/.claude", setting.project),
         };
         for name in ["settings.json", "settings.local.json"] {
             let path = format!("{folder}/{name}");
@@ -343,19 +346,11 @@ async fn claude_settings(io: &Io, findings: &mut Findings) {
 
 /// A configuration of Codex that switches hooks off.
 async fn codex_features(io: &Io, findings: &mut Findings) {
-    let Ok(setting) = setting(io, Host::Codex, Scope::User).await else { return };
+    let Ok(setting) = setting(io, Host::Codex, InstallScope::User).await else { return };
     let path = format!("{}/config.toml", setting.user_folder);
     let Ok((_, Some((text, _)))) = look(io, &path).await else { return };
-    let mut table = "";
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            table = line;
-        }
-        let words: String = line.split('#').next().unwrap_or_default().split_whitespace().collect();
-        let is_off = words == "features.hooks=false" && table.is_empty();
-        if is_off || words == "hooks=false" && table == "[features]" {
-            let fix = format!("take it out of `{path}`");
-            findings.bad(format!("`features.hooks` is off in `{path}`"), &fix);
-        }
+    if switches_hooks_off(&text) {
+        let fix = format!("take it out of `{path}`");
+        findings.bad(format!("`features.hooks` is off in `{path}`"), &fix);
     }
 }

@@ -6,8 +6,9 @@
 use crate::effect::{
     Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
-use crate::engine::host_files::{known, look, quiet, setting};
-use crate::install::{Piece, Scope, advice, diff, pieces};
+use crate::engine::host_files::{HostFileError, known, look, quiet, setting};
+use crate::hooks::Host;
+use crate::install::{EditError, HostFile, InstallScope, advice, diff, host_files};
 use crate::limits;
 use crate::text::{one_line, printable};
 
@@ -15,34 +16,20 @@ use crate::text::{one_line, printable};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InstallArgs {
-    /// claude, codex, cursor, vscode, opencode, cline or copilot
-    #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
+    /// The host, by the word that [`Host::as_str`] gives.
+    #[cfg_attr(feature = "cli", arg(value_name = "HOST", help = one_of_hosts()))]
     pub host: String,
-    /// All sessions of this user, or those in this project
+    /// Whose sessions [default: project for vscode and copilot, else user]
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
-    pub scope: Option<ScopeWord>,
+    pub scope: Option<InstallScope>,
     /// Show what would change, as a diff, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
 }
 
-/// [`Scope`] on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum ScopeWord {
-    /// All sessions of this user.
-    User,
-    /// Sessions in this project.
-    Project,
-}
-
-impl ScopeWord {
-    fn scope(self) -> Scope {
-        match self {
-            ScopeWord::User => Scope::User,
-            ScopeWord::Project => Scope::Project,
-        }
-    }
+/// The hosts, for help.
+pub(crate) fn one_of_hosts() -> String {
+    format!("One of {}", Host::ALL.map(Host::as_str).join(", "))
 }
 
 /// What is kept of a file before its first change.
@@ -51,17 +38,17 @@ pub(crate) const BACKUP: &str = ".onloop-backup";
 /// `onloop install`.
 pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
     let Some(host) = known(io, &args.host).await else { return Exit::Usage };
-    let scope = args.scope.map_or(Scope::usual(host), ScopeWord::scope);
+    let scope = args.scope.unwrap_or(InstallScope::usual(host));
     let setting = match setting(io, host, scope).await {
         Ok(setting) => setting,
-        Err(why) => return refuse(io, &[why], Exit::Refused).await,
+        Err(why) => return refuse(io, &[why.to_string()], Exit::Refused).await,
     };
     let mut changes = Vec::new();
     let mut refusals = Vec::new();
-    for piece in pieces(host, &setting) {
-        match install_change(io, piece).await {
+    for host_file in host_files(host, &setting) {
+        match install_change(io, host_file).await {
             Ok(change) => changes.push(change),
-            Err(why) => refusals.push(why),
+            Err(why) => refusals.push(why.to_string()),
         }
     }
     if !refusals.is_empty() {
@@ -74,7 +61,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
     }
     for change in &changes {
         if let Err(failure) = perform(io, change).await {
-            let why = format!("`{}`: {failure}", change.piece.path());
+            let why = format!("`{}`: {failure}", change.host_file.path());
             return refuse(io, &[why], Exit::Refused).await;
         }
     }
@@ -82,7 +69,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
     if changed == 0 {
         io.note(format!("onloop is installed in {name} already; nothing was changed.")).await;
     } else {
-        io.note(format!("onloop is installed in {name} ({} scope).", scope.word())).await;
+        io.note(format!("onloop is installed in {name} ({} scope).", scope.as_str())).await;
     }
     for paragraph in advice(host, scope) {
         io.note(format!("  {paragraph}")).await;
@@ -101,17 +88,17 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
 /// `onloop uninstall`.
 pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
     let Some(host) = known(io, &args.host).await else { return Exit::Usage };
-    let scopes = args.scope.map_or(Scope::ALL.to_vec(), |scope| vec![scope.scope()]);
+    let scopes = args.scope.map_or(InstallScope::ALL.to_vec(), |scope| vec![scope]);
     let (mut changes, mut refusals) = (Vec::new(), Vec::new());
     for scope in scopes {
         let setting = match setting(io, host, scope).await {
             Ok(setting) => setting,
-            Err(why) => return refuse(io, &[why], Exit::Refused).await,
+            Err(why) => return refuse(io, &[why.to_string()], Exit::Refused).await,
         };
-        for piece in pieces(host, &setting) {
-            match uninstall_change(io, piece).await {
+        for host_file in host_files(host, &setting) {
+            match uninstall_change(io, host_file).await {
                 Ok(change) => changes.push(change),
-                Err(why) => refusals.push(why),
+                Err(why) => refusals.push(why.to_string()),
             }
         }
     }
@@ -124,7 +111,7 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
     }
     for change in &changes {
         if let Err(failure) = perform(io, change).await {
-            let why = format!("`{}`: {failure}", change.piece.path());
+            let why = format!("`{}`: {failure}", change.host_file.path());
             return refuse(io, &[why], Exit::Refused).await;
         }
     }
@@ -146,7 +133,7 @@ async fn refuse(io: &Io, why: &[String], exit: Exit) -> Exit {
 
 /// What is to become of one file.
 struct Change {
-    piece: Piece,
+    host_file: HostFile,
     /// The file behind a symbolic link, or the path itself.
     path: String,
     /// What is there, and its version.
@@ -161,26 +148,32 @@ impl Change {
     }
 }
 
-async fn install_change(io: &Io, piece: Piece) -> Result<Change, String> {
-    let (path, found) = look(io, piece.path()).await?;
+async fn install_change(io: &Io, host_file: HostFile) -> Result<Change, HostFileError> {
+    let (path, found) = look(io, host_file.path()).await?;
     let text = found.as_ref().map(|(text, _)| text.as_str());
-    let wanted = piece.installed(text).map_err(|why| format!("`{}`: {why}", piece.path()))?;
-    Ok(Change { piece, path, found, wanted: Some(wanted) })
+    let wanted = host_file.installed(text).map_err(|why| not_editable(&host_file, why))?;
+    Ok(Change { host_file, path, found, wanted: Some(wanted) })
 }
 
-async fn uninstall_change(io: &Io, piece: Piece) -> Result<Change, String> {
-    let (path, found) = look(io, piece.path()).await?;
+async fn uninstall_change(io: &Io, host_file: HostFile) -> Result<Change, HostFileError> {
+    let (path, found) = look(io, host_file.path()).await?;
     let Some((text, _)) = &found else {
-        return Ok(Change { piece, path, found, wanted: None });
+        return Ok(Change { host_file, path, found, wanted: None });
     };
-    let remains = piece.removed(text).map_err(|why| format!("`{}`: {why}", piece.path()))?;
+    let remains = host_file.removed(text).map_err(|why| not_editable(&host_file, why))?;
     // A file that was there before us stays, whatever is in it.
-    let was_there = match &piece {
-        Piece::Shared(_) | Piece::Server(_) => io.stat(&format!("{path}{BACKUP}")).await.is_ok(),
-        Piece::Own(_) => false,
+    let was_there = match &host_file {
+        HostFile::Shared(_) | HostFile::Server(_) => {
+            io.stat(&format!("{path}{BACKUP}")).await.is_ok()
+        }
+        HostFile::Own(_) => false,
     };
     let stays = was_there || !remains.is_nothing;
-    Ok(Change { piece, path, found, wanted: stays.then_some(remains.text) })
+    Ok(Change { host_file, path, found, wanted: stays.then_some(remains.text) })
+}
+
+fn not_editable(host_file: &HostFile, why: EditError) -> HostFileError {
+    HostFileError::NotEditable { path: host_file.path().to_owned(), why }
 }
 
 /// Shows every change as a diff, on standard output.
@@ -200,7 +193,7 @@ async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
     if !change.is_one() {
         return Ok(());
     }
-    let is_shared = matches!(change.piece, Piece::Shared(_) | Piece::Server(_));
+    let is_shared = matches!(change.host_file, HostFile::Shared(_) | HostFile::Server(_));
     let backup = format!("{}{BACKUP}", change.path);
     let Some(wanted) = &change.wanted else {
         io.remove(&change.path).await?;
@@ -213,15 +206,15 @@ async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
     };
     if let Some((text, _)) = change.found.as_ref().filter(|_| is_shared) {
         // Only what is there before us is worth keeping.
-        if change.piece.removed(text).is_ok_and(|remains| remains.text == *text) {
+        if change.host_file.removed(text).is_ok_and(|remains| remains.text == *text) {
             keep(io, &backup, text).await?;
         }
     }
     io.write(&change.path, wanted.clone().into_bytes(), expect, Durability::Durable).await?;
     io.note(format!("{verb} {}", one_line(&change.path))).await;
-    match &change.piece {
-        Piece::Own(file) if file.executable => make_executable(io, &change.path).await?,
-        Piece::Own(_) | Piece::Shared(_) | Piece::Server(_) => {}
+    match &change.host_file {
+        HostFile::Own(file) if file.executable => make_executable(io, &change.path).await?,
+        HostFile::Own(_) | HostFile::Shared(_) | HostFile::Server(_) => {}
     }
     // What was kept says nothing new once the file is as it was.
     let kept = io.read(&backup, limits::HOST_FILE_BYTES).await;
@@ -239,16 +232,16 @@ async fn keep(io: &Io, backup: &str, text: &str) -> Result<(), Failure> {
             io.note(format!("kept     {}", one_line(backup))).await;
             Ok(())
         }
-        Err(failure) if failure.kind == FailureKind::Exists => Ok(()),
+        Err(failure) if failure.is_exists() => Ok(()),
         Err(failure) => Err(failure),
     }
 }
 
 /// The folder that we made for a file, when nothing else is in it.
 async fn remove_own_folder(io: &Io, change: &Change) -> Result<(), Failure> {
-    let owns_folder = match &change.piece {
-        Piece::Own(file) => file.owns_folder,
-        Piece::Shared(_) | Piece::Server(_) => false,
+    let owns_folder = match &change.host_file {
+        HostFile::Own(file) => file.owns_folder,
+        HostFile::Shared(_) | HostFile::Server(_) => false,
     };
     let folder = change.path.rsplit_once('/').map(|(folder, _)| folder);
     if let Some(folder) = folder.filter(|_| owns_folder)

@@ -32,7 +32,7 @@ fn a_server_is_tried_and_one_that_a_repository_made_up_is_not() {
     let made_up = r#"{"mcpServers": {"onloop": {"command": "/tmp/evil/onloop", "args": ["mcp"]}}}"#;
     project.write(".mcp.json", made_up);
     let run = doctor(&project, "claude").expect_exit(0);
-    assert!(run.stdout.contains("something else than this program; it was not tried"), "{run:?}");
+    assert!(run.stdout.contains("mcp.json` is not this program; it was not tried\n"), "{run:?}");
 
     onloop(&project, "install cursor").expect_exit(0);
     let gone =
@@ -79,9 +79,11 @@ fn what_switches_hooks_off_is_found() {
     doctor(&project, "claude").expect_exit(0);
 
     onloop(&project, "install codex").expect_exit(0);
-    project.write("../home/.codex/config.toml", "[features]\nhooks = false # for now\n");
-    let run = doctor(&project, "codex").expect_exit(1);
-    assert!(run.stdout.contains("`features.hooks` is off"), "{run:?}");
+    for off in ["[features]\nhooks = false # for now\n", "features = { hooks = false }\n"] {
+        project.write("../home/.codex/config.toml", off);
+        let run = doctor(&project, "codex").expect_exit(1);
+        assert!(run.stdout.contains("  ✗ `features.hooks` is off in `"), "{run:?}");
+    }
     project.write("../home/.codex/config.toml", "[other]\nhooks = false\n");
     let run = doctor(&project, "codex").expect_exit(0);
     assert!(run.stdout.contains("untrusted ones are skipped"), "{run:?}");

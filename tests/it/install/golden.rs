@@ -2,7 +2,7 @@
 
 use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
-use onloop_core::install::{Piece, Scope, Setting, Waits, pieces, user_folder};
+use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files, user_folder};
 
 use super::plugin::is_up_to_date;
 use crate::workspace::source_root;
@@ -10,7 +10,7 @@ use crate::workspace::source_root;
 /// The files of both scopes. Instructions are named only: they are in `npm/plugin`.
 fn shown(host: Host) -> String {
     let mut text = String::new();
-    for scope in Scope::ALL {
+    for scope in InstallScope::ALL {
         let setting = Setting {
             program: vec!["/opt/on loop/onloop".to_owned()],
             scope,
@@ -19,11 +19,11 @@ fn shown(host: Host) -> String {
             user_folder: user_folder(host, "/home/you", |_| None),
             waits: Waits::of(&Config::default()),
         };
-        for piece in pieces(host, &setting) {
-            let content = piece.installed(None).expect("nothing is there yet");
-            let is_program = matches!(&piece, Piece::Own(file) if file.executable);
+        for host_file in host_files(host, &setting) {
+            let content = host_file.installed(None).expect("nothing is there yet");
+            let is_program = matches!(&host_file, HostFile::Own(file) if file.executable);
             let mode = if is_program { " (executable)" } else { "" };
-            text += &format!("=== {}{mode}\n", piece.path());
+            text += &format!("=== {}{mode}\n", host_file.path());
             let content = match content.strip_prefix("---\n").and_then(|c| c.split_once("---\n")) {
                 Some((head, _)) => head.to_owned(),
                 None => content,

@@ -2,28 +2,28 @@
 
 use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
-use onloop_core::install::{Piece, Scope, Setting, Waits, pieces};
+use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files};
 use proptest::prelude::*;
 
-fn shared(host: Host, program: &str) -> Piece {
+fn shared(host: Host, program: &str) -> HostFile {
     all(host, program).remove(0)
 }
 
-fn server(host: Host, program: &str) -> Piece {
-    let is_server = |piece: &Piece| matches!(piece, Piece::Server(_));
+fn server(host: Host, program: &str) -> HostFile {
+    let is_server = |host_file: &HostFile| matches!(host_file, HostFile::Server(_));
     all(host, program).into_iter().find(is_server).expect("a host with servers")
 }
 
-fn all(host: Host, program: &str) -> Vec<Piece> {
+fn all(host: Host, program: &str) -> Vec<HostFile> {
     let setting = Setting {
         program: vec![program.to_owned()],
-        scope: Scope::Project,
+        scope: InstallScope::Project,
         home: "/h".to_owned(),
         project: "/p".to_owned(),
         user_folder: "/h/.x".to_owned(),
         waits: Waits::of(&Config::default()),
     };
-    pieces(host, &setting)
+    host_files(host, &setting)
 }
 
 /// Blanks and comments between tokens; the last kind ends its line.
@@ -198,16 +198,16 @@ proptest! {
     #[test]
     fn no_text_makes_a_server_file_panic(text in "[{}\\[\\]\",:/* \n\\\\a1=.#']{0,40}") {
         for host in [Host::Codex, Host::Cursor] {
-            let piece = server(host, "/onloop");
-            let _ = piece.installed(Some(&text));
-            let _ = piece.removed(&text);
+            let host_file = server(host, "/onloop");
+            let _ = host_file.installed(Some(&text));
+            let _ = host_file.removed(&text);
         }
     }
 
     #[test]
     fn no_text_makes_it_panic(text in "[{}\\[\\]\",:/* \n\\\\a1\u{feff}]{0,40}") {
-        let piece = shared(Host::Claude, "/onloop");
-        let _ = piece.installed(Some(&text));
-        let _ = piece.removed(&text);
+        let host_file = shared(Host::Claude, "/onloop");
+        let _ = host_file.installed(Some(&text));
+        let _ = host_file.removed(&text);
     }
 }

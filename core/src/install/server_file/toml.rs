@@ -1,234 +1,260 @@
-//! The table of our server at the end of a TOML file. Everything else in the file is read only as
-//! far as needed to find that table again.
+//! The entry of our server in a TOML file. `toml_edit` reads the file and says where things
+//! stand; an edit inserts or removes bytes there and leaves every other byte alone.
 
-use serde_json::Value;
+use std::ops::Range;
 
-use super::{SERVER, somebody_elses, starts_us};
+use serde_json::{Value as Json, json};
+use toml_edit::{Document, InlineTable, Item, Key, Table, Value};
+
+use super::{SERVER, starts_us};
+use crate::install::EditError;
+use crate::syntax::spans::{line_start, newline_of, spliced};
+
+#[cfg(test)]
+mod tests;
+
+/// The table in which Codex looks for servers.
+const SERVERS: &str = "mcp_servers";
 
 /// A run may take as long as an agent does.
 const TOOL_TIMEOUT_S: u64 = 24 * 60 * 60;
+
+const TIMEOUT: &str = "tool_timeout_sec";
+
+/// The keys that we write.
+const KEYS: [&str; 3] = ["command", "args", TIMEOUT];
 
 /// Stands behind the header when an empty line was put above it, which goes with the table. Without
 /// it that line is somebody else's.
 const SEPARATED: &str = " # and the line above";
 
-/// Our table.
-struct Table<'t> {
-    /// Where its header begins, and where its last line ends.
-    start: usize,
-    end: usize,
-    /// Whether a line above was put there with it.
-    is_separated: bool,
-    /// Its lines, without the header.
-    lines: Vec<&'t str>,
-}
+/// Bytes to be replaced, and what comes in their place.
+type Edit = (Range<usize>, String);
 
-pub(super) fn merged(found: &str, words: &[String]) -> Result<String, String> {
-    match find(found)? {
-        Some(present) if starts_us(&present.words()) => {
-            let table = table_of(words, present.is_separated);
-            Ok(format!("{}{table}{}", &found[..present.start], &found[present.end..]))
+/// The file with our entry in it. It is the same to the byte where that is there already.
+pub(super) fn merged(found: &str, words: &[String]) -> Result<String, EditError> {
+    let document = parse(found)?;
+    let merged = match entry_in(&document)? {
+        Some(entry) if starts_us(&words_of(entry)) => spliced(found, updates(found, entry, words)),
+        Some(Item::Table(table)) if is_nobodys(table) && has_header(table) => {
+            spliced(found, vec![added(found, table, words, &KEYS)])
         }
-        Some(_) => Err(somebody_elses()),
-        None if found.is_empty() => Ok(table_of(words, false)),
-        None => Ok(format!("{found}\n{}", table_of(words, true))),
+        Some(Item::Table(table)) if is_nobodys(table) && !table.is_dotted() => {
+            appended(found, words)
+        }
+        Some(_) => return Err(EditError::ForeignServer),
+        None => appended(found, words),
+    };
+    // Where servers are written in another form, ours cannot always be put beside them.
+    if words_in(&merged).is_some_and(|there| there == words) {
+        Ok(merged)
+    } else {
+        Err(EditError::OtherForm)
     }
 }
 
-pub(super) fn without(found: &str) -> Result<String, String> {
-    let Some(table) = find(found)?.filter(|table| starts_us(&table.words())) else {
+/// The file without our entry. Keys that the user has added to it stay where they are.
+pub(super) fn without(found: &str) -> Result<String, EditError> {
+    let document = parse(found)?;
+    let Some(entry) = entry_in(&document)?.filter(|entry| starts_us(&words_of(entry))) else {
         return Ok(found.to_owned());
     };
-    let before = &found[..table.start];
-    let separator = if table.is_separated { "\n" } else { "" };
-    let before = before.strip_suffix(separator).unwrap_or(before);
-    Ok(format!("{before}{}", &found[table.end..]))
+    let servers = document[SERVERS].as_inline_table();
+    let cuts = match (entry, servers) {
+        (Item::Table(table), _) => table_cuts(found, table),
+        (Item::Value(Value::InlineTable(table)), _) if !is_only_ours(table) => {
+            pair_cuts(found, table, is_ours)
+        }
+        (_, Some(servers)) => pair_cuts(found, servers, |path| {
+            path[0].get() == SERVER && (path.len() == 1 || is_ours(&path[1..]))
+        }),
+        (_, None) => vec![lines_of(found, &span(entry.span()))],
+    };
+    let text = spliced(found, cuts.into_iter().map(|cut| (cut, "")).collect());
+    if parse(&text).is_ok() { Ok(text) } else { Err(EditError::OtherForm) }
 }
 
+/// The words with which the file starts the server of our name; nothing where there is none.
 pub(super) fn words_in(text: &str) -> Option<Vec<String>> {
-    Some(find(text).ok()??.words())
+    let document = parse(text).ok()?;
+    entry_in(&document).ok()?.map(words_of)
 }
 
-fn table_of(words: &[String], is_separated: bool) -> String {
+/// Whether a configuration of Codex switches hooks off.
+pub fn switches_hooks_off(text: &str) -> bool {
+    let hooks = |document: &Document<&str>| document.get("features")?.get("hooks")?.as_bool();
+    parse(text).is_ok_and(|document| hooks(&document) == Some(false))
+}
+
+fn parse(text: &str) -> Result<Document<&str>, EditError> {
+    Document::parse(text).map_err(|error| {
+        let before = &text[..span(error.span()).start];
+        EditError::Syntax {
+            line: before.matches('\n').count() + 1,
+            column: Some(text[line_start(text, before.len())..before.len()].chars().count() + 1),
+            problem: error.message().to_owned(),
+        }
+    })
+}
+
+/// What stands under our name.
+fn entry_in<'d>(document: &'d Document<&str>) -> Result<Option<&'d Item>, EditError> {
+    match document.get(SERVERS) {
+        Some(servers) if !servers.is_table_like() => {
+            Err(EditError::WrongType { name: SERVERS.to_owned(), expected: "a table" })
+        }
+        servers => Ok(servers.and_then(|servers| servers.get(SERVER))),
+    }
+}
+
+fn words_of(entry: &Item) -> Vec<String> {
+    let value = |key: &str| entry.get(key).map_or(Json::Null, json_of);
+    super::words_of(&json!({ "command": value("command"), "args": value("args") }))
+}
+
+/// A value as JSON, as far as our own values go.
+fn json_of(item: &Item) -> Json {
+    let text = |value: &Value| value.as_str().map_or(Json::Null, Json::from);
+    match item.as_array() {
+        Some(items) => items.iter().map(text).collect(),
+        None => item.as_value().map_or(Json::Null, text),
+    }
+}
+
+/// Whether a table starts no server. The user's keys are what remains of one of ours.
+fn is_nobodys(table: &Table) -> bool {
+    !["command", "args", "url"].iter().any(|key| table.contains_key(key))
+}
+
+fn has_header(table: &Table) -> bool {
+    !table.is_dotted() && !table.is_implicit()
+}
+
+fn is_ours(path: &[&Key]) -> bool {
+    matches!(path, [key] if KEYS.contains(&key.get()))
+}
+
+/// Whether nothing remains of a table without us. Dotted keys stand in the table around it.
+fn is_only_ours(table: &InlineTable) -> bool {
+    table.is_dotted() || table.get_values().iter().all(|(path, _)| is_ours(path))
+}
+
+/// What makes an entry of ours start the server with `words`. A timeout that is there is the
+/// user's choice.
+fn updates(text: &str, entry: &Item, words: &[String]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut missing = Vec::new();
+    for key in KEYS {
+        match entry.get(key) {
+            None => missing.push(key),
+            Some(_) if key == TIMEOUT => {}
+            Some(value) if json_of(value) == wanted(key, words) => {}
+            Some(value) => edits.push((span(value.span()), toml_of(key, words))),
+        }
+    }
+    match entry.as_table() {
+        Some(table) if has_header(table) && !missing.is_empty() => {
+            edits.push(added(text, table, words, &missing));
+        }
+        Some(_) | None => {}
+    }
+    edits
+}
+
+fn wanted(key: &str, words: &[String]) -> Json {
     let (command, arguments) = words.split_first().expect("a server is a program");
-    let mark = if is_separated { SEPARATED } else { "" };
-    // Texts of JSON are texts of TOML, too.
-    format!(
-        "[mcp_servers.{SERVER}]{mark}\ncommand = {}\nargs = {}\ntool_timeout_sec = {TOOL_TIMEOUT_S}\n",
-        Value::from(command.as_str()),
-        Value::from(arguments)
-    )
+    match key {
+        "command" => Json::from(command.as_str()),
+        "args" => Json::from(arguments),
+        _ => Json::from(TOOL_TIMEOUT_S),
+    }
 }
 
-impl Table<'_> {
-    fn words(&self) -> Vec<String> {
-        let value = |name: &str| {
-            let line = self.lines.iter().find_map(|line| {
-                let (key, value) = line.split_once('=')?;
-                (key.trim() == name).then(|| value.trim())
+/// Texts of JSON are texts of TOML, too, but for one character.
+fn toml_of(key: &str, words: &[String]) -> String {
+    wanted(key, words).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn lines(keys: &[&str], words: &[String], newline: &str) -> String {
+    keys.iter().map(|key| format!("{key} = {}{newline}", toml_of(key, words))).collect()
+}
+
+/// Keys of ours on the lines behind a header.
+fn added(text: &str, table: &Table, words: &[String], keys: &[&str]) -> Edit {
+    let end = lines_of(text, &span(table.span())).end;
+    let newline = newline_of(text);
+    let lines = lines(keys, words, newline);
+    let lines = if text[..end].ends_with('\n') { lines } else { format!("{newline}{lines}") };
+    (end..end, lines)
+}
+
+/// The text with our table at its end.
+fn appended(text: &str, words: &[String]) -> String {
+    let newline = newline_of(text);
+    let (line, mark) = if text.is_empty() { ("", "") } else { (newline, SEPARATED) };
+    let lines = lines(&KEYS, words, newline);
+    format!("{text}{line}[{SERVERS}.{SERVER}]{mark}{newline}{lines}")
+}
+
+/// Our lines of a table; its header, too, where nothing else stands below it.
+fn table_cuts(text: &str, table: &Table) -> Vec<Range<usize>> {
+    let values = table.get_values();
+    let (ours, theirs): (Vec<_>, Vec<_>) = values.iter().partition(|(path, _)| is_ours(path));
+    let mut cuts: Vec<_> =
+        ours.iter().map(|(_, value)| lines_of(text, &span(value.span()))).collect();
+    if has_header(table) {
+        let header = span(table.span());
+        let line = lines_of(text, &header);
+        let is_separated = text[header.end..line.end].trim_end_matches(['\r', '\n']) == SEPARATED;
+        let above = &text[..line.start];
+        let separator = ["\r\n", "\n"].into_iter().find(|newline| above.ends_with(newline));
+        match (theirs.is_empty(), is_separated) {
+            (true, true) => cuts.push(line.start - separator.map_or(0, str::len)..line.end),
+            (true, false) => cuts.push(line),
+            // The line above is theirs now, with the table.
+            (false, true) => cuts.push(header.end..header.end + SEPARATED.len()),
+            (false, false) => {}
+        }
+    }
+    cuts
+}
+
+/// The pairs of an inline table that are ours, each with one comma beside it.
+fn pair_cuts(
+    text: &str,
+    table: &InlineTable,
+    is_ours: impl Fn(&[&Key]) -> bool,
+) -> Vec<Range<usize>> {
+    let values = table.get_values();
+    let mut pairs: Vec<_> =
+        values.iter().map(|(path, value)| (span(value.span()), is_ours(path))).collect();
+    pairs.sort_by_key(|(value, _)| value.start);
+    let key_behind = |at: usize| {
+        let rest = text[at..].trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+        text.len() - rest.len()
+    };
+    let first_kept = pairs.iter().position(|(_, is_ours)| !is_ours);
+    let mut cuts = Vec::new();
+    let mut end = span(table.span()).start + 1;
+    for (at, (value, is_ours)) in pairs.iter().enumerate() {
+        if *is_ours {
+            cuts.push(match first_kept {
+                Some(kept) if at < kept => key_behind(end)..key_behind(value.end),
+                Some(_) | None => end..value.end,
             });
-            line.and_then(|value| serde_json::from_str::<Value>(value).ok()).unwrap_or_default()
-        };
-        super::words_of(&serde_json::json!({ "command": value("command"), "args": value("args") }))
+        }
+        end = value.end;
     }
+    cuts
 }
 
-/// The table with our name.
-///
-/// # Errors
-///
-/// When our name is given in another way.
-fn find(text: &str) -> Result<Option<Table<'_>>, String> {
-    let mut found: Option<Table<'_>> = None;
-    let mut is_inside = false;
-    let mut table = "";
-    let mut quotes = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let (start, end) = (at, at + line.len());
-        at = end;
-        let was_quoted = quotes.is_some();
-        follow_quotes(line, &mut quotes);
-        if was_quoted {
-            continue;
-        }
-        let line = line.trim();
-        if let Some(header) = line.strip_prefix('[') {
-            let header = header.split(']').next().unwrap_or_default();
-            table = header;
-            is_inside = is_server(header);
-            if is_inside {
-                let is_separated = line.ends_with(SEPARATED);
-                found = Some(Table { start, end, is_separated, lines: Vec::new() });
-            } else if is_server(header.rsplit_once('.').map_or("", |(above, _)| above)) {
-                return Err(format!("there is a table `[{header}]`; take it out first"));
-            }
-            continue;
-        }
-        let key = line.split('=').next().unwrap_or_default();
-        let is_elsewhere = match table {
-            "" => names(key).first().is_some_and(|name| name == "mcp_servers"),
-            table => {
-                names(table) == ["mcp_servers"] && names(key).first().is_some_and(|n| n == SERVER)
-            }
-        };
-        if is_elsewhere && line.contains('=') {
-            return Err("it names servers in another form than `[mcp_servers.NAME]`".to_owned());
-        }
-        // Our lines follow one another; what stands further down is somebody else's remark.
-        is_inside &= !line.is_empty() && !line.starts_with('#');
-        if let Some(ours) = found.as_mut().filter(|_| is_inside) {
-            ours.lines.push(line);
-            ours.end = end;
-        }
-    }
-    match quotes {
-        None => Ok(found),
-        Some(_) => Err("a text of several lines in it is not closed".to_owned()),
-    }
+/// A document that was read has spans everywhere.
+fn span(span: Option<Range<usize>>) -> Range<usize> {
+    span.unwrap_or_default()
 }
 
-fn is_server(header: &str) -> bool {
-    names(header) == ["mcp_servers", SERVER]
-}
-
-/// The parts of a dotted name.
-fn names(dotted: &str) -> Vec<String> {
-    let part = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
-    dotted.split('.').map(part).collect()
-}
-
-/// Notes whether a text of several lines is open after this line.
-fn follow_quotes(line: &str, quotes: &mut Option<&'static str>) {
-    let mut rest = line;
-    loop {
-        let next = match *quotes {
-            Some(open) => rest.find(open).map(|at| (at, open)),
-            None => {
-                let first = ["\"\"\"", "'''"].map(|mark| rest.find(mark).map(|at| (at, mark)));
-                // Behind a `#` nothing opens, unless that is in a text itself.
-                first.into_iter().flatten().min().filter(|(at, _)| !rest[..*at].contains('#'))
-            }
-        };
-        let Some((at, mark)) = next else { return };
-        *quotes = if quotes.is_some() { None } else { Some(mark) };
-        rest = &rest[at + mark.len()..];
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(program: &str) -> Vec<String> {
-        vec![program.to_owned(), "mcp".to_owned()]
-    }
-
-    const FOREIGN: [&str; 9] = [
-        "",
-        "\n",
-        "model = \"o\"",
-        "model = \"o\"\n",
-        "model = \"o\"\n\n",
-        "model = \"o\"\r\n",
-        "[mcp_servers.other]\ncommand = \"x\"\n# mine\n",
-        "notes = \"\"\"\n[mcp_servers.onloop]\ncommand = \"x\"\n\"\"\"\n",
-        "notes = '''\nmcp_servers = 1\n'''",
-    ];
-
-    #[test]
-    fn foreign_bytes_come_back_and_an_upgrade_leaves_no_trace() {
-        for text in FOREIGN {
-            let new = merged(text, &words("/new/onloop")).unwrap();
-            assert_eq!(merged(&new, &words("/new/onloop")).unwrap(), new);
-            assert_eq!(without(&new).unwrap(), text, "{new}");
-            let old = merged(text, &words("/old/onloop")).unwrap();
-            assert_eq!(merged(&old, &words("/new/onloop")).unwrap(), new);
-            assert_eq!(without(text).unwrap(), text);
-            assert_eq!(words_in(&new).unwrap(), words("/new/onloop"));
-        }
-    }
-
-    #[test]
-    fn what_comes_later_stays_where_it_is() {
-        let text = merged("a = 1\n", &words("/x/onloop")).unwrap() + "# later\n\n[other]\nb = 2\n";
-        assert_eq!(without(&text).unwrap(), "a = 1\n# later\n\n[other]\nb = 2\n");
-        let newer = merged(&text, &words("/y/onloop")).unwrap();
-        assert!(newer.ends_with("# later\n\n[other]\nb = 2\n"), "{newer}");
-    }
-
-    #[test]
-    fn what_comes_above_a_table_that_began_the_file_stays_whole() {
-        let ours = merged("", &words("/x/onloop")).unwrap();
-        for added in ["a = 1\n", "a = 1\n\n", "\n"] {
-            let text = format!("{added}{ours}");
-            assert_eq!(without(&text).unwrap(), added);
-            let newer = merged(&text, &words("/y/onloop")).unwrap();
-            assert_eq!(without(&newer).unwrap(), added);
-        }
-    }
-
-    #[test]
-    fn a_server_of_somebody_else_is_not_touched() {
-        let theirs = "[mcp_servers.onloop]\ncommand = \"./mine\"\n";
-        assert!(merged(theirs, &words("/onloop")).unwrap_err().contains("somebody else"));
-        assert_eq!(without(theirs).unwrap(), theirs);
-        let table = [
-            "mcp_servers = { a = 1 }\n",
-            "mcp_servers.onloop.command = \"x\"\n",
-            "[mcp_servers]\nonloop = { command = \"x\" }\n",
-            "[mcp_servers.\"onloop\".env]\nA = \"1\"\n",
-            "notes = \"\"\"\nnever closed\n",
-        ];
-        for text in table {
-            assert!(merged(text, &words("/onloop")).is_err(), "{text}");
-        }
-        assert!(merged("[mcp_servers]\nother = { command = \"x\" }\n", &words("/onloop")).is_ok());
-    }
-
-    #[test]
-    fn every_word_comes_through() {
-        let odd = vec!["/a \"b\"\\c/onloop".to_owned(), "日".to_owned(), "mcp".to_owned()];
-        assert_eq!(words_in(&merged("", &odd).unwrap()).unwrap(), odd);
-    }
+/// The whole lines on which something stands, with their line breaks.
+fn lines_of(text: &str, span: &Range<usize>) -> Range<usize> {
+    let end = text[span.end..].find('\n').map_or(text.len(), |newline| span.end + newline + 1);
+    line_start(text, span.start)..end
 }

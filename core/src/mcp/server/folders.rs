@@ -12,6 +12,36 @@ pub(super) struct Folders {
     lost: Vec<String>,
 }
 
+/// Why a call has no folder to work in.
+pub(super) enum FolderError {
+    /// The client has named folders, and none of them is on this machine.
+    NotHere(Vec<String>),
+    /// What was asked for is not a folder.
+    NotAFolder(String),
+    /// What was asked for is not inside of one of the folders that are allowed.
+    Outside { directory: String, allowed: Vec<String> },
+}
+
+impl std::fmt::Display for FolderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let short = |text: &str| ellipsis(&one_line(text), 400);
+        match self {
+            FolderError::NotHere(found) => {
+                let found = short(&found.join(", "));
+                write!(f, "none of the client's folders is on this machine: found {found}")
+            }
+            FolderError::NotAFolder(directory) => {
+                write!(f, "`directory` is `{}`, which is not a folder", short(directory))
+            }
+            FolderError::Outside { directory, allowed } => {
+                let allowed = one_line(&allowed.join("`, `"));
+                let directory = short(directory);
+                write!(f, "`directory` is `{directory}`, expected a folder inside `{allowed}`")
+            }
+        }
+    }
+}
+
 impl Folders {
     pub(super) async fn of(io: &Io) -> Folders {
         let cwd = io.start().cwd.clone();
@@ -35,15 +65,14 @@ impl Folders {
         }
     }
 
-    /// The folder for a call that wants `directory`.
-    ///
-    /// # Errors
-    ///
-    /// When there is none, or it is not inside of one that is meant.
-    pub(super) async fn find(&self, io: &Io, directory: Option<&str>) -> Result<String, String> {
+    /// The folder for a call that asks for `directory`.
+    pub(super) async fn find(
+        &self,
+        io: &Io,
+        directory: Option<&str>,
+    ) -> Result<String, FolderError> {
         if self.roots.is_empty() && !self.lost.is_empty() {
-            let lost = ellipsis(&one_line(&self.lost.join(", ")), 400);
-            return Err(format!("no folder of the client is on this machine: found {lost}"));
+            return Err(FolderError::NotHere(self.lost.clone()));
         }
         let usual = match self.roots.first() {
             Some(first) if !self.roots.iter().any(|root| is_inside(&self.own, root)) => first,
@@ -51,19 +80,15 @@ impl Folders {
         };
         let Some(directory) = directory else { return Ok(usual.clone()) };
         let wanted = super::rooted::absolute(usual, directory);
-        let shown = ellipsis(&one_line(directory), 400);
         let Some(folder) = canonical_folder(io, &wanted).await else {
-            return Err(format!("`directory` is `{shown}`, which is no folder"));
+            return Err(FolderError::NotAFolder(directory.to_owned()));
         };
         let allowed =
             if self.roots.is_empty() { std::slice::from_ref(&self.own) } else { &self.roots };
-        match allowed.iter().any(|root| is_inside(&folder, root)) {
-            true => Ok(folder),
-            false => Err(format!(
-                "`directory` is `{shown}`, expected a folder inside of `{}`",
-                one_line(&allowed.join("`, `"))
-            )),
+        if allowed.iter().any(|root| is_inside(&folder, root)) {
+            return Ok(folder);
         }
+        Err(FolderError::Outside { directory: directory.to_owned(), allowed: allowed.to_vec() })
     }
 }
 

@@ -9,8 +9,8 @@ use crate::effect::{
 };
 use crate::limits;
 use crate::mcp::{
-    Asked, Call, Capped, Id, Question, QuestionAnswer, Resource, ResourceKind, RpcError, Tool,
-    Work, error_result, listed, tool_result,
+    Capped, ClientAnswer, ClientRequest, Id, Resource, ResourceKind, RpcError, ServerRequest, Tool,
+    ToolCall, ToolProgram, error_result, listed, tool_result,
 };
 use crate::text;
 use crate::time::Timestamp;
@@ -39,13 +39,13 @@ pub(super) struct Job {
     said: Capped,
     notes: Capped,
     /// Notes since the last question to a person.
-    remarks: String,
+    notes_since: String,
 }
 
 /// What a job waits for.
 pub(super) enum State {
     /// Its beginning.
-    New(Work),
+    New(ClientRequest),
     /// Nothing.
     Ready(Option<Reply>),
     /// That no other process runs.
@@ -56,7 +56,7 @@ pub(super) enum State {
         wake_after_ms: Option<u64>,
     },
     /// A person.
-    Asks(Question),
+    Asks(ServerRequest),
     /// That its answer is sent.
     Over(Result<Value, RpcError>),
 }
@@ -71,11 +71,11 @@ enum Form {
 
 impl Job {
     /// The `number`th request of its conversation.
-    pub(super) fn new(id: Id, number: u64, token: Option<Value>, work: Work) -> Job {
+    pub(super) fn new(id: Id, number: u64, token: Option<Value>, work: ClientRequest) -> Job {
         let form = match &work {
-            Work::Call(tool, _) => Form::Tool(*tool),
-            Work::ListResources => Form::List,
-            Work::Read(resource) => Form::Resource(resource.clone()),
+            ClientRequest::CallTool(tool, _) => Form::Tool(*tool),
+            ClientRequest::ListResources => Form::List,
+            ClientRequest::Read(resource) => Form::Resource(resource.clone()),
         };
         let most_bytes = match form {
             Form::Tool(_) => limits::MCP_RESULT_BYTES,
@@ -95,12 +95,12 @@ impl Job {
             form,
             said: Capped::new(most_bytes),
             notes: Capped::new(limits::MCP_NOTES_BYTES),
-            remarks: String::new(),
+            notes_since: String::new(),
         }
     }
 
     /// What a new job is for, once.
-    pub(super) fn take_work(&mut self) -> Option<Work> {
+    pub(super) fn take_work(&mut self) -> Option<ClientRequest> {
         match std::mem::replace(&mut self.state, State::Ready(None)) {
             State::New(work) => Some(work),
             other => {
@@ -111,7 +111,7 @@ impl Job {
     }
 
     /// Starts the program.
-    pub(super) fn begin(&mut self, io: &Io, work: Work, cwd: String, attended: bool) {
+    pub(super) fn begin(&mut self, io: &Io, work: ClientRequest, cwd: String, attended: bool) {
         self.cwd.clone_from(&cwd);
         let outer = io.start();
         let mut random = Sha256::new();
@@ -174,26 +174,26 @@ impl Job {
             Say::Result(text) => self.said.push(text),
             Say::Note(text) => {
                 self.notes.push(text);
-                self.remarks.push_str(text);
-                let kept = text::suffix(&self.remarks, limits::MCP_QUESTION_BYTES);
-                self.remarks = kept.to_owned();
+                self.notes_since.push_str(text);
+                let kept = text::suffix(&self.notes_since, limits::MCP_QUESTION_BYTES);
+                self.notes_since = kept.to_owned();
             }
         }
     }
 
     /// A question to a person with what was said since the last one.
     pub(super) fn question(&mut self, question: &str) -> String {
-        let remarks = std::mem::take(&mut self.remarks);
-        let remarks = text::printable(&remarks);
+        let notes = std::mem::take(&mut self.notes_since);
+        let notes = text::printable(&notes);
         let question = text::printable(question);
-        format!("{}\n\n{}", remarks.trim(), question.trim()).trim().to_owned()
+        format!("{}\n\n{}", notes.trim(), question.trim()).trim().to_owned()
     }
 
     /// Goes on with what a person said.
-    pub(super) fn hear(&mut self, at: Timestamp, answer: QuestionAnswer) {
+    pub(super) fn hear(&mut self, at: Timestamp, answer: ClientAnswer) {
         let outcome = match answer {
-            QuestionAnswer::Words(words) => Ok(Outcome::Answer(words)),
-            QuestionAnswer::Nobody | QuestionAnswer::Roots(_) => Err(nobody()),
+            ClientAnswer::Words(words) => Ok(Outcome::Answer(words)),
+            ClientAnswer::Nobody | ClientAnswer::Roots(_) => Err(nobody()),
         };
         self.reply(at, outcome);
     }
@@ -252,36 +252,38 @@ impl Job {
 }
 
 /// The program of a request.
-fn program(start: Start, work: Work) -> Program {
+fn program(start: Start, work: ClientRequest) -> Program {
     Program::new(start, |io| async move {
         match work {
-            Work::Call(_, Ok(Asked { call, directory: _ })) => perform(&io, call).await,
+            ClientRequest::CallTool(_, Ok(ToolCall { program, directory: _ })) => {
+                perform(&io, program).await
+            }
             // Refused before a program was made.
-            Work::Call(_, Err(_)) => Exit::Usage,
-            Work::ListResources => {
+            ClientRequest::CallTool(_, Err(_)) => Exit::Usage,
+            ClientRequest::ListResources => {
                 status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
             }
-            Work::Read(Resource { run_id, kind: ResourceKind::Record }) => {
+            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Record }) => {
                 record(&io, &run_id).await
             }
-            Work::Read(Resource { run_id, kind: ResourceKind::Report }) => {
+            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Report }) => {
                 report(&io, &ReportArgs { run_id }).await
             }
         }
     })
 }
 
-async fn perform(io: &Io, call: Call) -> Exit {
-    match call {
-        Call::Run(args) => run(io, &args).await,
-        Call::Resume(args) => resume(io, &args).await,
-        Call::Status(args) => status(io, &args).await,
-        Call::Next(args) => next(io, &args).await,
-        Call::Step(args) => step(io, &args).await,
-        Call::Gate(args) => gate_for_agent(io, &args).await,
-        Call::Lint(args) => lint(io, &args).await,
-        Call::Explain(args) => explain_call(io, &args).await,
-        Call::Report(args) => report(io, &args).await,
+async fn perform(io: &Io, program: ToolProgram) -> Exit {
+    match program {
+        ToolProgram::Run(args) => run(io, &args).await,
+        ToolProgram::Resume(args) => resume(io, &args).await,
+        ToolProgram::Status(args) => status(io, &args).await,
+        ToolProgram::Next(args) => next(io, &args).await,
+        ToolProgram::Step(args) => step(io, &args).await,
+        ToolProgram::Gate(args) => gate_for_agent(io, &args).await,
+        ToolProgram::Lint(args) => lint(io, &args).await,
+        ToolProgram::Explain(args) => explain_call(io, &args).await,
+        ToolProgram::Report(args) => report(io, &args).await,
     }
 }
 

@@ -10,9 +10,9 @@ use crate::text::{ellipsis, one_line};
 ///
 /// # Errors
 ///
-/// The line and what is wrong there; a key that an object has twice is wrong, because readers
-/// do not agree on which of the two counts.
-pub(crate) fn parse(text: &str) -> Result<Node, String> {
+/// The first problem. A key that an object has twice is one, because readers do not agree on
+/// which of the two counts.
+pub(crate) fn parse(text: &str) -> Result<Node, ParseError> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
@@ -21,7 +21,52 @@ pub(crate) fn parse(text: &str) -> Result<Node, String> {
     reader.skip()?;
     match reader.rest().chars().next() {
         None => Ok(root),
-        Some(_) => Err(reader.wrong("the end of the document")),
+        Some(_) => Err(reader.unexpected("the end of the document")),
+    }
+}
+
+/// Why a text is not such a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ParseError {
+    /// Counted from 1.
+    pub(crate) line: usize,
+    pub(crate) problem: Problem,
+}
+
+/// What is wrong at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// Another character than expected, or the end.
+    Unexpected {
+        found: Option<char>,
+        expected: String,
+    },
+    DuplicateKey(String),
+    UnterminatedComment,
+    UnterminatedString,
+    /// An escape sequence or a control character that JSON does not allow.
+    InvalidString,
+    /// More than [`limits::HOST_FILE_DEPTH`] containers in one another.
+    TooDeep,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Problem::Unexpected { found: Some(found), expected } => {
+                write!(f, "found `{}`, expected {expected}", one_line(&found.to_string()))
+            }
+            Problem::Unexpected { found: None, expected } => {
+                write!(f, "found the end, expected {expected}")
+            }
+            Problem::DuplicateKey(key) => {
+                write!(f, "`{}` is given twice", ellipsis(&one_line(key), 64))
+            }
+            Problem::UnterminatedComment => f.write_str("unterminated comment"),
+            Problem::UnterminatedString => f.write_str("unterminated string"),
+            Problem::InvalidString => f.write_str("not a valid JSON string"),
+            Problem::TooDeep => f.write_str("nested too deeply"),
+        }
     }
 }
 
@@ -36,21 +81,17 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    fn error(&self, what: &str) -> String {
-        let line = self.text[..self.at].matches('\n').count() + 1;
-        format!("line {line}: {what}")
+    fn error(&self, problem: Problem) -> ParseError {
+        ParseError { line: self.text[..self.at].matches('\n').count() + 1, problem }
     }
 
-    fn wrong(&self, expected: &str) -> String {
-        let found = match self.rest().chars().next() {
-            Some(c) => format!("`{}`", one_line(&c.to_string())),
-            None => "the end".to_owned(),
-        };
-        self.error(&format!("found {found}, expected {expected}"))
+    fn unexpected(&self, expected: &str) -> ParseError {
+        let found = self.rest().chars().next();
+        self.error(Problem::Unexpected { found, expected: expected.to_owned() })
     }
 
     /// Blanks and comments.
-    fn skip(&mut self) -> Result<(), String> {
+    fn skip(&mut self) -> Result<(), ParseError> {
         loop {
             self.at +=
                 self.rest().len() - self.rest().trim_start_matches([' ', '\t', '\r', '\n']).len();
@@ -59,7 +100,7 @@ impl<'t> Reader<'t> {
             } else if self.rest().starts_with("/*") {
                 match self.rest()[2..].find("*/") {
                     Some(length) => self.at += length + 4,
-                    None => return Err(self.error("a comment without an end")),
+                    None => return Err(self.error(Problem::UnterminatedComment)),
                 }
             } else {
                 return Ok(());
@@ -75,7 +116,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    fn value(&mut self) -> Result<Node, String> {
+    fn value(&mut self) -> Result<Node, ParseError> {
         self.skip()?;
         let start = self.at;
         let content = match self.rest().chars().next() {
@@ -87,10 +128,10 @@ impl<'t> Reader<'t> {
         Ok(Node { span: start..self.at, content })
     }
 
-    fn entries(&mut self, close: char) -> Result<Vec<Entry>, String> {
+    fn entries(&mut self, close: char) -> Result<Vec<Entry>, ParseError> {
         self.depth += 1;
         if self.depth > limits::HOST_FILE_DEPTH {
-            return Err(self.error("nested too deeply"));
+            return Err(self.error(Problem::TooDeep));
         }
         self.at += 1;
         let mut entries: Vec<Entry> = Vec::new();
@@ -101,7 +142,7 @@ impl<'t> Reader<'t> {
                 return Ok(entries);
             }
             if entries.last().is_some_and(|last| last.comma.is_none()) {
-                return Err(self.wrong(&format!("`,` or `{close}`")));
+                return Err(self.unexpected(&format!("`,` or `{close}`")));
             }
             let start = self.at;
             let key = if close == '}' { Some(self.key(&entries)?) } else { None };
@@ -113,35 +154,34 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn key(&mut self, entries: &[Entry]) -> Result<String, String> {
+    fn key(&mut self, entries: &[Entry]) -> Result<String, ParseError> {
         if !self.rest().starts_with('"') {
-            return Err(self.wrong("a key in double quotes"));
+            return Err(self.unexpected("a key in double quotes"));
         }
         let key = self.string()?;
         if entries.iter().any(|entry| entry.key.as_deref() == Some(key.as_str())) {
-            let key = ellipsis(&one_line(&key), 64);
-            return Err(self.error(&format!("`{key}` is given twice")));
+            return Err(self.error(Problem::DuplicateKey(key)));
         }
         self.skip()?;
-        if self.eat(':') { Ok(key) } else { Err(self.wrong("`:`")) }
+        if self.eat(':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<String, ParseError> {
         let mut escaped = false;
         let end = self.rest().char_indices().skip(1).find(|(_, c)| {
             let ends = *c == '"' && !escaped;
             escaped = *c == '\\' && !escaped;
             ends
         });
-        let Some((end, _)) = end else { return Err(self.error("a text without an end")) };
+        let Some((end, _)) = end else { return Err(self.error(Problem::UnterminatedString)) };
         let token = &self.rest()[..=end];
         let read = serde_json::from_str(token);
-        let text = read.map_err(|_| self.error("a text that is not valid JSON"))?;
+        let text = read.map_err(|_| self.error(Problem::InvalidString))?;
         self.at += token.len();
         Ok(text)
     }
 
-    fn word(&mut self) -> Result<Value, String> {
+    fn word(&mut self) -> Result<Value, ParseError> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
         let end = self.rest().find(|c| !is_word(c)).unwrap_or(self.rest().len());
         match serde_json::from_str(&self.rest()[..end]) {
@@ -149,7 +189,7 @@ impl<'t> Reader<'t> {
                 self.at += end;
                 Ok(value)
             }
-            Err(_) => Err(self.wrong("a value")),
+            Err(_) => Err(self.unexpected("a value")),
         }
     }
 }

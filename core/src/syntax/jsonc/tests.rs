@@ -40,7 +40,7 @@ fn containers_that_were_made_for_an_entry_go_with_it() {
 }
 
 #[test]
-fn what_is_no_document_is_named_with_its_line() {
+fn errors_name_the_line_and_the_problem() {
     let deep = "[".repeat(200);
     let table = [
         ("", "line 1: found the end, expected a value"),
@@ -51,14 +51,15 @@ fn what_is_no_document_is_named_with_its_line() {
         ("{} x", "line 1: found `x`, expected the end of the document"),
         ("{,}", "line 1: found `,`, expected a key in double quotes"),
         ("[1,,2]", "line 1: found `,`, expected a value"),
-        ("[\"a", "line 1: a text without an end"),
-        ("[\"\\q\"]", "line 1: a text that is not valid JSON"),
-        ("/* x", "line 1: a comment without an end"),
+        ("[\"a", "line 1: unterminated string"),
+        ("[\"\\q\"]", "line 1: not a valid JSON string"),
+        ("/* x", "line 1: unterminated comment"),
         ("[nul]", "line 1: found `n`, expected a value"),
         (&deep, "line 1: nested too deeply"),
     ];
     for (text, expected) in table {
-        assert_eq!(parse(text).unwrap_err(), expected, "{text}");
+        let ParseError { line, problem } = parse(text).unwrap_err();
+        assert_eq!(format!("line {line}: {problem}"), expected, "{text}");
     }
 }
 
