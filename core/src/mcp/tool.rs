@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::agent;
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
@@ -106,7 +107,6 @@ const DIRECTORY: Parameter = optional(
     WORD,
     "Folder to work in, inside the client's folders; left out: the project",
 );
-const AGENTS: &[&str] = &["claude", "codex", "opencode", "cursor", "gemini", "copilot", "script"];
 const MODES: [Mode; 4] = [Mode::Worktree, Mode::Branch, Mode::Host, Mode::None];
 
 const RUN: &[Parameter] = &[
@@ -114,7 +114,7 @@ const RUN: &[Parameter] = &[
     optional("run_id", WORD, "Go on with this run instead of beginning one"),
     optional(
         "agent",
-        Kind::Choice(AGENTS),
+        Kind::Choice(agent::UNATTENDED),
         "Who acts; `script` runs the steps' own scripts. Left out: `script` if every step has \
          one, else the first agent that is installed",
     ),
@@ -125,11 +125,10 @@ const RUN: &[Parameter] = &[
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
     optional("fresh", Kind::Flag, "Begin anew although an unfinished run of the file exists"),
-    optional("review", Kind::Choice(AGENTS_THAT_READ), "Agent that reviews the work"),
+    optional("review", Kind::Choice(agent::READERS), "Agent that reviews the work"),
     optional("agent_timeout", WORD, "Longest time for one attempt, such as 20m or 1h30m"),
     optional("verify_timeout", WORD, "Longest time for one verification command"),
 ];
-const AGENTS_THAT_READ: &[&str] = &["claude", "codex", "opencode", "cursor", "gemini", "copilot"];
 const STATUS: &[Parameter] = &[
     optional("run_id", WORD, "Show this run in detail; left out: a list"),
     optional("all", Kind::Flag, "List finished runs as well"),

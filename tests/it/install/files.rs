@@ -73,7 +73,10 @@ fn one_file_that_cannot_be_edited_leaves_all_as_they_are() {
     assert!(run.stderr.contains("nothing was changed"), "{run:?}");
     assert_eq!(everything(&project), before);
     let run = onloop(&project, "install emacs").expect_exit(2);
-    assert!(run.stderr.contains("`emacs` is not a known host; expected one of claude, "), "{run:?}");
+    assert!(
+        run.stderr.contains("`emacs` is not a known host; expected one of claude, "),
+        "{run:?}"
+    );
 }
 
 #[test]

@@ -4,11 +4,13 @@ use super::child::ChildCommand;
 use super::native_loop::NativeLoop;
 use super::rehearse::RehearseArgs;
 use super::workspace::HealthCommands;
-use crate::agent::Agent;
+use crate::agent::{self, Agent};
 use crate::auto::Profile;
 use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
 use crate::engine::choose_agent::AgentArgs;
+#[cfg(feature = "cli")]
+use crate::engine::choose_agent::names;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
 use crate::workflow::duration;
@@ -61,8 +63,18 @@ pub struct RunArgs {
     /// Most cycles, 1 to 20 [default: 8]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_hyphen_values = true))]
     pub max_cycles: Option<String>,
-    /// Agent for both: claude, codex, opencode, cursor, gemini, copilot
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "agent_command"))]
+    /// Agent that plays planner and loop.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "NAME",
+            conflicts_with = "agent_command",
+            value_parser = names::AgentNames(agent::READERS),
+            hide_possible_values = true,
+            help = format!("Agent for both: {}", agent::READERS.join(", "))
+        )
+    )]
     pub agent: Option<String>,
     /// A line for `sh -c` that plays planner and loop
     #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
@@ -262,7 +274,7 @@ impl RunArgs {
                 None => {
                     return Err(format!(
                         "found agent `{name}`, expected one of {}",
-                        Agent::names()
+                        agent::AGENTS.join(", ")
                     ));
                 }
             },
