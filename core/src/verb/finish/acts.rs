@@ -279,7 +279,7 @@ async fn put_away(
         Err(failure) => return Err(half_way(&store, failure)),
     }
     if io.stat(path).await.is_ok() {
-        store.note(format!("warning: {path} is no worktree any more, but not empty"));
+        store.note(format!("warning: {path} is not a worktree any more, but has files in it"));
     }
     let inside = format!("{path}/");
     let cwd = &io.start().cwd;
@@ -298,7 +298,7 @@ fn half_way(store: &Store, failure: Failure) -> Stop {
     match (failure.kind, command) {
         (FailureKind::Interrupted, _) | (_, None) => failure.into(),
         (_, Some(command)) => Stop::Refused(format!(
-            "{}\n  When that is mended, this goes on where it stopped:\n  {command}",
+            "{}\n  When that is fixed, this goes on where it stopped:\n  {command}",
             text::printable(&failure.message).trim_end()
         )),
     }
