@@ -1,6 +1,8 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{Capture, Command, Expect, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
+use crate::effect::{
+    Capture, Command, Expect, Failure, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec,
+};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::store::Paths;
 use crate::limits;
@@ -166,7 +168,7 @@ async fn run_command(
     };
     match io.process(spec).await {
         Ok(end) => judge_command(check.expect, &end, timeout_ms),
-        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) if failure.is_interrupted() => None,
         Err(failure) => Some(cannot(failure.message)),
     }
 }
@@ -257,7 +259,7 @@ async fn inside(io: &Io, root: &str, path: &str) -> Inside {
                 Inside::Outside("leads out of the execution root")
             }
         }
-        (Ok(_), Err(failure)) if failure.kind == FailureKind::NotFound => Inside::Absent,
+        (Ok(_), Err(failure)) if failure.is_not_found() => Inside::Absent,
         (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
     }
 }
@@ -311,14 +313,15 @@ async fn look_at_artifact(
 }
 
 /// Whether the folder directly contains a regular file whose name matches.
-async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, String> {
-    let pattern = glob::Pattern::new(pattern).map_err(|error| error.to_string())?;
+async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, Failure> {
+    let pattern = glob::Pattern::new(pattern)
+        .map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
     let options = glob::MatchOptions {
         case_sensitive: true,
         require_literal_separator: true,
         require_literal_leading_dot: true,
     };
-    let names = io.list(folder).await.map_err(|failure| failure.message)?;
+    let names = io.list(folder).await?;
     for name in names.iter().filter(|name| pattern.matches_with(name, options)) {
         if let Ok(found) = io.canonical(&format!("{folder}/{name}")).await
             && let Ok(stat) = io.stat(&found).await
@@ -364,7 +367,7 @@ async fn look_at_page(
     };
     match io.process(spec).await {
         Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
-        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) if failure.is_interrupted() => None,
         Err(failure) => Some(cannot(failure.message)),
     }
 }
@@ -416,7 +419,7 @@ async fn screenshot(
             wake_on_input: false,
         };
         match io.process(spec).await {
-            Err(failure) if failure.kind == FailureKind::NotFound => continue,
+            Err(failure) if failure.is_not_found() => continue,
             Ok(_) | Err(_) => break,
         }
     }

@@ -52,7 +52,7 @@ impl NativeLoop {
         let path = workflow_path(&task.id);
         match io.canonical(&path).await {
             Ok(file) => Some(self.work_on(io, dispatch, task, &path, &file).await),
-            Err(failure) if failure.kind == FailureKind::NotFound => None,
+            Err(failure) if failure.is_not_found() => None,
             Err(failure) => Some(failed(&failure)),
         }
     }
@@ -208,27 +208,15 @@ async fn write_status(
         tries += 1;
         match io.write(PROGRESS_PATH, bytes, expect, Durability::Durable).await {
             Ok(_) => return Ok(changed),
-            Err(failure) if failure.kind == FailureKind::Conflict && tries < TRIES => {}
+            Err(failure) if failure.is_conflict() && tries < TRIES => {}
             Err(failure) => return Err(failure),
         }
     }
 }
 
 fn failed(failure: &Failure) -> ChildOutcome {
-    match failure.kind {
-        FailureKind::Interrupted => ChildOutcome::Cancelled,
-        FailureKind::NotFound
-        | FailureKind::Exists
-        | FailureKind::Conflict
-        | FailureKind::Denied
-        | FailureKind::Full
-        | FailureKind::TooLarge
-        | FailureKind::Invalid
-        | FailureKind::Busy
-        | FailureKind::Closed
-        | FailureKind::Unsupported
-        | FailureKind::Other => {
-            ChildOutcome::Failed(format!("the task could not be worked on: {failure}"))
-        }
+    match failure.is_interrupted() {
+        true => ChildOutcome::Cancelled,
+        false => ChildOutcome::Failed(format!("the task could not be worked on: {failure}")),
     }
 }

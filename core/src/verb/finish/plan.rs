@@ -1,6 +1,6 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
-use super::scene::{Checkout, Scene, Target};
+use super::scene::{MainCheckout, Scene, TargetBranch};
 use super::{DispositionWord, FinishArgs};
 use crate::limits;
 use crate::preflight::BranchName;
@@ -121,7 +121,7 @@ pub(super) fn plan(
     run: &Run,
     scene: &Scene,
     wish: &Wish,
-    target: Option<&Target>,
+    target: Option<&TargetBranch>,
 ) -> Result<FinishAct, String> {
     match wish.disposition {
         Disposition::Merged => plan_merge(scene, wish, target),
@@ -131,14 +131,18 @@ pub(super) fn plan(
     }
 }
 
-fn plan_merge(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_merge(
+    scene: &Scene,
+    wish: &Wish,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, String> {
     let commit = demand_commit(scene)?;
     let target = demand_target(scene, target)?;
     let main = demand_main(scene, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
         return Err(format!(
-            "Target branch {name} is checked out at {at}; merge it there by hand, or free it \
+            "TargetBranch branch {name} is checked out at {at}; merge it there by hand, or free it \
              first"
         ));
     }
@@ -148,7 +152,11 @@ fn plan_merge(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<Fin
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
 
-fn plan_publish(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_publish(
+    scene: &Scene,
+    wish: &Wish,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, String> {
     let commit = demand_commit(scene)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
@@ -160,7 +168,11 @@ fn plan_publish(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<F
     Ok(FinishAct::Publish { commit, remote: wish.remote.clone(), pull_request })
 }
 
-fn plan_discard(run: &Run, scene: &Scene, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_discard(
+    run: &Run,
+    scene: &Scene,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, String> {
     let branch = &scene.branch;
     if !scene.owns_branch {
         return Err(format!(
@@ -190,21 +202,22 @@ fn demand_commit(scene: &Scene) -> Result<String, String> {
 
 pub(super) fn demand_target<'a>(
     scene: &Scene,
-    target: Option<&'a Target>,
-) -> Result<&'a Target, String> {
+    target: Option<&'a TargetBranch>,
+) -> Result<&'a TargetBranch, String> {
     match target {
         None => Err("No target branch was found; name one with --target-branch B".to_owned()),
-        Some(target) if target.name == scene.branch => {
-            Err(format!("Target branch must differ from the execution branch: {}", target.name))
-        }
+        Some(target) if target.name == scene.branch => Err(format!(
+            "TargetBranch branch must differ from the execution branch: {}",
+            target.name
+        )),
         Some(target) if !target.exists => {
-            Err(format!("Target branch does not exist: {}", target.name))
+            Err(format!("TargetBranch branch does not exist: {}", target.name))
         }
         Some(target) => Ok(target),
     }
 }
 
-fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&Checkout, String> {
+fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, String> {
     scene.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
         format!(
@@ -215,7 +228,7 @@ fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&Checkout, Str
 }
 
 /// Why branches cannot be switched or merged in the main checkout.
-pub(super) fn dirty_main(main: &Checkout) -> Option<String> {
+pub(super) fn dirty_main(main: &MainCheckout) -> Option<String> {
     let what = format!("Uncommitted files in {} block this.", main.root);
     (!main.dirty.is_empty()).then(|| listed(&what, &main.dirty))
 }

@@ -2,8 +2,8 @@
 
 use super::plan::is_web_address;
 use super::scene::Scene;
-use super::{Stop, refuse};
-use crate::effect::{Command, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use super::{FinishError, refuse};
+use crate::effect::{Command, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use crate::engine::verify::private_names;
 use crate::limits;
 use crate::run::Run;
@@ -17,7 +17,7 @@ pub(super) async fn open(
     scene: &Scene,
     target: &str,
     perhaps_there: bool,
-) -> Result<String, Stop> {
+) -> Result<String, FinishError> {
     let ends = ["--base", target, "--head", &scene.branch];
     if perhaps_there {
         let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
@@ -44,7 +44,7 @@ pub(super) async fn open(
     refuse(unfinished(run, scene, &said))
 }
 
-async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, Stop> {
+async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, FinishError> {
     let argv = std::iter::once("gh").chain(args.iter().copied()).map(str::to_owned).collect();
     let spec = ProcessSpec {
         command: Command::Argv(argv),
@@ -61,9 +61,9 @@ async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessE
         interactive: false,
     };
     match io.process(spec).await {
-        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(Stop::Interrupted),
+        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(FinishError::Interrupted),
         Ok(end) => Ok(end),
-        Err(failure) if failure.kind == FailureKind::NotFound => {
+        Err(failure) if failure.is_not_found() => {
             refuse(unfinished(run, scene, "the program `gh` is not installed"))
         }
         Err(failure) => Err(failure.into()),
