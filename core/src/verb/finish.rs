@@ -69,12 +69,24 @@ pub enum DispositionWord {
     Discard,
 }
 
-/// Why there is no outcome.
+/// Why no outcome was recorded.
 #[derive(Debug)]
 enum FinishError {
     /// For the reason given; its first line is what agents match on.
     Refused(String),
+    /// The person pressed Ctrl-C.
     Interrupted,
+}
+
+impl std::fmt::Display for FinishError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FinishError::Refused(reason) => write!(f, "ERROR: {}", reason.trim_end()),
+            FinishError::Interrupted => f.write_str(
+                "Interrupted; the same command looks at how far it had come and goes on.",
+            ),
+        }
+    }
 }
 
 impl From<Failure> for FinishError {
@@ -105,30 +117,24 @@ impl From<Refusal> for FinishError {
 
 /// `onloop finish`: does what is asked and prints the summary.
 pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
-    let stop = match alone(io, args).await {
+    let error = match alone(io, args).await {
         Ok(store) => {
             let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
             io.result(summary.expect("a summary has only string keys") + "\n").await;
             return Exit::Done;
         }
-        Err(stop) => stop,
+        Err(error) => error,
     };
-    match stop {
-        FinishError::Refused(reason) => {
-            io.note(format!("ERROR: {}", reason.trim_end())).await;
-            Exit::Failed
-        }
-        FinishError::Interrupted => {
-            io.note("Interrupted; the same command looks at how far it had come and goes on.")
-                .await;
-            Exit::Interrupted
-        }
+    io.note(error.to_string()).await;
+    match error {
+        FinishError::Refused(_) => Exit::Failed,
+        FinishError::Interrupted => Exit::Interrupted,
     }
 }
 
 /// One finish at a time in a repository.
 async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
-    let wish = Wish::read(args).map_err(FinishError::Refused)?;
+    let wish = Wish::read(args)?;
     let store = newest(io, &args.run_id).await?;
     let home = scene::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
@@ -230,7 +236,7 @@ async fn choose(
     }
     let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
     let target = scene.target(io, store.run(), wish.target.as_deref()).await?;
-    plan::plan(store.run(), scene, wish, target.as_ref()).map_err(FinishError::Refused)
+    plan::plan(store.run(), scene, wish, target.as_ref())
 }
 
 fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {

@@ -161,8 +161,7 @@ async fn discard(
 ) -> Result<(Store, FinishOutcome), FinishError> {
     if scene.is_shared() {
         let target = scene.target(io, store.run(), None).await?;
-        let TargetBranch { name, .. } =
-            plan::demand_target(scene, target.as_ref()).map_err(FinishError::Refused)?;
+        let TargetBranch { name, .. } = plan::demand_target(scene, target.as_ref())?;
         let (cwd, branch) = (scene.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
             let what = format!("Could not switch to {name}; nothing was discarded.");

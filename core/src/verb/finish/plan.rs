@@ -1,7 +1,7 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
 use super::scene::{MainCheckout, Scene, TargetBranch};
-use super::{DispositionWord, FinishArgs};
+use super::{DispositionWord, FinishArgs, FinishError, refuse};
 use crate::limits;
 use crate::preflight::BranchName;
 use crate::run::{Disposition, FinishAct, PullRequest, Run};
@@ -22,7 +22,7 @@ pub(super) struct Wish {
 
 impl Wish {
     /// Reads the command line; otherwise what is wrong with it.
-    pub(super) fn read(args: &FinishArgs) -> Result<Wish, String> {
+    pub(super) fn read(args: &FinishArgs) -> Result<Wish, FinishError> {
         let disposition = match args.disposition {
             DispositionWord::Keep => Disposition::Kept,
             DispositionWord::Merge => Disposition::Merged,
@@ -37,7 +37,7 @@ impl Wish {
             && !is_web_address(url)
         {
             let url = text::ellipsis(&text::one_line(url), 200);
-            return Err(format!("--pr-url must be an http or https address, got: {url}"));
+            return refuse(format!("--pr-url must be an http or https address, got: {url}"));
         }
         Ok(Wish {
             disposition,
@@ -97,12 +97,12 @@ pub(super) fn is_web_address(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-fn demand_name(flag: &str, name: &str) -> Result<(), String> {
+fn demand_name(flag: &str, name: &str) -> Result<(), FinishError> {
     match BranchName::parse(name) {
         Ok(_) => Ok(()),
         Err(why) => {
             let name = text::ellipsis(&text::one_line(name), 200);
-            Err(format!("{flag}: `{name}` is not a name that git accepts: it {why}"))
+            refuse(format!("{flag}: `{name}` is not a name that git accepts: it {why}"))
         }
     }
 }
@@ -122,12 +122,12 @@ pub(super) fn plan(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, String> {
+) -> Result<FinishAct, FinishError> {
     match wish.disposition {
         Disposition::Merged => plan_merge(scene, wish, target),
         Disposition::Published => plan_publish(scene, wish, target),
         Disposition::Discarded => plan_discard(run, scene, target),
-        Disposition::Kept => Err("Keeping the work is nothing that has to be done".to_owned()),
+        Disposition::Kept => refuse("Keeping the work changes nothing".to_owned()),
     }
 }
 
@@ -135,19 +135,19 @@ fn plan_merge(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, String> {
+) -> Result<FinishAct, FinishError> {
     let commit = demand_commit(scene)?;
     let target = demand_target(scene, target)?;
     let main = demand_main(scene, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
-        return Err(format!(
+        return refuse(format!(
             "TargetBranch branch {name} is checked out at {at}; merge it there by hand, or free it \
              first"
         ));
     }
     if let Some(objection) = dirty_main(main).or(worktree_objection(scene, wish.disposition)) {
-        return Err(objection);
+        return refuse(objection);
     }
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
@@ -156,7 +156,7 @@ fn plan_publish(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, String> {
+) -> Result<FinishAct, FinishError> {
     let commit = demand_commit(scene)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
@@ -172,10 +172,10 @@ fn plan_discard(
     run: &Run,
     scene: &Scene,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, String> {
+) -> Result<FinishAct, FinishError> {
     let branch = &scene.branch;
     if !scene.owns_branch {
-        return Err(format!(
+        return refuse(format!(
             "Branch {branch} was not made for this run; nothing was discarded. Undo its commits \
              yourself, or keep it:\n  onloop finish {} keep",
             run.id
@@ -185,45 +185,46 @@ fn plan_discard(
     if scene.is_shared() {
         // Uncommitted files of a shared checkout may be anybody's.
         if let Some(objection) = dirty_main(main) {
-            return Err(objection);
+            return refuse(objection);
         }
         demand_target(scene, target)?;
     }
     match worktree_objection(scene, Disposition::Discarded) {
-        Some(objection) => Err(objection),
+        Some(objection) => refuse(objection),
         None => Ok(FinishAct::Discard { commit: scene.commit.clone() }),
     }
 }
 
-fn demand_commit(scene: &Scene) -> Result<String, String> {
-    let missing = || format!("Execution branch does not exist: {}", scene.branch);
+fn demand_commit(scene: &Scene) -> Result<String, FinishError> {
+    let missing =
+        || FinishError::Refused(format!("Execution branch does not exist: {}", scene.branch));
     scene.commit.clone().ok_or_else(missing)
 }
 
 pub(super) fn demand_target<'a>(
     scene: &Scene,
     target: Option<&'a TargetBranch>,
-) -> Result<&'a TargetBranch, String> {
+) -> Result<&'a TargetBranch, FinishError> {
     match target {
-        None => Err("No target branch was found; name one with --target-branch B".to_owned()),
-        Some(target) if target.name == scene.branch => Err(format!(
+        None => refuse("No target branch was found; name one with --target-branch B".to_owned()),
+        Some(target) if target.name == scene.branch => refuse(format!(
             "TargetBranch branch must differ from the execution branch: {}",
             target.name
         )),
         Some(target) if !target.exists => {
-            Err(format!("TargetBranch branch does not exist: {}", target.name))
+            refuse(format!("TargetBranch branch does not exist: {}", target.name))
         }
         Some(target) => Ok(target),
     }
 }
 
-fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, String> {
+fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, FinishError> {
     scene.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
-        format!(
+        FinishError::Refused(format!(
             "The repository is bare: there is no checkout in which to {verb} and to keep the \
              record; use keep or publish"
-        )
+        ))
     })
 }
 

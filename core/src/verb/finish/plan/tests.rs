@@ -70,7 +70,7 @@ fn decide(word: DispositionWord, scene: &Scene, target: Option<&TargetBranch>) -
     let wish = Wish::read(&args(word)).expect("a possible wish");
     match plan(&run(), scene, &wish, target) {
         Ok(act) => act.command("x-1"),
-        Err(why) => why.replace('\n', " "),
+        Err(why) => why.to_string().replace('\n', " "),
     }
 }
 
