@@ -67,6 +67,25 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
+/// Names of agents, in the order in which they are looked for, then the two that are no client.
+const NAMES: [&str; PRESETS.len() + 2] = {
+    let mut names = ["script"; PRESETS.len() + 2];
+    let mut index = 0;
+    while index < PRESETS.len() {
+        names[index] = PRESETS[index].name;
+        index += 1;
+    }
+    names[PRESETS.len() + 1] = "you";
+    names
+};
+
+/// Every name that [`Agent::named`] knows.
+pub const AGENTS: &[&str] = &NAMES;
+/// Agents that need no terminal.
+pub const UNATTENDED: &[&str] = NAMES.split_at(PRESETS.len() + 1).0;
+/// Agents that read a prompt: the names of [`PRESETS`].
+pub const READERS: &[&str] = NAMES.split_at(PRESETS.len()).0;
+
 /// Longest prompt that is passed as an argument; systems refuse longer ones.
 const ARGUMENT_BYTES: usize = 96 * 1024;
 
@@ -78,12 +97,6 @@ impl Agent {
             "you" => Some(Agent::You),
             name => PRESETS.iter().find(|preset| preset.name == name).map(Agent::Preset),
         }
-    }
-
-    /// Every name that [`Agent::named`] knows, for messages.
-    pub fn names() -> String {
-        let presets = PRESETS.iter().map(|preset| preset.name);
-        presets.chain(["script", "you"]).collect::<Vec<_>>().join(", ")
     }
 
     /// Name for people.
@@ -106,6 +119,41 @@ impl Preset {
             argv.push(argument(prompt));
         }
         Command::Argv(argv)
+    }
+}
+
+/// Who reviews the work of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reviewer {
+    /// A known coding agent.
+    Agent(&'static Preset),
+    /// A line for `sh -c`.
+    CommandLine(String),
+}
+
+impl Reviewer {
+    /// The reviewer that a record names with [`Reviewer::as_str`].
+    pub fn recorded(text: &str) -> Reviewer {
+        match PRESETS.iter().find(|preset| preset.name == text) {
+            Some(preset) => Reviewer::Agent(preset),
+            None => Reviewer::CommandLine(text.to_owned()),
+        }
+    }
+
+    /// The name, or the line.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Reviewer::Agent(preset) => preset.name,
+            Reviewer::CommandLine(line) => line,
+        }
+    }
+
+    /// The command that starts the reviewer with `prompt`.
+    pub fn command(&self, prompt: &str) -> Command {
+        match self {
+            Reviewer::Agent(preset) => preset.command(prompt),
+            Reviewer::CommandLine(line) => command_line(line),
+        }
     }
 }
 
@@ -135,6 +183,10 @@ mod tests {
         }
         assert_eq!(Agent::named("script"), Some(Agent::Script));
         assert_eq!(Agent::named("nobody"), None);
+        assert!(AGENTS.iter().all(|name| Agent::named(name).is_some()));
+        assert_eq!(AGENTS.last(), Some(&"you"));
+        assert_eq!(UNATTENDED.last(), Some(&"script"));
+        assert!(READERS.iter().copied().eq(PRESETS.iter().map(|preset| preset.name)));
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The agent's turn: start it with its prompt, keep its log, see how it ends.
 
 use crate::agent::{self, Agent};
-use crate::effect::{
-    Command, Durability, Expect, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
-};
+use crate::effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use crate::engine::store::Paths;
 use crate::engine::verify::{private_names, recorded};
 use crate::run::{Run, StepRecord, step_prompt};
@@ -103,7 +101,7 @@ fn spec(
 fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Acted {
     let end = match end {
         Ok(end) => end,
-        Err(failure) if failure.kind == FailureKind::Interrupted => return Acted::Interrupted,
+        Err(failure) if failure.is_interrupted() => return Acted::Interrupted,
         Err(failure) => return Acted::failed(format!("{who} failed: {failure}")),
     };
     let reason = match end.status {
@@ -135,7 +133,7 @@ async fn act_by_person(io: &Io, record: &StepRecord) -> Acted {
             None => Acted::Done,
             Some(why) => Acted::failed(format!("you said: fail {}", why.trim())),
         },
-        Err(failure) if failure.kind == FailureKind::Interrupted => Acted::Interrupted,
+        Err(failure) if failure.is_interrupted() => Acted::Interrupted,
         Err(failure) => Acted::failed(format!("nobody is there to act: {failure}")),
     }
 }

@@ -2,7 +2,7 @@
 //! adopted on request; it is never used silently.
 
 use crate::diagnostic::{self, Severity};
-use crate::effect::{Exit, FailureKind, Io};
+use crate::effect::{Exit, Io};
 use crate::engine::store::Store;
 use crate::limits;
 use crate::run::{Adoption, Event, Run, Written};
@@ -24,7 +24,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
     let path = run.place.workflow_path.clone();
     let bytes = match io.read(&path, limits::WORKFLOW_BYTES as u64).await {
         Ok((bytes, _)) => bytes,
-        Err(failure) if failure.kind == FailureKind::Interrupted => return Err(Exit::Interrupted),
+        Err(failure) if failure.is_interrupted() => return Err(Exit::Interrupted),
         Err(failure) => {
             // The record holds everything that the run needs.
             io.note(format!("warning: the workflow file is not looked at: {failure}")).await;

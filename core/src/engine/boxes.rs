@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::effect::{FailureKind, Io};
+use crate::effect::{Failure, Io};
 use crate::limits;
 use crate::run::{Event, Run, StepStatus};
 use crate::workflow;
@@ -94,25 +94,22 @@ impl Boxes {
     }
 
     /// Whether the box had to be changed.
-    async fn mirror(&mut self, io: &Io, run: &Run, step: u32) -> Result<bool, String> {
+    async fn mirror(&mut self, io: &Io, run: &Run, step: u32) -> Result<bool, Failure> {
         if self.known.is_none() {
             self.read(io, run).await?;
         }
         match self.patch(io, run, step).await {
-            Err(failure) if failure.kind == FailureKind::Conflict => {}
-            result => return result.map_err(|failure| failure.message),
+            Err(failure) if failure.is_conflict() => {}
+            result => return result,
         }
         // Somebody edited the file: look again, once.
         self.read(io, run).await?;
-        self.patch(io, run, step).await.map_err(|failure| failure.message)
+        self.patch(io, run, step).await
     }
 
-    async fn read(&mut self, io: &Io, run: &Run) -> Result<(), String> {
+    async fn read(&mut self, io: &Io, run: &Run) -> Result<(), Failure> {
         let path = &run.place.workflow_path;
-        let (bytes, _) = io
-            .read(path, limits::WORKFLOW_BYTES as u64)
-            .await
-            .map_err(|failure| failure.message)?;
+        let (bytes, _) = io.read(path, limits::WORKFLOW_BYTES as u64).await?;
         let found = workflow::parse(path, &bytes).checkboxes;
         let known = found.into_iter().filter_map(|found| {
             let start = found.offset.checked_sub(MARK_AT)?;
@@ -125,12 +122,7 @@ impl Boxes {
         Ok(())
     }
 
-    async fn patch(
-        &mut self,
-        io: &Io,
-        run: &Run,
-        step: u32,
-    ) -> Result<bool, crate::effect::Failure> {
+    async fn patch(&mut self, io: &Io, run: &Run, step: u32) -> Result<bool, Failure> {
         let done = run.step(step).is_some_and(|record| record.status == StepStatus::Done);
         // Legacy headings have no box.
         let known = self.known.as_mut().and_then(|known| known.get_mut(&step));

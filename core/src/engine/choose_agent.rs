@@ -1,23 +1,28 @@
 //! Which agent acts: what was asked for, else what the workflow and the machine offer.
 
-use crate::agent::{Agent, PRESETS};
+use crate::agent::{self, Agent, PRESETS, Reviewer};
 use crate::effect::{Exit, FileKind, Io};
+use crate::engine::ask::is_attended;
 use crate::text;
 use crate::workflow::Step;
+use crate::workflow::suggest::nearest;
 
 /// Arguments that name an agent.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AgentArgs {
-    /// Agent that acts; `script` runs the step's own fenced block
-    ///
-    /// One of claude, codex, opencode, cursor, gemini, copilot, script, you.
-    ///
-    /// Left out: ONLOOP_AGENT, else `script` if every step has a script, else
-    /// the first of them that is on PATH, else `you`.
+    /// Name of the agent that acts.
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "NAME", conflicts_with = "agent_command", verbatim_doc_comment)
+        arg(
+            long,
+            value_name = "NAME",
+            conflicts_with = "agent_command",
+            value_parser = names::AgentNames(agent::AGENTS),
+            hide_possible_values = true,
+            help = names::ACTS,
+            long_help = names::long_help()
+        )
     )]
     pub agent: Option<String>,
     /// Command that acts, for `sh -c`; reads the prompt on stdin
@@ -39,9 +44,11 @@ pub(crate) async fn choose_agent(
             Some(agent) => agent,
             None => {
                 let name = text::one_line(name);
+                let known = agent::AGENTS.join(", ");
                 io.note(format!(
-                    "error: there is no agent `{name}`; expected one of {}, or --agent-command",
-                    Agent::names()
+                    "error: there is no agent `{name}`{}\n  Expected one of {known},\n  or \
+                     --agent-command LINE.",
+                    did_you_mean(&name, agent::AGENTS)
                 ))
                 .await;
                 return Err(Exit::Usage);
@@ -49,8 +56,7 @@ pub(crate) async fn choose_agent(
         },
         None => return find_agent(io, steps.unwrap_or_default()).await,
     };
-    let terminal = io.start().terminal;
-    if agent == Agent::You && !(terminal.stdin && terminal.stderr) {
+    if agent == Agent::You && !is_attended(io) {
         io.note("error: the agent `you` needs a terminal; name another one with --agent").await;
         return Err(Exit::Usage);
     }
@@ -66,18 +72,61 @@ async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
             return Ok(Agent::Preset(preset));
         }
     }
-    let terminal = io.start().terminal;
-    if terminal.stdin && terminal.stderr {
+    if is_attended(io) {
         return Ok(Agent::You);
     }
     io.note(format!(
-        "error: no agent was found on PATH and nobody is at the terminal\n  Name one with --agent \
-         ({}) or --agent-command LINE,\n  or give every step a fenced `sh` block for the agent \
-         `script`.",
-        Agent::names()
+        "error: no agent was found on PATH and nobody is at the terminal\n  Name one with \
+         --agent ({}),\n  or give --agent-command LINE, or give every step a fenced `sh` block \
+         for the\n  agent `script`.",
+        agent::AGENTS.join(", ")
     ))
     .await;
     Err(Exit::Usage)
+}
+
+/// Who reviews, where the command line names somebody: an agent, or a command with a blank, a
+/// slash or its program on `PATH`.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] after saying that a single word is neither.
+pub(crate) async fn choose_reviewer(
+    io: &Io,
+    wanted: Option<&str>,
+) -> Result<Option<Reviewer>, Exit> {
+    let Some(wanted) = wanted else { return Ok(None) };
+    let reviewer = Reviewer::recorded(wanted);
+    if let Reviewer::Agent(_) = reviewer {
+        return Ok(Some(reviewer));
+    }
+    let is_word = !wanted.contains(|c: char| c.is_whitespace() || c == '/');
+    let is_misspelt = is_word && nearest(wanted, agent::READERS).is_some();
+    let cannot_read = matches!(Agent::named(wanted), Some(Agent::Script | Agent::You));
+    let is_command =
+        !wanted.trim().is_empty() && (!is_word || (!is_misspelt && on_path(io, wanted).await));
+    if is_command && !cannot_read {
+        return Ok(Some(reviewer));
+    }
+    let word = text::one_line(wanted);
+    let why = match cannot_read {
+        true => format!("`{word}` cannot review"),
+        false => {
+            let suggestion = did_you_mean(wanted, agent::READERS);
+            format!("`{word}` is neither an agent nor a program on PATH{suggestion}")
+        }
+    };
+    io.note(format!(
+        "error: --review: {why}\n  Expected one of {},\n  or a command line: a path such as \
+         ./review.sh, or words with a space.",
+        agent::READERS.join(", ")
+    ))
+    .await;
+    Err(Exit::Usage)
+}
+
+fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 async fn on_path(io: &Io, program: &str) -> bool {
@@ -99,4 +148,44 @@ async fn on_path(io: &Io, program: &str) -> bool {
         }
     }
     false
+}
+
+/// What the command line knows of the names of agents.
+#[cfg(feature = "cli")]
+pub(crate) mod names {
+    use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+    use crate::agent;
+
+    pub(super) const ACTS: &str = "Agent that acts; `script` runs the step's own fenced block";
+
+    pub(super) fn long_help() -> String {
+        format!(
+            "{ACTS}\n\nOne of {}.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
+             script, else\nthe first of them that is on PATH, else `you`.",
+            agent::AGENTS.join(", ")
+        )
+    }
+
+    /// Offers names to completion. Other words pass: the verb says what is wrong with them, in
+    /// the same words as for the environment's.
+    #[derive(Clone)]
+    pub(crate) struct AgentNames(pub(crate) &'static [&'static str]);
+
+    impl TypedValueParser for AgentNames {
+        type Value = String;
+
+        fn parse_ref(
+            &self,
+            command: &clap::Command,
+            argument: Option<&clap::Arg>,
+            value: &std::ffi::OsStr,
+        ) -> Result<String, clap::Error> {
+            StringValueParser::new().parse_ref(command, argument, value)
+        }
+
+        fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+            Some(Box::new(self.0.iter().copied().map(PossibleValue::new)))
+        }
+    }
 }

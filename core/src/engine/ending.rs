@@ -71,7 +71,7 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
             | FailureKind::Closed
             | FailureKind::Interrupted
             | FailureKind::Unsupported
-            | FailureKind::Other => "continue when that is mended",
+            | FailureKind::Other => "continue when that is fixed",
         },
         StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
             "look at the run, then continue"
@@ -88,9 +88,10 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
 async fn tell_bug(io: &Io, store: &Store, how: &Conduct, refusal: &Refusal) -> Exit {
     let resume = resume_command(store.run(), &how.again);
     io.note(format!(
-        "error: a bug in onloop: the run could not go on: {refusal}\n  Nothing recorded is lost. \
-         Please report it, with the file that this makes:\n    \
-         ONLOOP_TRACE=trace.jsonl {resume}"
+        "error: this is a bug in onloop: {refusal}\n  Nothing recorded is lost. Please report \
+         it with the file that this writes:\n    ONLOOP_TRACE=trace.jsonl {resume}\n  \
+         {}/issues",
+        env!("CARGO_PKG_REPOSITORY")
     ))
     .await;
     Exit::Bug
@@ -173,7 +174,7 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
             )
         }
         Next::Ask(Question::Verdict { .. }) => format!(
-            "Mend what the review found, then review again:\n  {resume}\n\
+            "Fix what the review found, then review again:\n  {resume}\n\
              Or accept the verdict and go on:\n  {resume} --accept-review"
         ),
         Next::Ask(Question::Budget { .. }) => format!(
@@ -192,7 +193,7 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
             blocker.step
         ),
         Next::Blocked(_) => {
-            format!("Mend the cause, then go on (verifies first, then tries anew):\n  {resume}")
+            format!("Fix the cause, then go on (verifies first, then tries again):\n  {resume}")
         }
         Next::Start { .. }
         | Next::Act { .. }
@@ -215,4 +216,73 @@ fn gate_commands(id: &str, step: u32, resume: &str) -> String {
         "Approve and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
          Reject:\n  onloop gate {step} rejected --run-id {id}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Agent;
+    use crate::effect::memory_host::MemoryHost;
+    use crate::engine::conduct_args::ConductArgs;
+    use crate::engine::store::Store;
+    use crate::run::{Beginning, Event, Place};
+    use crate::workflow;
+
+    const FILE: &str = "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n---\n\n\
+        - [ ] **Step 1: Go**\naction: go\nloop: false\nverify: true\n";
+
+    async fn begin(io: &Io) -> Store {
+        let parsed = workflow::parse("hotl-workflow-try.md", FILE.as_bytes());
+        let plan = parsed.plan.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+        let place = Place { execution_root: "w".to_owned(), ..Place::default() };
+        let beginning = Beginning {
+            id: "try-20260320T212315Z".to_owned(),
+            place,
+            at: io.now(),
+            auto_approve: false,
+            reverify: true,
+            review_agent: None,
+        };
+        Store::create(io, Run::begin(&plan, beginning)).await.expect("memory takes all")
+    }
+
+    #[test]
+    fn a_refusal_that_nobody_else_caused_is_a_bug() {
+        let mut host = MemoryHost::default();
+        let exit = host.run(async |io| {
+            let store = begin(&io).await;
+            assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
+            let args = ConductArgs::default();
+            let timeouts = args.timeouts(&io).await.expect("none is given");
+            let how = args.applied(&io, store.run(), Agent::Script, timeouts);
+            tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
+        });
+        assert_eq!(exit, Exit::Bug);
+        let expected = format!(
+            "error: this is a bug in onloop: {}\n  Nothing recorded is lost. Please report it \
+             with the file that this writes:\n    \
+             ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n  {}/issues\n",
+            Refusal::NoSuchStep { step: 7 },
+            env!("CARGO_PKG_REPOSITORY")
+        );
+        assert_eq!(host.stderr, expected);
+    }
+
+    #[test]
+    fn a_record_that_another_process_changed_is_recognised_before_and_after_the_merge() {
+        let mut host = MemoryHost::default();
+        host.run(async |io| {
+            let mut ours = begin(&io).await;
+            let merges = ours.merges();
+            let mut theirs = Store::open(&io, "w", "try-20260320T212315Z").await.expect("begun");
+            theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            theirs.commit().await.expect("memory takes all");
+            ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            ours.commit().await.expect("both fit");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            assert!(!ours.was_changed_since(ours.merges()).await.expect("it is readable"));
+            Exit::Done
+        });
+    }
 }

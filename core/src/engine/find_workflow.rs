@@ -1,6 +1,6 @@
 //! Which workflow file is meant when the command line names none.
 
-use crate::effect::{Exit, FailureKind, Io};
+use crate::effect::{Exit, Io, OptionalExt};
 
 /// Folder of dated workflow files.
 pub(crate) const PLANS_FOLDER: &str = "docs/plans";
@@ -50,9 +50,10 @@ async fn names_in(
     folder: &str,
     matches: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, Exit> {
-    match io.list(folder).await {
-        Ok(names) => Ok(names.into_iter().filter(|name| matches(name)).collect()),
-        Err(failure) if failure.kind == FailureKind::NotFound => Ok(Vec::new()),
+    match io.list(folder).await.optional() {
+        Ok(names) => {
+            Ok(names.unwrap_or_default().into_iter().filter(|name| matches(name)).collect())
+        }
         Err(failure) => {
             io.note(format!("error: cannot list `{folder}`: {failure}")).await;
             Err(Exit::Refused)

@@ -1,6 +1,6 @@
 //! Records of runs survive the removal of the worktree that they lie in.
 
-use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io};
+use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, OptionalExt};
 use crate::limits;
 
 /// Copies what runs recorded in the worktree `from` to the checkout `to`, except for record
@@ -16,11 +16,7 @@ pub(crate) async fn rescue_records(
         .map(|name| format!(".hotl/{name}"))
         .collect();
     while let Some(folder) = folders.pop() {
-        let names = match io.list(&format!("{from}/{folder}")).await {
-            Ok(names) => names,
-            Err(failure) if failure.kind == FailureKind::NotFound => continue,
-            Err(failure) => return Err(failure),
-        };
+        let names = io.list(&format!("{from}/{folder}")).await.optional()?.unwrap_or_default();
         for name in names {
             let relative = format!("{folder}/{name}");
             if except.is_some_and(|id| is_record_of(id, &relative)) {
@@ -42,7 +38,7 @@ async fn rescue_file(io: &Io, source: &str, target: &str) -> Result<(), Failure>
     let (bytes, _) = io.read(source, limits::RECORD_BYTES).await?;
     match io.write(target, bytes.clone(), Expect::Absent, Durability::Durable).await {
         Ok(_) => Ok(()),
-        Err(failure) if failure.kind == FailureKind::Exists => {
+        Err(failure) if failure.is_exists() => {
             let (present, _) = io.read(target, limits::RECORD_BYTES).await?;
             if present == bytes {
                 return Ok(());

@@ -1,7 +1,7 @@
 //! Review checkpoints: an agent reads the changes and gives a verdict.
 
-use crate::agent::{self, Agent};
-use crate::effect::{Capture, FailureKind, Io, ProcessSpec, ProcessStatus};
+use crate::agent::Reviewer;
+use crate::effect::{Capture, Io, ProcessSpec, ProcessStatus};
 use crate::engine::verify::private_names;
 use crate::limits;
 use crate::run::{Event, Run, Verdict, parse_verdict, review_prompt};
@@ -18,12 +18,7 @@ pub(crate) async fn perform(
     let base = io.git_head(&run.place.execution_root).await.ok().flatten();
     let name = run.terms.review_agent.as_deref().unwrap_or_default();
     let prompt = review_prompt(run, step);
-    let command = match Agent::named(name) {
-        Some(Agent::Preset(preset)) => preset.command(&prompt),
-        Some(Agent::Script | Agent::You) | None => agent::command_line(name),
-        Some(Agent::CommandLine(line)) => agent::command_line(&line),
-    };
-    let spec = ProcessSpec::new(command)
+    let spec = ProcessSpec::new(Reviewer::recorded(name).command(&prompt))
         .in_folder(&run.place.execution_root)
         .without_env(private_names(io))
         .with_env([("ONLOOP_RUN_ID", &run.id)])
@@ -38,7 +33,7 @@ pub(crate) async fn perform(
                 (Verdict::Missing, failed(&end.stdout, &end.stderr))
             }
         },
-        Err(failure) if failure.kind == FailureKind::Interrupted => return None,
+        Err(failure) if failure.is_interrupted() => return None,
         Err(failure) => (Verdict::Missing, failure.message),
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();

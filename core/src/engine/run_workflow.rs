@@ -1,8 +1,13 @@
 //! A run of a workflow file: check it, isolate the work, begin a record, conduct the run.
 
+#[cfg(feature = "cli")]
+use crate::agent;
 use crate::effect::{Exit, Io};
+use crate::engine::ask::is_attended;
 use crate::engine::begin::{create, read_plan};
-use crate::engine::choose_agent::choose_agent;
+#[cfg(feature = "cli")]
+use crate::engine::choose_agent::names;
+use crate::engine::choose_agent::{choose_agent, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
 use crate::engine::find_run::{find_all, is_of};
@@ -42,7 +47,15 @@ pub struct RunArgs {
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "CHOICE"))]
     pub on_existing: Option<OnExisting>,
     /// Agent that reviews the work at risky gates and at the end
-    #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "AGENT",
+            value_parser = names::AgentNames(agent::READERS),
+            hide_possible_values = true
+        )
+    )]
     pub review: Option<String>,
     /// Do not repeat all checks before the run counts as completed
     #[cfg_attr(feature = "cli", arg(long))]
@@ -81,6 +94,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
         return Ok(Begun::Continue(id));
     }
     let agent = choose_agent(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts(io).await?;
     let flags = PreflightFlags {
         mode: args.mode,
@@ -92,7 +106,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let store = create(io, &plan, &prepared, |beginning| Beginning {
         auto_approve: args.auto_approve,
         reverify: !args.no_reverify,
-        review_agent: args.review.clone(),
+        review_agent: reviewer.as_ref().map(|reviewer| reviewer.as_str().to_owned()),
         ..beginning
     })
     .await?;
@@ -113,8 +127,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     let Some(store) = found else { return Ok(None) };
     let run = store.run();
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
-    let terminal = io.start().terminal;
-    if terminal.stdin && terminal.stderr {
+    if is_attended(io) {
         let question = format!(
             "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
              fresh? (resume/fresh) "

@@ -8,7 +8,9 @@ use journal::Journal;
 
 use crate::documents;
 use crate::documents::run::ReadError;
-use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, Progress, Version};
+use crate::effect::{
+    Durability, Expect, Failure, FailureKind, FileKind, Io, OptionalExt, Progress, Version,
+};
 use crate::engine::boxes::Boxes;
 use crate::limits;
 use crate::run::{Event, Refusal, Run, RunStatus, StepStatus, render_report, step_line};
@@ -170,11 +172,7 @@ impl Store {
             }
         };
         let store = Store::write_first(&self.io, paths, run, expect).await?;
-        match store.io.remove(&store.paths.journal()).await {
-            Ok(()) => {}
-            Err(failure) if failure.kind == FailureKind::NotFound => {}
-            Err(failure) => return Err(failure.into()),
-        }
+        store.io.remove(&store.paths.journal()).await.optional()?;
         Ok(store)
     }
 
@@ -233,13 +231,8 @@ impl Store {
         paths: &Paths,
         id: &str,
     ) -> Result<(Store, Result<(), StoreError>), StoreError> {
-        let (bytes, version) = match io.read(&paths.state(), limits::RECORD_BYTES).await {
-            Ok(file) => file,
-            Err(failure) if failure.kind == FailureKind::NotFound => {
-                return Err(StoreError::Missing);
-            }
-            Err(failure) => return Err(failure.into()),
-        };
+        let found = io.read(&paths.state(), limits::RECORD_BYTES).await.optional()?;
+        let (bytes, version) = found.ok_or(StoreError::Missing)?;
         let run = documents::run::read(&bytes).map_err(|error| {
             let why = format!("{}: {error}", paths.state());
             match error {
@@ -355,7 +348,7 @@ impl Store {
     /// applies our events to that, once.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
         match self.write_once().await {
-            Err(failure) if failure.kind == FailureKind::Conflict => {}
+            Err(failure) if failure.is_conflict() => {}
             Err(failure) => return Err(failure.into()),
             Ok(()) => return Ok(()),
         }
@@ -448,7 +441,7 @@ pub(crate) async fn prepare_folder(io: &Io, root: &str) -> Result<(), Failure> {
     let ignore = format!("{root}/.hotl/.gitignore");
     match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
         Ok(_) => Ok(()),
-        Err(failure) if failure.kind == FailureKind::Exists => Ok(()),
+        Err(failure) if failure.is_exists() => Ok(()),
         Err(failure) => Err(failure),
     }
 }
@@ -458,18 +451,11 @@ pub(crate) async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
     let root = root.trim_end_matches('/');
     for folder in FOLDERS {
         let path = format!("{root}/{folder}");
-        match io.stat(&path).await {
-            Ok(stat) if stat.kind == FileKind::Folder => {}
-            Err(failure) if failure.kind == FailureKind::NotFound => {}
-            Ok(_) => {
-                return Err(Failure::new(
-                    FailureKind::Invalid,
-                    format!(
-                        "`{path}` is not a folder; onloop does not write through links: remove it"
-                    ),
-                ));
-            }
-            Err(failure) => return Err(failure),
+        let found = io.stat(&path).await.optional()?;
+        if found.is_some_and(|stat| stat.kind != FileKind::Folder) {
+            let message =
+                format!("`{path}` is not a folder; onloop does not write through links: remove it");
+            return Err(Failure::new(FailureKind::Invalid, message));
         }
     }
     Ok(())

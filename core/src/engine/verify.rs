@@ -1,6 +1,6 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{Capture, Expect, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
+use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::store::Paths;
 use crate::limits;
@@ -158,7 +158,7 @@ async fn run_command(
         .label(label);
     match io.process(spec).await {
         Ok(end) => judge_command(check.expect, &end, timeout_ms),
-        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) if failure.is_interrupted() => None,
         Err(failure) => Some(cannot(failure.message)),
     }
 }
@@ -249,7 +249,7 @@ async fn inside(io: &Io, root: &str, path: &str) -> Inside {
                 Inside::Outside("leads out of the execution root")
             }
         }
-        (Ok(_), Err(failure)) if failure.kind == FailureKind::NotFound => Inside::Absent,
+        (Ok(_), Err(failure)) if failure.is_not_found() => Inside::Absent,
         (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
     }
 }
@@ -303,14 +303,15 @@ async fn look_at_artifact(
 }
 
 /// Whether the folder directly contains a regular file whose name matches.
-async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, String> {
-    let pattern = glob::Pattern::new(pattern).map_err(|error| error.to_string())?;
+async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, Failure> {
+    let pattern = glob::Pattern::new(pattern)
+        .map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
     let options = glob::MatchOptions {
         case_sensitive: true,
         require_literal_separator: true,
         require_literal_leading_dot: true,
     };
-    let names = io.list(folder).await.map_err(|failure| failure.message)?;
+    let names = io.list(folder).await?;
     for name in names.iter().filter(|name| pattern.matches_with(name, options)) {
         if let Ok(found) = io.canonical(&format!("{folder}/{name}")).await
             && let Ok(stat) = io.stat(&found).await
@@ -345,7 +346,7 @@ async fn look_at_page(
         .label(format!("page {url}"));
     match io.process(spec).await {
         Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
-        Err(failure) if failure.kind == FailureKind::Interrupted => None,
+        Err(failure) if failure.is_interrupted() => None,
         Err(failure) => Some(cannot(failure.message)),
     }
 }
@@ -388,7 +389,7 @@ async fn screenshot(
             .timeout_ms(SCREENSHOT_TIMEOUT_MS)
             .capture_bytes(1024);
         match io.process(spec).await {
-            Err(failure) if failure.kind == FailureKind::NotFound => continue,
+            Err(failure) if failure.is_not_found() => continue,
             Ok(_) | Err(_) => break,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::PRESETS;
+use crate::agent;
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
@@ -157,29 +157,15 @@ const DIRECTORY: Parameter = optional(
     WORD,
     "Folder to work in, inside the client's folders; left out: the project",
 );
-const AGENTS: &[&str] = &agents::<{ PRESETS.len() + 1 }>();
-/// Those that can review.
-const REVIEWERS: &[&str] = &agents::<{ PRESETS.len() }>();
 const MODES: [IsolationMode; 4] =
     [IsolationMode::Worktree, IsolationMode::Branch, IsolationMode::Host, IsolationMode::None];
-
-/// The known agents, with `script` behind them where there is room.
-const fn agents<const COUNT: usize>() -> [&'static str; COUNT] {
-    let mut names = ["script"; COUNT];
-    let mut at = 0;
-    while at < PRESETS.len() {
-        names[at] = PRESETS[at].name;
-        at += 1;
-    }
-    names
-}
 
 const RUN: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
     optional("run_id", WORD, "Go on with this run instead of beginning one"),
     optional(
         "agent",
-        Kind::Choice(AGENTS),
+        Kind::Choice(agent::UNATTENDED),
         "Who acts; `script` runs the steps' own scripts. Left out: `script` if every step has \
          one, else the first agent that is installed",
     ),
@@ -190,7 +176,7 @@ const RUN: &[Parameter] = &[
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
     optional("fresh", Kind::Flag, "Begin anew although an unfinished run of the file exists"),
-    optional("review", Kind::Choice(REVIEWERS), "Agent that reviews the work"),
+    optional("review", Kind::Choice(agent::READERS), "Agent that reviews the work"),
     optional("agent_timeout", WORD, "Longest time for one attempt, such as 20m or 1h30m"),
     optional("verify_timeout", WORD, "Longest time for one verification command"),
 ];

@@ -9,7 +9,7 @@ mod pull_request;
 mod scene;
 
 use crate::documents;
-use crate::effect::{Exit, Failure, FailureKind, Io};
+use crate::effect::{Exit, Failure, Io};
 use crate::engine::drive::drive_alone;
 use crate::engine::find_run::roots_of;
 use crate::engine::store::{Paths, Store, StoreError, prepare_folder};
@@ -69,66 +69,72 @@ pub enum DispositionWord {
     Discard,
 }
 
-/// Why there is no outcome.
+/// Why no outcome was recorded.
 #[derive(Debug)]
-enum Stop {
+enum FinishError {
     /// For the reason given; its first line is what agents match on.
     Refused(String),
+    /// The person pressed Ctrl-C.
     Interrupted,
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
-        match failure.kind == FailureKind::Interrupted {
-            true => Stop::Interrupted,
-            false => Stop::Refused(text::printable(&failure.message)),
+impl std::fmt::Display for FinishError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FinishError::Refused(reason) => write!(f, "ERROR: {}", reason.trim_end()),
+            FinishError::Interrupted => f.write_str(
+                "Interrupted; the same command looks at how far it had come and goes on.",
+            ),
         }
     }
 }
 
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Stop {
+impl From<Failure> for FinishError {
+    fn from(failure: Failure) -> FinishError {
+        match failure.is_interrupted() {
+            true => FinishError::Interrupted,
+            false => FinishError::Refused(text::printable(&failure.message)),
+        }
+    }
+}
+
+impl From<StoreError> for FinishError {
+    fn from(error: StoreError) -> FinishError {
         match error {
             StoreError::Failed(failure) => failure.into(),
             StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
-                Stop::Refused(error.to_string())
+                FinishError::Refused(error.to_string())
             }
         }
     }
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        Stop::Refused(refusal.to_string())
+impl From<Refusal> for FinishError {
+    fn from(refusal: Refusal) -> FinishError {
+        FinishError::Refused(refusal.to_string())
     }
 }
 
 /// `onloop finish`: does what is asked and prints the summary.
 pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
-    let stop = match alone(io, args).await {
+    let error = match alone(io, args).await {
         Ok(store) => {
             let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
             io.result(summary.expect("a summary has only string keys") + "\n").await;
             return Exit::Done;
         }
-        Err(stop) => stop,
+        Err(error) => error,
     };
-    match stop {
-        Stop::Refused(reason) => {
-            io.note(format!("ERROR: {}", reason.trim_end())).await;
-            Exit::Failed
-        }
-        Stop::Interrupted => {
-            io.note("Interrupted; the same command looks at how far it had come and goes on.")
-                .await;
-            Exit::Interrupted
-        }
+    io.note(error.to_string()).await;
+    match error {
+        FinishError::Refused(_) => Exit::Failed,
+        FinishError::Interrupted => Exit::Interrupted,
     }
 }
 
 /// One finish at a time in a repository.
-async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, Stop> {
-    let wish = Wish::read(args).map_err(Stop::Refused)?;
+async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
+    let wish = Wish::read(args)?;
     let store = newest(io, &args.run_id).await?;
     let home = scene::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
@@ -142,7 +148,7 @@ async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, Stop> {
 
 /// The record of the run; of two, the one that was changed last, which is the one that the
 /// record was moved to.
-async fn newest(io: &Io, id: &str) -> Result<Store, Stop> {
+async fn newest(io: &Io, id: &str) -> Result<Store, FinishError> {
     let roots = if is_run_id(id) { roots_of(io, id).await } else { Vec::new() };
     let mut newest: Option<Store> = None;
     let rank = |store: &Store| {
@@ -158,19 +164,19 @@ async fn newest(io: &Io, id: &str) -> Result<Store, Stop> {
     }
     newest.ok_or_else(|| {
         let id = text::one_line(id);
-        Stop::Refused(format!(
+        FinishError::Refused(format!(
             "Could not locate HOTL run {id} in the repo checkout or its worktrees."
         ))
     })
 }
 
-async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, Stop> {
+async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, FinishError> {
     let mut store = newest(io, id).await?;
     let scene = Scene::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
-    drive_alone(io, &store)
-        .await
-        .map_err(|_| Stop::Refused("the work is in use; nothing was done with it".to_owned()))?;
+    drive_alone(io, &store).await.map_err(|_| {
+        FinishError::Refused("the work is in use; nothing was done with it".to_owned())
+    })?;
     let intended = intend(io, &mut store, wish, scene.as_ref()).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;
@@ -186,20 +192,20 @@ async fn intend(
     store: &mut Store,
     wish: &Wish,
     scene: Option<&Scene>,
-) -> Result<Option<FinishIntent>, Stop> {
+) -> Result<Option<FinishIntent>, FinishError> {
     if let Some(intent) = store.run().finish_intent.clone() {
-        let scene = scene.ok_or_else(|| Stop::Refused(plan::no_branch(store.run())))?;
+        let scene = scene.ok_or_else(|| FinishError::Refused(plan::no_branch(store.run())))?;
         match acts::look(io, store.run(), scene, &intent, wish).await? {
-            acts::Progress::GoOn => {
+            acts::HowFar::GoOn => {
                 plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), refuse)?;
                 return Ok(Some(FinishIntent {
                     notes: wish.notes.clone().or(intent.notes.clone()),
                     ..intent
                 }));
             }
-            acts::Progress::NotBegun(reason) => store.apply(Event::FinishAbandoned { reason })?,
+            acts::HowFar::NotBegun(reason) => store.apply(Event::FinishAbandoned { reason })?,
             // The record says why and how to end it.
-            acts::Progress::Elsewhere => {}
+            acts::HowFar::Elsewhere => {}
         }
     }
     let replace = wish.force;
@@ -221,7 +227,7 @@ async fn choose(
     store: &Store,
     wish: &Wish,
     scene: Option<&Scene>,
-) -> Result<FinishAct, Stop> {
+) -> Result<FinishAct, FinishError> {
     let mut rehearsal = store.run().clone();
     let act = wish.rehearsed();
     rehearsal.apply(io.now(), &Event::FinishIntended { act, notes: None, replace: wish.force })?;
@@ -230,7 +236,7 @@ async fn choose(
     }
     let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
     let target = scene.target(io, store.run(), wish.target.as_deref()).await?;
-    plan::plan(store.run(), scene, wish, target.as_ref()).map_err(Stop::Refused)
+    plan::plan(store.run(), scene, wish, target.as_ref())
 }
 
 fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
@@ -244,6 +250,6 @@ fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
     }
 }
 
-fn refuse<T>(reason: String) -> Result<T, Stop> {
-    Err(Stop::Refused(reason))
+fn refuse<T>(reason: String) -> Result<T, FinishError> {
+    Err(FinishError::Refused(reason))
 }

@@ -116,8 +116,8 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
                 Consulted::Nobody => {
                     let id = &store.run().id;
                     io.note(format!(
-                        "ERROR: {refusal}, and nobody could be asked here. A person decides with \
-                         one of:\n  onloop gate {step} approved --run-id {id}\n  \
+                        "ERROR: {refusal}, and nobody is here to ask.\n  A person decides with \
+                         one of:\n    onloop gate {step} approved --run-id {id}\n    \
                          onloop gate {step} rejected --run-id {id}"
                     ))
                     .await;

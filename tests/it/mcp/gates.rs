@@ -63,7 +63,15 @@ fn an_agent_alone_approves_no_gate_of_a_person() {
                 assert_eq!(refused.is_error, Some(true));
                 let answer = Session::expect(&refused, "refused");
                 let notes = answer["notes"].as_str().unwrap();
-                assert!(notes.contains("onloop gate 1 approved --run-id hello-"), "{notes}");
+                let id = workspace.record()["run_id"].as_str().unwrap().to_owned();
+                let asked = format!(
+                    "An agent proposes that step 1 is {decision}.\n\
+                     ERROR: The gate of step 1 needs a human decision, and nobody is here to \
+                     ask.\n  A person decides with one of:\n    \
+                     onloop gate 1 approved --run-id {id}\n    \
+                     onloop gate 1 rejected --run-id {id}\n"
+                );
+                assert_eq!(notes, asked);
             }
             let record = workspace.record();
             assert_eq!(record["steps"][0]["gate_result"], Value::Null, "{record:#}");

@@ -22,13 +22,32 @@ fn verdicts() {
         ("echo 'BLOCK: it leaks'; echo 'VERDICT: READY'", 3, "paused: done"),
         ("echo 'looks READY to me'", 3, "paused: done"),
         ("echo 'VERDICT: READY'; exit 1", 3, "paused: done"),
-        ("no-such-reviewer", 3, "paused: done"),
+        ("./no-such-reviewer", 3, "paused: done"),
         ("kill -9 $$", 3, "paused: done"),
     ];
     for (reviewer, exit, expected) in table {
         let project = small("", "");
         run(&project, &["--review", reviewer]).expect_exit(exit);
         assert_eq!(standing(&project), expected, "{reviewer}");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_reviewer_is_refused_before_anything_happens() {
+    let expected = "Expected one of claude, codex, opencode, cursor, gemini, copilot,\n  or a \
+                    command line: a path such as ./review.sh, or words with a space.\n";
+    let unknown = "is neither an agent nor a program on PATH";
+    let table = [
+        ("cluade", format!("`cluade` {unknown}; did you mean `claude`?")),
+        ("no-such-reviewer", format!("`no-such-reviewer` {unknown}")),
+        ("script", "`script` cannot review".to_owned()),
+        ("", format!("`` {unknown}")),
+    ];
+    for (reviewer, why) in table {
+        let project = small("", "");
+        let refused = run(&project, &["--review", reviewer]).expect_exit(2);
+        assert_eq!(refused.stderr, format!("error: --review: {why}\n  {expected}"));
+        assert!(!project.path(".hotl").exists(), "{reviewer}");
     }
 }
 

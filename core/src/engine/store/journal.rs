@@ -2,7 +2,7 @@
 
 use super::{Store, StoreError};
 use crate::documents;
-use crate::effect::{Failure, FailureKind};
+use crate::effect::{Failure, FailureKind, OptionalExt};
 use crate::limits;
 use crate::run::Event;
 use crate::time::Timestamp;
@@ -26,11 +26,8 @@ fn is_folded(events: &[(u64, Timestamp, Event)], revision: u64) -> bool {
 impl Store {
     /// Adds what the journal holds to the snapshot that was just read.
     pub(super) async fn replay_journal(&mut self) -> Result<(), StoreError> {
-        let bytes = match self.io.read(&self.paths.journal(), limits::RECORD_BYTES).await {
-            Ok((bytes, _)) => bytes,
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
-            Err(failure) => return Err(failure.into()),
-        };
+        let found = self.io.read(&self.paths.journal(), limits::RECORD_BYTES).await.optional()?;
+        let Some((bytes, _)) = found else { return Ok(()) };
         let (events, understood) = documents::event::read_lines(&bytes);
         if is_folded(&events, self.run.revision) {
             self.journal.folded_into = Some(self.run.revision);
@@ -62,16 +59,12 @@ impl Store {
     pub(super) async fn remove_folded_journal(&mut self) -> Result<(), Failure> {
         let Some(revision) = self.journal.folded_into else { return Ok(()) };
         let path = self.paths.journal();
-        match self.io.read(&path, limits::RECORD_BYTES).await {
-            Ok((bytes, _)) if is_folded(&documents::event::read_lines(&bytes).0, revision) => {
-                self.io.remove(&path).await?;
-            }
-            Ok(_) => {
+        if let Some((bytes, _)) = self.io.read(&path, limits::RECORD_BYTES).await.optional()? {
+            if !is_folded(&documents::event::read_lines(&bytes).0, revision) {
                 let message = format!("`{path}` was begun anew in the meantime");
                 return Err(Failure::new(FailureKind::Conflict, message));
             }
-            Err(failure) if failure.kind == FailureKind::NotFound => {}
-            Err(failure) => return Err(failure),
+            self.io.remove(&path).await?;
         }
         self.journal.folded_into = None;
         Ok(())
@@ -81,11 +74,7 @@ impl Store {
     /// has to be read before a rewrite may claim to contain it.
     pub(super) async fn expect_known_journal(&self) -> Result<(), Failure> {
         let path = self.paths.journal();
-        let size_bytes = match self.io.stat(&path).await {
-            Ok(stat) => stat.size_bytes,
-            Err(failure) if failure.kind == FailureKind::NotFound => 0,
-            Err(failure) => return Err(failure),
-        };
+        let size_bytes = self.io.stat(&path).await.optional()?.map_or(0, |stat| stat.size_bytes);
         if size_bytes == self.journal.size_bytes {
             return Ok(());
         }

@@ -3,11 +3,13 @@
 use super::child::ChildCommand;
 use super::native_loop::NativeLoop;
 use super::workspace::HealthCommands;
-use crate::agent::Agent;
+use crate::agent::{self, Agent};
 use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
 use crate::auto::{Profile, UnknownName};
 use crate::engine::choose_agent::AgentArgs;
+#[cfg(feature = "cli")]
+use crate::engine::choose_agent::names;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
 use crate::workflow::duration;
@@ -60,8 +62,18 @@ pub struct AutoRunArgs {
     /// Most cycles, 1 to 20 [default: 8]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_hyphen_values = true))]
     pub max_cycles: Option<String>,
-    /// Agent for both: claude, codex, opencode, cursor, gemini, copilot
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "agent_command"))]
+    /// Agent that plays planner and loop.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "NAME",
+            conflicts_with = "agent_command",
+            value_parser = names::AgentNames(agent::READERS),
+            hide_possible_values = true,
+            help = format!("Agent for both: {}", agent::READERS.join(", "))
+        )
+    )]
     pub agent: Option<String>,
     /// A line for `sh -c` that plays planner and loop
     #[cfg_attr(feature = "cli", arg(long, value_name = "LINE"))]
@@ -232,7 +244,7 @@ impl std::fmt::Display for InvalidArgs {
                 write!(f, "found `{found}` as `--agent-timeout`, expected a duration such as `90m`")
             }
             InvalidArgs::UnknownAgent(found) => {
-                write!(f, "found agent `{found}`, expected one of {}", Agent::names())
+                write!(f, "found agent `{found}`, expected one of {}", agent::AGENTS.join(", "))
             }
             InvalidArgs::NotAChild(name) => {
                 write!(f, "agent `{name}` cannot be started as `rw-planner` or `rw-loop`")

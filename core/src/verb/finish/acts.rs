@@ -3,16 +3,16 @@
 
 use super::plan::{self, Wish};
 use super::pull_request;
-use super::scene::{Scene, Target};
-use super::{Stop, refuse};
-use crate::effect::{Failure, FailureKind, GitRequest, Io};
+use super::scene::{Scene, TargetBranch};
+use super::{FinishError, refuse};
+use crate::effect::{Failure, FailureKind, GitRequest, Io, OptionalExt};
 use crate::engine::rescue::rescue_records;
 use crate::engine::store::Store;
 use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
 use crate::text;
 
 /// How far something that an earlier process intended has come.
-pub(super) enum Progress {
+pub(super) enum HowFar {
     /// It is what is asked for now: go on with it.
     GoOn,
     /// Nothing of it has happened, for this reason it will not.
@@ -28,7 +28,7 @@ pub(super) async fn look(
     scene: &Scene,
     intent: &FinishIntent,
     wish: &Wish,
-) -> Result<Progress, Stop> {
+) -> Result<HowFar, FinishError> {
     let act = &intent.act;
     let target = match act {
         FinishAct::Merge { target, .. } => Some(target.as_str()),
@@ -47,25 +47,30 @@ pub(super) async fn look(
         && !wish.asks_for(pull_request)
     {
         // The branch may be pushed; asking for it once more changes nothing about that.
-        return Ok(Progress::NotBegun("another pull request is asked for".to_owned()));
+        return Ok(HowFar::NotBegun("another pull request is asked for".to_owned()));
     }
     let moved = scene.commit.is_some() && scene.commit.as_deref() != act.commit();
     if same && moved {
-        return Ok(Progress::NotBegun("the branch has other commits now".to_owned()));
+        return Ok(HowFar::NotBegun("the branch has other commits now".to_owned()));
     }
     if same {
         return match wish.objection() {
-            None => Ok(Progress::GoOn),
+            None => Ok(HowFar::GoOn),
             Some(objection) => refuse(objection),
         };
     }
     if has_begun(io, run, scene, act).await? {
-        return Ok(Progress::Elsewhere);
+        return Ok(HowFar::Elsewhere);
     }
-    Ok(Progress::NotBegun(format!("'{}' is asked for instead", wish.disposition.imperative())))
+    Ok(HowFar::NotBegun(format!("'{}' is asked for instead", wish.disposition.imperative())))
 }
 
-async fn has_begun(io: &Io, run: &Run, scene: &Scene, act: &FinishAct) -> Result<bool, Stop> {
+async fn has_begun(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    act: &FinishAct,
+) -> Result<bool, FinishError> {
     let worktree_gone = run.place.worktree_path.is_some() && scene.worktree.is_none();
     Ok(match act {
         FinishAct::Merge { commit, target } => {
@@ -95,7 +100,7 @@ pub(super) async fn perform(
     store: Store,
     scene: &Scene,
     intent: &FinishIntent,
-) -> Result<Store, Stop> {
+) -> Result<Store, FinishError> {
     let notes = intent.notes.clone();
     let (mut store, outcome) = match &intent.act {
         FinishAct::Merge { commit, target } => merge(io, store, scene, commit, target).await?,
@@ -116,7 +121,7 @@ async fn merge(
     scene: &Scene,
     commit: &str,
     target: &str,
-) -> Result<(Store, FinishOutcome), Stop> {
+) -> Result<(Store, FinishOutcome), FinishError> {
     if !is_merged(io, scene, commit, target).await? {
         if scene.commit.is_none() {
             let word = text::shell_word(&scene.branch);
@@ -153,11 +158,10 @@ async fn discard(
     mut store: Store,
     scene: &Scene,
     commit: Option<&str>,
-) -> Result<(Store, FinishOutcome), Stop> {
+) -> Result<(Store, FinishOutcome), FinishError> {
     if scene.is_shared() {
         let target = scene.target(io, store.run(), None).await?;
-        let Target { name, .. } =
-            plan::demand_target(scene, target.as_ref()).map_err(Stop::Refused)?;
+        let TargetBranch { name, .. } = plan::demand_target(scene, target.as_ref())?;
         let (cwd, branch) = (scene.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
             let what = format!("Could not switch to {name}; nothing was discarded.");
@@ -178,7 +182,7 @@ async fn publish(
     commit: &str,
     remote: &str,
     pull_request: &PullRequest,
-) -> Result<(Store, FinishOutcome), Stop> {
+) -> Result<(Store, FinishOutcome), FinishError> {
     let branch = &scene.branch;
     let again = is_pushed(io, scene, commit, remote).await;
     let pushed = match again {
@@ -215,7 +219,7 @@ async fn publish(
 }
 
 /// A push that the other side refused has not happened; of one that broke off nobody knows.
-async fn unpublished(store: &mut Store, scene: &Scene, failure: Failure) -> Stop {
+async fn unpublished(store: &mut Store, scene: &Scene, failure: Failure) -> FinishError {
     match failure.kind {
         FailureKind::Conflict
         | FailureKind::Denied
@@ -224,13 +228,13 @@ async fn unpublished(store: &mut Store, scene: &Scene, failure: Failure) -> Stop
         | FailureKind::Unsupported => {
             give_up(store, &format!("{} was not published.", scene.branch), failure).await
         }
-        FailureKind::Interrupted => Stop::Interrupted,
+        FailureKind::Interrupted => FinishError::Interrupted,
         FailureKind::Exists
         | FailureKind::Full
         | FailureKind::TooLarge
         | FailureKind::Busy
         | FailureKind::Closed
-        | FailureKind::Other => Stop::Refused(format!(
+        | FailureKind::Other => FinishError::Refused(format!(
             "It is not known whether {} was published. The same command asks the remote first.\n  \
              {failure}",
             scene.branch
@@ -239,9 +243,9 @@ async fn unpublished(store: &mut Store, scene: &Scene, failure: Failure) -> Stop
 }
 
 /// Records that what was intended did not happen.
-async fn give_up(store: &mut Store, what: &str, failure: Failure) -> Stop {
-    if failure.kind == FailureKind::Interrupted {
-        return Stop::Interrupted;
+async fn give_up(store: &mut Store, what: &str, failure: Failure) -> FinishError {
+    if failure.is_interrupted() {
+        return FinishError::Interrupted;
     }
     let reason = text::ellipsis(&text::one_line(&failure.message), 500);
     let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
@@ -249,8 +253,8 @@ async fn give_up(store: &mut Store, what: &str, failure: Failure) -> Stop {
         return refusal.into();
     }
     match store.commit().await {
-        Ok(()) => Stop::Refused(format!("{what}\n  {message}")),
-        Err(error) => Stop::Refused(format!("{what}\n  {message}\n  {error}")),
+        Ok(()) => FinishError::Refused(format!("{what}\n  {message}")),
+        Err(error) => FinishError::Refused(format!("{what}\n  {message}\n  {error}")),
     }
 }
 
@@ -260,7 +264,7 @@ async fn put_away(
     store: Store,
     scene: &Scene,
     disposition: Disposition,
-) -> Result<(Store, FinishOutcome), Stop> {
+) -> Result<(Store, FinishOutcome), FinishError> {
     let mut outcome = FinishOutcome::new(disposition);
     let Some(recorded) = store.run().place.worktree_path.clone() else {
         return Ok((store, outcome));
@@ -273,13 +277,11 @@ async fn put_away(
     }
     // Asked also where nothing is left: git may still have the worktree on its list.
     let request = GitRequest::RemoveWorktree { cwd: scene.home.clone(), path: path.clone() };
-    match io.git(request).await {
-        Ok(()) => {}
-        Err(failure) if failure.kind == FailureKind::NotFound => {}
-        Err(failure) => return Err(half_way(&store, failure)),
+    if let Err(failure) = io.git(request).await.optional() {
+        return Err(half_way(&store, failure));
     }
     if io.stat(path).await.is_ok() {
-        store.note(format!("warning: {path} is no worktree any more, but not empty"));
+        store.note(format!("warning: {path} is not a worktree any more, but has files in it"));
     }
     let inside = format!("{path}/");
     let cwd = &io.start().cwd;
@@ -292,13 +294,13 @@ async fn put_away(
     Ok((store, outcome))
 }
 
-fn half_way(store: &Store, failure: Failure) -> Stop {
+fn half_way(store: &Store, failure: Failure) -> FinishError {
     let run = store.run();
     let command = run.finish_intent.as_ref().map(|intent| intent.act.command(&run.id));
     match (failure.kind, command) {
         (FailureKind::Interrupted, _) | (_, None) => failure.into(),
-        (_, Some(command)) => Stop::Refused(format!(
-            "{}\n  When that is mended, this goes on where it stopped:\n  {command}",
+        (_, Some(command)) => FinishError::Refused(format!(
+            "{}\n  When that is fixed, this goes on where it stopped:\n  {command}",
             text::printable(&failure.message).trim_end()
         )),
     }
@@ -311,7 +313,7 @@ async fn delete_branch(
     store: &mut Store,
     scene: &Scene,
     commit: Option<&str>,
-) -> Result<&'static str, Stop> {
+) -> Result<&'static str, FinishError> {
     let branch = &scene.branch;
     let now = io.git_survey(&scene.home, branch).await?.repository.and_then(|r| r.target_commit);
     let Some(now) = now else { return Ok("deleted") };
@@ -325,7 +327,7 @@ async fn delete_branch(
     let request = GitRequest::DeleteBranch { cwd: scene.home.clone(), branch: branch.clone() };
     match io.git(request).await {
         Ok(()) => {}
-        Err(failure) if failure.kind == FailureKind::Busy => {
+        Err(failure) if failure.is_busy() => {
             store.note(format!("Branch {branch} was kept: {failure}"));
             return Ok("kept");
         }

@@ -1,7 +1,7 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
-use super::scene::{Checkout, Scene, Target};
-use super::{DispositionWord, FinishArgs};
+use super::scene::{MainCheckout, Scene, TargetBranch};
+use super::{DispositionWord, FinishArgs, FinishError, refuse};
 use crate::effect::BranchName;
 use crate::limits;
 use crate::run::{Disposition, FinishAct, PullRequest, Run};
@@ -22,7 +22,7 @@ pub(super) struct Wish {
 
 impl Wish {
     /// Reads the command line; otherwise what is wrong with it.
-    pub(super) fn read(args: &FinishArgs) -> Result<Wish, String> {
+    pub(super) fn read(args: &FinishArgs) -> Result<Wish, FinishError> {
         let disposition = match args.disposition {
             DispositionWord::Keep => Disposition::Kept,
             DispositionWord::Merge => Disposition::Merged,
@@ -37,7 +37,7 @@ impl Wish {
             && !is_web_address(url)
         {
             let url = text::ellipsis(&text::one_line(url), 200);
-            return Err(format!("--pr-url must be an http or https address, got: {url}"));
+            return refuse(format!("--pr-url must be an http or https address, got: {url}"));
         }
         Ok(Wish {
             disposition,
@@ -97,12 +97,12 @@ pub(super) fn is_web_address(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-fn demand_name(flag: &str, name: &str) -> Result<(), String> {
+fn demand_name(flag: &str, name: &str) -> Result<(), FinishError> {
     match name.parse::<BranchName>() {
         Ok(_) => Ok(()),
         Err(why) => {
             let name = text::ellipsis(&text::one_line(name), 200);
-            Err(format!("{flag}: `{name}` is not a name that git accepts: it {why}"))
+            refuse(format!("{flag}: `{name}` is not a name that git accepts: it {why}"))
         }
     }
 }
@@ -121,34 +121,42 @@ pub(super) fn plan(
     run: &Run,
     scene: &Scene,
     wish: &Wish,
-    target: Option<&Target>,
-) -> Result<FinishAct, String> {
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, FinishError> {
     match wish.disposition {
         Disposition::Merged => plan_merge(scene, wish, target),
         Disposition::Published => plan_publish(scene, wish, target),
         Disposition::Discarded => plan_discard(run, scene, target),
-        Disposition::Kept => Err("Keeping the work is nothing that has to be done".to_owned()),
+        Disposition::Kept => refuse("Keeping the work changes nothing".to_owned()),
     }
 }
 
-fn plan_merge(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_merge(
+    scene: &Scene,
+    wish: &Wish,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, FinishError> {
     let commit = demand_commit(scene)?;
     let target = demand_target(scene, target)?;
     let main = demand_main(scene, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
-        return Err(format!(
-            "Target branch {name} is checked out at {at}; merge it there by hand, or free it \
+        return refuse(format!(
+            "TargetBranch branch {name} is checked out at {at}; merge it there by hand, or free it \
              first"
         ));
     }
     if let Some(objection) = dirty_main(main).or(worktree_objection(scene, wish.disposition)) {
-        return Err(objection);
+        return refuse(objection);
     }
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
 
-fn plan_publish(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_publish(
+    scene: &Scene,
+    wish: &Wish,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, FinishError> {
     let commit = demand_commit(scene)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
@@ -160,10 +168,14 @@ fn plan_publish(scene: &Scene, wish: &Wish, target: Option<&Target>) -> Result<F
     Ok(FinishAct::Publish { commit, remote: wish.remote.clone(), pull_request })
 }
 
-fn plan_discard(run: &Run, scene: &Scene, target: Option<&Target>) -> Result<FinishAct, String> {
+fn plan_discard(
+    run: &Run,
+    scene: &Scene,
+    target: Option<&TargetBranch>,
+) -> Result<FinishAct, FinishError> {
     let branch = &scene.branch;
     if !scene.owns_branch {
-        return Err(format!(
+        return refuse(format!(
             "Branch {branch} was not made for this run; nothing was discarded. Undo its commits \
              yourself, or keep it:\n  onloop finish {} keep",
             run.id
@@ -173,49 +185,51 @@ fn plan_discard(run: &Run, scene: &Scene, target: Option<&Target>) -> Result<Fin
     if scene.is_shared() {
         // Uncommitted files of a shared checkout may be anybody's.
         if let Some(objection) = dirty_main(main) {
-            return Err(objection);
+            return refuse(objection);
         }
         demand_target(scene, target)?;
     }
     match worktree_objection(scene, Disposition::Discarded) {
-        Some(objection) => Err(objection),
+        Some(objection) => refuse(objection),
         None => Ok(FinishAct::Discard { commit: scene.commit.clone() }),
     }
 }
 
-fn demand_commit(scene: &Scene) -> Result<String, String> {
-    let missing = || format!("Execution branch does not exist: {}", scene.branch);
+fn demand_commit(scene: &Scene) -> Result<String, FinishError> {
+    let missing =
+        || FinishError::Refused(format!("Execution branch does not exist: {}", scene.branch));
     scene.commit.clone().ok_or_else(missing)
 }
 
 pub(super) fn demand_target<'a>(
     scene: &Scene,
-    target: Option<&'a Target>,
-) -> Result<&'a Target, String> {
+    target: Option<&'a TargetBranch>,
+) -> Result<&'a TargetBranch, FinishError> {
     match target {
-        None => Err("No target branch was found; name one with --target-branch B".to_owned()),
-        Some(target) if target.name == scene.branch => {
-            Err(format!("Target branch must differ from the execution branch: {}", target.name))
-        }
+        None => refuse("No target branch was found; name one with --target-branch B".to_owned()),
+        Some(target) if target.name == scene.branch => refuse(format!(
+            "TargetBranch branch must differ from the execution branch: {}",
+            target.name
+        )),
         Some(target) if !target.exists => {
-            Err(format!("Target branch does not exist: {}", target.name))
+            refuse(format!("TargetBranch branch does not exist: {}", target.name))
         }
         Some(target) => Ok(target),
     }
 }
 
-fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&Checkout, String> {
+fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, FinishError> {
     scene.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
-        format!(
+        FinishError::Refused(format!(
             "The repository is bare: there is no checkout in which to {verb} and to keep the \
              record; use keep or publish"
-        )
+        ))
     })
 }
 
 /// Why branches cannot be switched or merged in the main checkout.
-pub(super) fn dirty_main(main: &Checkout) -> Option<String> {
+pub(super) fn dirty_main(main: &MainCheckout) -> Option<String> {
     let what = format!("Uncommitted files in {} block this.", main.root);
     (!main.dirty.is_empty()).then(|| listed(&what, &main.dirty))
 }

@@ -2,8 +2,8 @@
 
 use super::plan::is_web_address;
 use super::scene::Scene;
-use super::{Stop, refuse};
-use crate::effect::{FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use super::{FinishError, refuse};
+use crate::effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use crate::engine::verify::private_names;
 use crate::run::Run;
 use crate::text;
@@ -16,7 +16,7 @@ pub(super) async fn open(
     scene: &Scene,
     target: &str,
     perhaps_there: bool,
-) -> Result<String, Stop> {
+) -> Result<String, FinishError> {
     let ends = ["--base", target, "--head", &scene.branch];
     if perhaps_there {
         let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
@@ -43,16 +43,16 @@ pub(super) async fn open(
     refuse(unfinished(run, scene, &said))
 }
 
-async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, Stop> {
+async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, FinishError> {
     let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
         .in_folder(&scene.home)
         .without_env(private_names(io))
         .with_env([("GH_PROMPT_DISABLED", "1")])
         .label("gh");
     match io.process(spec).await {
-        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(Stop::Interrupted),
+        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(FinishError::Interrupted),
         Ok(end) => Ok(end),
-        Err(failure) if failure.kind == FailureKind::NotFound => {
+        Err(failure) if failure.is_not_found() => {
             refuse(unfinished(run, scene, "the program `gh` is not installed"))
         }
         Err(failure) => Err(failure.into()),

@@ -1,6 +1,6 @@
 //! Where the work of a run is: facts, gathered before anything is done with it.
 
-use super::Stop;
+use super::FinishError;
 use crate::effect::Io;
 use crate::effect::Repository;
 use crate::engine::find_run::ids;
@@ -16,7 +16,7 @@ pub(super) struct Scene {
     /// The commit it is at; `None`: it is not there.
     pub(super) commit: Option<String>,
     /// The main checkout; `None`: the repository is bare.
-    pub(super) main: Option<Checkout>,
+    pub(super) main: Option<MainCheckout>,
     /// A folder of the repository that stays when the worktree goes.
     pub(super) home: String,
     /// The run's own worktree, if it is there.
@@ -27,7 +27,7 @@ pub(super) struct Scene {
 
 /// The main checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Checkout {
+pub(super) struct MainCheckout {
     /// Its top folder.
     pub(super) root: String,
     /// Its branch; `None`: detached HEAD.
@@ -49,7 +49,7 @@ pub(super) struct Worktree {
 
 /// A branch that can take the work in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct TargetBranch {
     /// Its name.
     pub(super) name: String,
     /// Whether it exists.
@@ -59,7 +59,7 @@ pub(super) struct Target {
 }
 
 /// The folder in which runs of the same repository find each other.
-pub(super) async fn home(io: &Io, run: &Run) -> Result<String, Stop> {
+pub(super) async fn home(io: &Io, run: &Run) -> Result<String, FinishError> {
     let root = &run.place.execution_root;
     let branch = run.place.branch.as_deref().unwrap_or_default();
     let Some(here) = io.git_survey(root, branch).await?.repository else { return Ok(root.clone()) };
@@ -71,7 +71,7 @@ pub(super) async fn home(io: &Io, run: &Run) -> Result<String, Stop> {
 
 impl Scene {
     /// Looks around; `None`: the run has no branch in a repository.
-    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, Stop> {
+    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, FinishError> {
         let Some(branch) = run.place.branch.clone() else { return Ok(None) };
         let root = &run.place.execution_root;
         let Some(here) = io.git_survey(root, &branch).await?.repository else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Scene {
         Ok(Some(Scene {
             owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
             commit: here.target_commit,
-            main: main.map(|main| Checkout {
+            main: main.map(|main| MainCheckout {
                 dirty: foreign(run, &main),
                 root: main.root,
                 branch: main.branch,
@@ -103,7 +103,7 @@ impl Scene {
         io: &Io,
         run: &Run,
         named: Option<&str>,
-    ) -> Result<Option<Target>, Stop> {
+    ) -> Result<Option<TargetBranch>, FinishError> {
         let likely = [run.place.source_branch.as_deref(), Some("main"), Some("master")];
         let candidates: Vec<&str> = match named {
             Some(name) => vec![name],
@@ -114,7 +114,7 @@ impl Scene {
             let exists = here.target_commit.is_some();
             if exists || named.is_some() {
                 let checked_out_at = here.target_checked_out_at;
-                return Ok(Some(Target { name: name.to_owned(), exists, checked_out_at }));
+                return Ok(Some(TargetBranch { name: name.to_owned(), exists, checked_out_at }));
             }
         }
         Ok(None)
@@ -132,7 +132,7 @@ async fn own_worktree(
     run: &Run,
     here: &Repository,
     branch: &str,
-) -> Result<Option<Worktree>, Stop> {
+) -> Result<Option<Worktree>, FinishError> {
     let Some(recorded) = &run.place.worktree_path else { return Ok(None) };
     let recorded = io.canonical(recorded).await.unwrap_or_else(|_| recorded.clone());
     let known = io.git_worktrees(&here.root).await?;

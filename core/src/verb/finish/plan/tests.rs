@@ -22,7 +22,7 @@ fn run() -> Run {
 /// A run in its own worktree, with everything in order.
 fn scene() -> Scene {
     let main =
-        Checkout { root: "/r".to_owned(), branch: Some("main".to_owned()), dirty: Vec::new() };
+        MainCheckout { root: "/r".to_owned(), branch: Some("main".to_owned()), dirty: Vec::new() };
     let (dirty, others) = (Vec::new(), Vec::new());
     Scene {
         branch: "hotl/x".to_owned(),
@@ -34,8 +34,8 @@ fn scene() -> Scene {
     }
 }
 
-fn target(name: &str) -> Target {
-    Target { name: name.to_owned(), exists: true, checked_out_at: Some("/r".to_owned()) }
+fn target(name: &str) -> TargetBranch {
+    TargetBranch { name: name.to_owned(), exists: true, checked_out_at: Some("/r".to_owned()) }
 }
 
 fn args(disposition: DispositionWord) -> FinishArgs {
@@ -52,11 +52,11 @@ fn args(disposition: DispositionWord) -> FinishArgs {
     }
 }
 
-fn decide(word: DispositionWord, scene: &Scene, target: Option<&Target>) -> String {
+fn decide(word: DispositionWord, scene: &Scene, target: Option<&TargetBranch>) -> String {
     let wish = Wish::read(&args(word)).expect("a possible wish");
     match plan(&run(), scene, &wish, target) {
         Ok(act) => act.command("x-1"),
-        Err(why) => why.replace('\n', " "),
+        Err(why) => why.to_string().replace('\n', " "),
     }
 }
 
@@ -147,13 +147,16 @@ fn every_scene_has_its_answer() {
 
 #[test]
 fn a_target_must_be_another_branch_that_is_free() {
-    let elsewhere = Target { checked_out_at: Some("/other".to_owned()), ..target("main") };
-    let missing = Target { exists: false, ..target("gone") };
+    let elsewhere = TargetBranch { checked_out_at: Some("/other".to_owned()), ..target("main") };
+    let missing = TargetBranch { exists: false, ..target("gone") };
     for (target, expected) in [
         (None, "No target branch was found; name one with --target-branch B"),
-        (Some(target("hotl/x")), "Target branch must differ from the execution branch: hotl/x"),
-        (Some(missing), "Target branch does not exist: gone"),
-        (Some(elsewhere), "Target branch main is checked out at /other"),
+        (
+            Some(target("hotl/x")),
+            "TargetBranch branch must differ from the execution branch: hotl/x",
+        ),
+        (Some(missing), "TargetBranch branch does not exist: gone"),
+        (Some(elsewhere), "TargetBranch branch main is checked out at /other"),
     ] {
         let found = decide(DispositionWord::Merge, &scene(), target.as_ref());
         assert!(found.starts_with(expected), "{found}");
