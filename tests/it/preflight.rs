@@ -112,7 +112,7 @@ fn dirty_files_are_named_with_every_way_out() {
     assert_eq!(outcome.exit(), Exit::Refused);
     assert_eq!(
         outcome.notes,
-        "preflight: 1 file is not committed, and the work must not get mixed up with it:\n\
+        "preflight: 1 file is not committed, and the work must not be mixed with it:\n\
          \x20 say \"你好\".txt\n\
          \x20 --stash                             let onloop stash them; `git stash pop` restores \
          them\n\
@@ -146,7 +146,7 @@ fn questions_are_put_to_a_person_one_after_the_other() {
     assert_eq!(
         asked,
         [
-            "1 file is not committed, and the work must not get mixed up with it:",
+            "1 file is not committed, and the work must not be mixed with it:",
             "`feature/z` is checked out, and the workflow names neither a branch nor an isolation",
             "branch `hotl/x` already exists, at the same commit as this checkout",
         ]
