@@ -190,11 +190,7 @@ impl PlacementQuestion {
             listed(paths)
         );
         let choices = vec![
-            choice(
-                PlacementAnswer::Stash,
-                "--stash",
-                "let onloop stash them; `git stash pop` restores them",
-            ),
+            choice(PlacementAnswer::Stash, "--stash", "stash them; `git stash pop` restores them"),
             choice(
                 PlacementAnswer::Stop,
                 "git stash push --include-untracked",
@@ -230,7 +226,7 @@ impl PlacementQuestion {
             stop(),
         ];
         let what = format!(
-            "`{current}` is checked out, and the workflow names neither a branch nor an isolation"
+            "`{current}` is checked out, and the workflow pins neither branch nor isolation"
         );
         PlacementQuestion { code: RefusalCode::FeatureBranch, what, choices }
     }
