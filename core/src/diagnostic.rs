@@ -1,4 +1,4 @@
-//! What onloop tells the author of a file: where, what, why it matters, how to mend it.
+//! What onloop tells the author of a file: where, what, why it matters, how to fix it.
 
 mod fix;
 pub mod human;
@@ -16,6 +16,16 @@ pub enum Severity {
     Error,
     /// The file is usable, but probably does not mean what its author thinks.
     Warning,
+}
+
+impl Severity {
+    /// Its word in every format of output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
 }
 
 /// A range of bytes in a file, `start` inclusive, `end` exclusive.
@@ -36,7 +46,7 @@ pub struct Edit {
     pub text: String,
 }
 
-/// A change that mends a diagnostic without changing anything else.
+/// A change that resolves a diagnostic without changing anything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// What the change does, as an imperative sentence without a full stop.
@@ -77,7 +87,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a change that mends it.
+    /// Adds a change that resolves it.
     #[must_use]
     pub fn with_fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         debug_assert!(edits.is_sorted_by(|a, b| a.span.end <= b.span.start));

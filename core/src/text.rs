@@ -127,6 +127,38 @@ pub fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}{newline}{fence}\n")
 }
 
+/// `text` broken between words into lines of at most `columns` characters; lines that continue
+/// another begin with `indent` spaces. What is in backticks stays on one line however long it
+/// is, so that commands and paths can be copied.
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let mut out = String::new();
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let mut used = 0;
+        let mut quoted = false;
+        let words = line.split(|c| {
+            quoted ^= c == '`';
+            c == ' ' && !quoted
+        });
+        for (position, word) in words.enumerate() {
+            let width = word.chars().count();
+            if position > 0 && used > indent && used + 1 + width > columns {
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', indent));
+                used = indent;
+            } else if position > 0 {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += width;
+        }
+    }
+    out
+}
+
 /// `1 attempt`, `2 attempts`.
 pub fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -232,6 +264,20 @@ mod tests {
         }
         for path in ["/usr/bin/onloop", "C:", "node", "", "a:b"] {
             assert!(!is_windows_path(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn lines_break_between_words_and_never_in_backticks() {
+        for (text, expected) in [
+            ("one two", "one two"),
+            ("one two three four", "one two\n  three\n  four"),
+            ("say `a b c d e f g` now", "say\n  `a b c d e f g`\n  now"),
+            ("a\n  indented line", "a\n  indented\n  line"),
+            ("日本語日本語日本 語", "日本語日本語日本 語"),
+            ("", ""),
+        ] {
+            assert_eq!(wrapped(text, 10, 2), expected, "{text:?}");
         }
     }
 

@@ -30,7 +30,7 @@ pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use init::{InitArgs, init};
 pub use install::{InstallArgs, install, uninstall};
-pub use lint::{LintArgs, LintFormat, lint, mend};
+pub use lint::{LintArgs, LintFormat, fix, lint};
 pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};

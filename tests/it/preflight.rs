@@ -86,7 +86,17 @@ fn a_workflow_outside_the_repository_is_refused() {
     machine.write("hotl-workflow-x.md", "");
     let outcome = machine.run_file("../hotl-workflow-x.md", &plan(), &flags());
     assert_eq!(outcome.exit(), Exit::Refused);
-    assert!(outcome.notes.contains("outside the repository"), "{}", outcome.notes);
+    // Where lines break depends on how long the folder's name is.
+    let said = outcome.notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        said,
+        format!(
+            "preflight: the workflow `{}` is outside the repository `{}` cd FOLDER run this inside \
+             the workflow's own repository --mode none work where you are and leave git alone",
+            machine.text("hotl-workflow-x.md"),
+            machine.text("repo"),
+        )
+    );
     // Through a symbolic link it is outside as well.
     std::os::unix::fs::symlink(
         machine.path("hotl-workflow-x.md"),
@@ -112,10 +122,9 @@ fn dirty_files_are_named_with_every_way_out() {
     assert_eq!(outcome.exit(), Exit::Refused);
     assert_eq!(
         outcome.notes,
-        "preflight: 1 file is not committed, and the work must not get mixed up with it:\n\
+        "preflight: 1 file is not committed, and the work must not be mixed with it:\n\
          \x20 say \"你好\".txt\n\
-         \x20 --stash                             let onloop stash them; `git stash pop` restores \
-         them\n\
+         \x20 --stash                             stash them; `git stash pop` restores them\n\
          \x20 git stash push --include-untracked  stash them yourself, then run this again\n\
          \x20 git add, git commit                 clean up yourself, then run this again\n"
     );
@@ -146,14 +155,14 @@ fn questions_are_put_to_a_person_one_after_the_other() {
     assert_eq!(
         asked,
         [
-            "1 file is not committed, and the work must not get mixed up with it:",
-            "`feature/z` is checked out, and the workflow names neither a branch nor an isolation",
+            "1 file is not committed, and the work must not be mixed with it:",
+            "`feature/z` is checked out, and the workflow pins neither branch nor isolation",
             "branch `hotl/x` already exists, at the same commit as this checkout",
         ]
     );
     assert_eq!(
         outcome.questions[1],
-        "`feature/z` is checked out, and the workflow names neither a branch nor an isolation\n\
+        "`feature/z` is checked out, and the workflow pins neither branch nor isolation\n\
          \x20 1  work in a worktree of its own, on `hotl/x` (recommended)  (--mode worktree)\n\
          \x20 2  work on `feature/z`, here  (--mode branch --branch feature/z)\n\
          \x20 3  work in a worktree of its own, on a branch you name  (--branch NAME)\n\

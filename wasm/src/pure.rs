@@ -11,7 +11,7 @@ use onloop_core::diagnostic::{Diagnostic, Severity, Span};
 use onloop_core::documents;
 use onloop_core::run::{self, Beginning, Place, Platform, Run, step_prompt};
 use onloop_core::time::Timestamp;
-use onloop_core::verb::mend;
+use onloop_core::verb;
 use onloop_core::workflow::{self, FileClass};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -49,9 +49,9 @@ pub fn lint(path: &str, text: &[u8]) -> String {
 /// The file after every safe fix, and how many were applied: `{"text", "applied"}`.
 #[wasm_bindgen]
 pub fn fix(path: &str, text: &[u8]) -> String {
-    let (mended, applied) = mend(path, text);
+    let (fixed, applied) = verb::fix(path, text);
     // Fixes replace text by text at offsets between characters.
-    json!({ "text": String::from_utf8_lossy(&mended), "applied": applied }).to_string()
+    json!({ "text": String::from_utf8_lossy(&fixed), "applied": applied }).to_string()
 }
 
 /// Where the parts of a workflow file are: `{"frontmatter", "steps"}`. Offsets count UTF-16 units.

@@ -6,7 +6,11 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use super::{Diagnostic, LineIndex, Severity};
 use crate::text;
 
-/// Renders findings of one file, `columns` wide; with ANSI colours if `styled`.
+/// Width of a message where the terminal has hardly any.
+const LEAST_COLUMNS: usize = 20;
+
+/// Renders findings of one file in lines of at most `columns` characters, broken between words;
+/// with ANSI colours if `styled`.
 pub fn render(
     path: &str,
     source: &[u8],
@@ -20,19 +24,31 @@ pub fn render(
     let renderer = renderer.term_width(columns).decor_style(DecorStyle::Ascii);
     let mut out = String::new();
     for diagnostic in diagnostics {
-        out.push_str(&one(&renderer, &path, &index, diagnostic));
+        out.push_str(&one(&renderer, &path, &index, diagnostic, columns));
         out.push_str("\n\n");
     }
     out
 }
 
-fn one(renderer: &Renderer, path: &str, index: &LineIndex<'_>, diagnostic: &Diagnostic) -> String {
+fn one(
+    renderer: &Renderer,
+    path: &str,
+    index: &LineIndex<'_>,
+    diagnostic: &Diagnostic,
+    columns: usize,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
+    // The renderer prints messages as they are, behind a label.
+    let lines = |message: &str, label: usize| {
+        text::wrapped(&text::one_line(message), columns.saturating_sub(label).max(LEAST_COLUMNS), 0)
+    };
+    let title_label = diagnostic.severity.as_str().len() + diagnostic.code.len() + "[]: ".len();
     let (line, bytes, span) = index.first_line(diagnostic.span);
-    let message = text::one_line(&diagnostic.message);
+    let message = lines(&diagnostic.message, title_label);
+    let margin = line.to_string().len();
     let title = level.primary_title(message).id(diagnostic.code);
     let mut group = match std::str::from_utf8(bytes) {
         Ok(shown) => title.element(
@@ -45,10 +61,11 @@ fn one(renderer: &Renderer, path: &str, index: &LineIndex<'_>, diagnostic: &Diag
         Err(_) => title.element(annotate_snippets::Origin::path(path).line(line)),
     };
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(text::one_line(help)));
+        group = group.element(Level::HELP.message(lines(help, margin + " = help: ".len())));
     }
     if let Some(fix) = &diagnostic.fix {
-        group = group.element(Level::NOTE.message(format!("`--fix` can {}", fix.title)));
+        let note = format!("`--fix` can {}", fix.title);
+        group = group.element(Level::NOTE.message(lines(&note, margin + " = note: ".len())));
     }
     renderer.render(&[group])
 }

@@ -15,13 +15,6 @@ pub struct FileFindings<'f> {
     pub diagnostics: &'f [Diagnostic],
 }
 
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
 /// `onloop.lint/v1`: every finding with byte offsets, lines and columns from 1 (in Unicode
 /// scalar values), and its fix.
 pub fn render(files: &[FileFindings<'_>]) -> Value {
@@ -44,7 +37,7 @@ fn file_document(file: &FileFindings<'_>) -> Value {
             (index.position(diagnostic.span.start), index.position(diagnostic.span.end));
         json!({
             "code": diagnostic.code,
-            "severity": severity(diagnostic.severity),
+            "severity": diagnostic.severity.as_str(),
             "message": diagnostic.message,
             "help": diagnostic.help,
             "start": diagnostic.span.start,
@@ -109,7 +102,7 @@ fn sarif_result(
     let location = json!({ "uri": uri(file.path) });
     let mut result = json!({
         "ruleId": diagnostic.code,
-        "level": severity(diagnostic.severity),
+        "level": diagnostic.severity.as_str(),
         "message": { "text": text },
         "locations": [{ "physicalLocation": {
             "artifactLocation": location,

@@ -9,10 +9,7 @@ pub fn render_github(path: &str, source: &[u8], diagnostics: &[Diagnostic]) -> S
     let index = LineIndex::new(source);
     let mut out = String::new();
     for diagnostic in diagnostics {
-        let kind = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
+        let kind = diagnostic.severity.as_str();
         let (start, end) =
             (index.position(diagnostic.span.start), index.position(diagnostic.span.end));
         let help = diagnostic.help.as_deref().map(|help| format!("\nhelp: {help}"));

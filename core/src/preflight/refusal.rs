@@ -1,4 +1,4 @@
-//! Every sentence with which preflight stops or asks, in one place.
+//! What preflight says when it stops or asks.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::effect::{BranchName, InvalidBranchName};
 use crate::limits;
 use crate::text;
 
-/// Why preflight does not go on, and everything that would make it.
+/// Why preflight stops, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementRefusal {
     /// Stable name of the reason.
@@ -117,14 +117,30 @@ pub enum PlacementAnswer {
     Stop,
 }
 
+/// Columns of what is shown: every terminal has them.
+const COLUMNS: usize = 80;
+
 impl fmt::Display for PlacementRefusal {
-    /// One line for the reason (more where files are listed), then one line a way out.
+    /// The reason, then the ways out as a table; below each other where a line would get too
+    /// long. Lines are broken between words only.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "preflight: {}", text::printable(&self.what))?;
-        let width = self.how.iter().map(|remedy| remedy.line.chars().count()).max().unwrap_or(0);
-        for Remedy { line, effect } in &self.how {
+        let what = format!("preflight: {}", text::printable(&self.what));
+        f.write_str(&text::wrapped(&what, COLUMNS, 2))?;
+        let rows = self.how.iter().map(|Remedy { line, effect }| {
             let (line, effect) = (text::one_line(line), text::one_line(effect));
-            write!(f, "\n  {line:width$}  {effect}")?;
+            (line.chars().count(), effect.chars().count(), line, effect)
+        });
+        let rows: Vec<_> = rows.collect();
+        let width = rows.iter().map(|(line, ..)| *line).max().unwrap_or(0);
+        let fits = rows.iter().all(|(_, effect, ..)| 2 + width + 2 + effect <= COLUMNS);
+        for (.., line, effect) in rows {
+            match fits {
+                true => write!(f, "\n  {line:width$}  {effect}")?,
+                false => {
+                    let effect = text::wrapped(&format!("      {effect}"), COLUMNS, 6);
+                    write!(f, "\n  {line}\n{effect}")?;
+                }
+            }
         }
         Ok(())
     }
@@ -133,13 +149,17 @@ impl fmt::Display for PlacementRefusal {
 impl fmt::Display for PlacementQuestion {
     /// The question as it is put to a person, with numbered choices and a prompt at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", text::printable(&self.what))?;
+        writeln!(f, "{}", text::wrapped(&text::printable(&self.what), COLUMNS, 2))?;
         for (number, choice) in (1..).zip(&self.choices) {
-            let Remedy { line, effect } = &choice.remedy;
-            write!(f, "  {number}  {}", text::one_line(effect))?;
-            match line.as_str() {
-                "" => writeln!(f)?,
-                line => writeln!(f, "  ({})", text::one_line(line))?,
+            let (line, effect) =
+                (text::one_line(&choice.remedy.line), text::one_line(&choice.remedy.effect));
+            let effect = text::wrapped(&format!("  {number}  {effect}"), COLUMNS, 5);
+            f.write_str(&effect)?;
+            let used = effect.lines().last().map_or(0, |last| last.chars().count());
+            match line.chars().count() {
+                0 => writeln!(f)?,
+                width if used + "  ()".len() + width <= COLUMNS => writeln!(f, "  ({line})")?,
+                _ => writeln!(f, "\n     ({line})")?,
             }
         }
         write!(f, "Choice [{}]: ", self.choices.len())
@@ -164,17 +184,13 @@ impl PlacementQuestion {
 
     pub(super) fn dirty(paths: &[&str]) -> PlacementQuestion {
         let what = format!(
-            "{} not committed, and the work must not get mixed up with {}:{}",
+            "{} not committed, and the work must not be mixed with {}:{}",
             counted_files(paths.len()),
             if paths.len() == 1 { "it" } else { "them" },
             listed(paths)
         );
         let choices = vec![
-            choice(
-                PlacementAnswer::Stash,
-                "--stash",
-                "let onloop stash them; `git stash pop` restores them",
-            ),
+            choice(PlacementAnswer::Stash, "--stash", "stash them; `git stash pop` restores them"),
             choice(
                 PlacementAnswer::Stop,
                 "git stash push --include-untracked",
@@ -210,7 +226,7 @@ impl PlacementQuestion {
             stop(),
         ];
         let what = format!(
-            "`{current}` is checked out, and the workflow names neither a branch nor an isolation"
+            "`{current}` is checked out, and the workflow pins neither branch nor isolation"
         );
         PlacementQuestion { code: RefusalCode::FeatureBranch, what, choices }
     }
@@ -253,7 +269,7 @@ impl PlacementRefusal {
         refusal(
             RefusalCode::InvalidBranch,
             format!("`{name}` is not a branch name: it {reason}"),
-            vec![remedy("--branch NAME", "name another one, or correct `branch:` in the file")],
+            vec![remedy("--branch NAME", "name another branch")],
         )
     }
 
@@ -273,7 +289,9 @@ impl PlacementRefusal {
         let (workflow, shown) = (text::one_line(workflow), text::one_line(root));
         refusal(
             RefusalCode::WorkflowOutside,
-            format!("the workflow `{workflow}` is in the repository `{shown}`, this folder is not"),
+            format!(
+                "the workflow `{workflow}` is in the repository `{shown}`, but this folder is not"
+            ),
             vec![
                 remedy(format!("cd {}", text::shell_word(root)), "run this there"),
                 remedy("--mode none", "work where you are and leave git alone"),
@@ -325,7 +343,7 @@ impl PlacementRefusal {
     pub(super) fn already_here(branch: &BranchName) -> PlacementRefusal {
         refusal(
             RefusalCode::AlreadyHere,
-            format!("`{branch}` is checked out here, so that no worktree can have it"),
+            format!("`{branch}` is checked out here, so no worktree can use it"),
             vec![
                 remedy("--mode branch", "work on it in this checkout (`worktree: false`)"),
                 remedy("--mode host", "the same, prepared by your tool (`worktree: host`)"),
@@ -338,7 +356,7 @@ impl PlacementRefusal {
         let shown = text::one_line(at);
         refusal(
             RefusalCode::CheckedOutElsewhere,
-            format!("`{branch}` is checked out at `{shown}`, so that nothing else can have it"),
+            format!("`{branch}` is checked out at `{shown}`, so nothing else can use it"),
             vec![
                 remedy("--branch NAME", "work on another branch"),
                 remedy(

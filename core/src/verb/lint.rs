@@ -1,4 +1,4 @@
-//! `onloop lint`: says what is wrong with workflow files, and mends what can be mended safely.
+//! `onloop lint`: reports what is wrong with workflow files and applies safe fixes.
 
 use crate::diagnostic::json::FileFindings;
 use crate::diagnostic::{self, Diagnostic, Severity};
@@ -18,7 +18,7 @@ pub struct LintArgs {
     /// How findings are printed.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t = LintFormat::Human))]
     pub format: LintFormat,
-    /// Mend what can be mended without guessing, then report what is left.
+    /// Fix what can be fixed without guessing, then report what is left.
     #[cfg_attr(feature = "cli", arg(long))]
     pub fix: bool,
     /// Treat warnings as errors.
@@ -43,7 +43,7 @@ pub enum LintFormat {
     Hotl,
 }
 
-/// Most rounds of mending: one mended line may show the next thing to mend.
+/// Most rounds of fixing: one fixed line may reveal the next finding.
 const FIX_ROUNDS: usize = 10;
 
 /// One file after it was looked at.
@@ -148,7 +148,7 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit>
         return Ok(Linted { path, source, outcome: Outcome::Skipped(reason) });
     }
     let source = match args.fix {
-        true => mended(io, &path, source, version).await?,
+        true => write_fixed(io, &path, source, version).await?,
         false => source,
     };
     let mut diagnostics = workflow::parse(&path, &source).diagnostics;
@@ -175,8 +175,13 @@ fn reason_to_skip(path: &str, source: &[u8]) -> Option<String> {
 }
 
 /// Applies fixes until there is none left, and writes the file if that changed it.
-async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Result<Vec<u8>, Exit> {
-    let (fixed, count) = mend(path, &source);
+async fn write_fixed(
+    io: &Io,
+    path: &str,
+    source: Vec<u8>,
+    version: Version,
+) -> Result<Vec<u8>, Exit> {
+    let (fixed, count) = fix(path, &source);
     if count == 0 {
         return Ok(source);
     }
@@ -190,7 +195,7 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
         Err(failure) if failure.kind == FailureKind::Conflict => {
             let path = one_line(path);
             io.note(format!(
-                "error: `{path}` changed while it was being mended; nothing was written"
+                "error: `{path}` changed while it was being fixed; nothing was written"
             ))
             .await;
             Err(Exit::Refused)
@@ -203,7 +208,7 @@ async fn mended(io: &Io, path: &str, source: Vec<u8>, version: Version) -> Resul
 }
 
 /// `source` after every fix that leaves the file no worse, and how many were applied.
-pub fn mend(path: &str, source: &[u8]) -> (Vec<u8>, usize) {
+pub fn fix(path: &str, source: &[u8]) -> (Vec<u8>, usize) {
     let errors = |diagnostics: &[Diagnostic]| {
         diagnostics.iter().filter(|found| found.severity == Severity::Error).count()
     };

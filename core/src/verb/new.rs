@@ -39,7 +39,7 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
         let example = if suggestion.is_empty() { "add-rate-limits" } else { &suggestion };
         let slug = one_line(slug);
         io.note(format!(
-            "error: `{slug}` is no name for a workflow; expected lower-case letters, digits and \
+            "error: `{slug}` is not a workflow name; expected lower-case letters, digits and \
              single hyphens\nhelp: `onloop new {example}`"
         ))
         .await;
@@ -65,7 +65,7 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
     }
     io.result(format!("{path}\n")).await;
     if test_command.is_none() {
-        io.note("note: replace `make test` by the command that runs your tests").await;
+        io.note("note: replace `make test` with the command that runs your tests").await;
     }
     io.note(format!("next: edit it, then `onloop lint {path}` and `onloop run {path}`")).await;
     Exit::Done

@@ -173,12 +173,12 @@ impl<'t> Shape<'t> {
 fn vacuous_git<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'static str> {
     const TELLS: [&str; 3] = ["--exit-code", "--quiet", "--check"];
     match words.next()? {
-        "status" | "branch" => Some("git prints the state and succeeds whatever it is"),
-        "log" | "show" => words
-            .all(|word| word.starts_with('-'))
-            .then_some("git prints what is there and succeeds"),
+        "status" | "branch" => Some("git prints the state and always exits 0"),
+        "log" | "show" => {
+            words.all(|word| word.starts_with('-')).then_some("git prints the history and exits 0")
+        }
         "diff" => (!words.any(|word| TELLS.contains(&word)))
-            .then_some("`git diff` succeeds with differences too, unless it has `--exit-code`"),
+            .then_some("`git diff` exits 0 even with differences, unless it has `--exit-code`"),
         _ => None,
     }
 }

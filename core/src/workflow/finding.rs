@@ -63,7 +63,7 @@ impl Findings {
             if self.errors_not_kept == 0 {
                 rest.severity = Severity::Warning;
             }
-            self.kept.push(rest.with_help("mend the findings above, then run lint again"));
+            self.kept.push(rest.with_help("fix the findings above, then run lint again"));
         }
         self.kept
     }
@@ -72,10 +72,7 @@ impl Findings {
 pub(super) fn file_too_large(bytes: u64) -> Diagnostic {
     rule::FILE_TOO_LARGE.at(
         Span::at(0),
-        format!(
-            "the file has {bytes} bytes; a workflow file has at most {}",
-            limits::WORKFLOW_BYTES
-        ),
+        format!("the file has {bytes} bytes; the limit is {}", limits::WORKFLOW_BYTES),
     )
 }
 
@@ -95,7 +92,7 @@ pub(super) fn line_too_long(span: Span) -> Diagnostic {
     rule::LINE_TOO_LONG.at(
         span,
         format!(
-            "the line has {} bytes; a line has at most {}",
+            "the line has {} bytes; the limit is {}",
             span.end - span.start,
             limits::WORKFLOW_LINE_BYTES
         ),
@@ -104,17 +101,17 @@ pub(super) fn line_too_long(span: Span) -> Diagnostic {
 
 pub(super) fn unterminated_fence(span: Span) -> Diagnostic {
     rule::UNTERMINATED_FENCE
-        .at(span, "this fenced block never ends, so the rest of the file belongs to it")
-        .with_help("end it with a line of the same marks, at least as many")
+        .at(span, "unterminated fenced block: the rest of the file belongs to it")
+        .with_help("close it with a line of at least as many of the same characters")
 }
 
 pub(super) fn unterminated_comment(span: Span) -> Diagnostic {
     rule::UNTERMINATED_COMMENT
-        .at(span, "this comment never ends, so the rest of the file belongs to it")
-        .with_help("end it with `-->`")
+        .at(span, "unterminated comment: the rest of the file belongs to it")
+        .with_help("close it with `-->`")
 }
 
-/// A value wrapped in quotes that nobody will take off.
+/// A value in quotes that are part of the value.
 pub(super) fn quoted_value(span: Span, field: &str, inner: &str) -> Diagnostic {
     rule::QUOTED_VALUE
         .at(span, format!("`{field}` is taken as written, so the quotes around it stay"))

@@ -87,11 +87,11 @@ fields! {
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []
     Check "command" "the command, on one line or as a block", "", [], ["shell"]
-    Check "expect" "`pass`: exits 0. `fail`: runs and says no; 126, 127, a time-out and death by a signal are no answer",
+    Check "expect" "`pass`: exits 0. `fail`: runs and says no; 126, 127, a timeout and death by a signal are not an answer",
         "`pass`", ["pass", "fail"], ["shell"]
     Check "timeout" "`250ms`, `90s`, `5m`, `1h30m`, `1d`; at most a week", "10 minutes", [], ["shell"]
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
-    Check "env" "variables added to the environment, one a line", "", [], ["shell"]
+    Check "env" "variables added to the environment, one per line", "", [], ["shell"]
     Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
     Check "url" "the page to open", "", [], ["browser"]
     Check "check" "what to look for on the page", "", [], ["browser"]

@@ -11,7 +11,7 @@ pub enum TemplateKind {
     /// Something new: tests first, then the code, then everything.
     #[default]
     Feature,
-    /// Something broken: reproduce it, then mend it.
+    /// Something broken: reproduce it, then fix it.
     Bugfix,
     /// Something that must keep working while its shape changes.
     Refactor,
@@ -105,7 +105,7 @@ fn bugfix_steps(test: &str) -> String {
          verify:\n  type: shell\n  command: {test}\n  expect: fail\n\
          \n\
          - [ ] **Step 2: Fix the cause**\n\
-         action: Find out why it happens and mend the cause, not the symptom. Do not change the test of step 1.\n\
+         action: Find out why it happens and fix the cause, not the symptom. Do not change the test of step 1.\n\
          loop: until all tests pass\n\
          max_iterations: 5\n\
          verify: {test}\n\

@@ -122,8 +122,8 @@ proptest! {
             return Ok(());
         }
         let branch = placement.branch.expect("git modes have a branch");
-        prop_assert!(BranchName::parse(&branch).is_ok());
-        prop_assert!(branch != "main" && branch != "master");
+        prop_assert_eq!(branch.as_str().parse(), Ok(branch.clone()));
+        prop_assert!(!["main", "master"].contains(&branch.as_str()));
         let repository = repository.expect("git modes have a repository");
         match placement.root {
             ExecutionRoot::Cwd => prop_assert!(false, "{:?} works in a checkout", placement.mode),

@@ -9,20 +9,20 @@ use super::shown;
 pub(in super::super) fn empty(span: Span, step: &str) -> Diagnostic {
     rule::EMPTY_VERIFY
         .at(span, "`verify` checks nothing")
-        .with_help("write a command behind it, or remove it and let a gate decide")
+        .with_help("write a command after it, or remove it and let a gate decide")
         .with_hotl_text(format!("Step '{step}' has empty verify block"))
 }
 
 pub(in super::super) fn layout(span: Span) -> Diagnostic {
     rule::VERIFY_LAYOUT
         .at(span, "expected `key: value` or `- ` at the indentation of the lines above")
-        .with_help("an object is one `key: value` a line; a list begins every item with `- `")
+        .with_help("an object has one `key: value` per line; each item of a list begins with `- `")
 }
 
 pub(in super::super) fn flow(span: Span, field: &str) -> Diagnostic {
     rule::FLOW_VERIFY
         .at(span, format!("`{field}` is written in braces or brackets, which a shell would read"))
-        .with_help("write one `key: value` a line, indented; a list begins every item with `- `")
+        .with_help("write one indented `key: value` per line; each item of a list begins with `- `")
 }
 
 pub(in super::super) fn too_many(span: Span) -> Diagnostic {
@@ -56,7 +56,7 @@ pub(in super::super) fn unknown_type(
 ) -> Diagnostic {
     let expected = "shell, browser, human-review, artifact";
     let diagnostic = rule::UNKNOWN_CHECK_TYPE
-        .at(span, format!("`{}` is no type of check; expected one of {expected}", shown(found)))
+        .at(span, format!("`{}` is not a type of check; expected one of {expected}", shown(found)))
         .with_hotl_text(format!(
             "Step '{step}' has invalid verify type '{}' (expected: {expected})",
             shown(found)
@@ -77,12 +77,12 @@ pub(in super::super) fn missing_field(
 ) -> Diagnostic {
     let old = if field == "kind" { "assert.kind" } else { field };
     let message = match field {
-        "kind" => format!("the {kind} check has no `kind` below `assert`"),
+        "kind" => format!("the {kind} check has no `kind` under `assert`"),
         _ => format!("the {kind} check has no `{field}`"),
     };
     rule::MISSING_CHECK_FIELD
         .at(span, message)
-        .with_help(format!("add `{field}: …` below its type"))
+        .with_help(format!("add `{field}: …` below its `type`"))
         .with_hotl_text(
             format!("Step '{step}' verify type:{kind} missing '{old}:' field")
                 .replace("'assert.kind:' field", "'assert.kind' field"),
@@ -92,7 +92,7 @@ pub(in super::super) fn missing_field(
 pub(in super::super) fn foreign_field(span: Span, field: &str, kind: &str) -> Diagnostic {
     rule::FOREIGN_CHECK_FIELD
         .at(span, format!("`{field}` does not belong to a check of type {kind}"))
-        .with_help("a check is one thing; write a list to check several")
+        .with_help("a check has one type; write a list for several checks")
 }
 
 pub(in super::super) fn unknown_field(
@@ -100,20 +100,22 @@ pub(in super::super) fn unknown_field(
     field: &str,
     suggestion: Option<&str>,
 ) -> Diagnostic {
-    let diagnostic = rule::UNKNOWN_CHECK_FIELD
-        .at(span, format!("`{}` is no field of a check, so it would not be checked", shown(field)));
+    let diagnostic = rule::UNKNOWN_CHECK_FIELD.at(
+        span,
+        format!("`{}` is not a field of a check, so nothing would check it", shown(field)),
+    );
     match suggestion {
         Some(known) => diagnostic
             .with_help(format!("did you mean `{known}`?"))
             .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
-        None => diagnostic.with_help("express it as a command, or write it as a comment: `# …`"),
+        None => diagnostic.with_help("make it a command, or a comment: `# …`"),
     }
 }
 
 pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
     rule::DUPLICATE_FIELD
-        .at(span, format!("the check has `{field}` already"))
-        .with_help("write a list to check several things")
+        .at(span, format!("the check already has `{field}`"))
+        .with_help("write a list for several checks")
 }
 
 pub(in super::super) fn invalid_value(
@@ -127,8 +129,8 @@ pub(in super::super) fn invalid_value(
 }
 
 pub(in super::super) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {
-    invalid_value(span, "timeout", found, "a number with its unit, such as `90s` or `1h30m`")
-        .with_fix("take it as seconds", vec![Edit::insert(span.end, "s")])
+    invalid_value(span, "timeout", found, "a number with a unit, such as `90s` or `1h30m`")
+        .with_fix("read it as seconds", vec![Edit::insert(span.end, "s")])
 }
 
 pub(in super::super) fn unknown_kind(
@@ -139,7 +141,7 @@ pub(in super::super) fn unknown_kind(
     let diagnostic = rule::UNKNOWN_ASSERT_KIND.at(
         span,
         format!(
-            "`{}` is no kind of assertion; expected exists, contains or matches-glob",
+            "`{}` is not a kind of assertion; expected exists, contains or matches-glob",
             shown(found)
         ),
     );
@@ -147,7 +149,7 @@ pub(in super::super) fn unknown_kind(
         Some(known) => diagnostic
             .with_help(format!("did you mean `{known}`?"))
             .with_fix(format!("write `{known}`"), vec![Edit::replace(span, known)]),
-        None => diagnostic.with_help("for anything else write a shell check, such as `grep -E`"),
+        None => diagnostic.with_help("for anything else, write a shell check, such as `grep -E`"),
     }
 }
 
@@ -165,20 +167,20 @@ pub(in super::super) fn missing_assert_value(span: Span, kind: &str) -> Diagnost
 
 pub(in super::super) fn unused_assert_value(span: Span) -> Diagnostic {
     rule::UNUSED_ASSERT_VALUE
-        .at(span, "`exists` does not look at a `value`")
+        .at(span, "`exists` ignores `value`")
         .with_help("write `kind: contains` to look for text, or remove the value")
 }
 
 pub(in super::super) fn flattened_assert(span: Span, field: &str) -> Diagnostic {
     rule::FLATTENED_ASSERT
         .at(span, format!("`{field}` belongs below `assert`"))
-        .with_help("indent it two blanks deeper than `assert:`")
+        .with_help("indent it two spaces deeper than `assert:`")
 }
 
 pub(in super::super) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
     let diagnostic = rule::GLOB_WITH_FOLDER
         .at(span, format!("the glob `{}` names a folder", shown(glob)))
-        .with_help("a glob matches names in the folder `path`; put the folder there");
+        .with_help("a glob matches names in the folder `path`; name the folder there");
     match glob.rsplit_once('/') {
         Some(("**", name)) | Some((".", name)) if !name.is_empty() => diagnostic
             .with_help(format!("write `{}` to match names in the folder `path`", shown(name))),
@@ -197,8 +199,8 @@ pub(in super::super) fn path_outside(span: Span, field: &str, path: &str) -> Dia
 
 pub(in super::super) fn unterminated_heredoc(span: Span, delimiter: &str) -> Diagnostic {
     rule::UNTERMINATED_HEREDOC
-        .at(span, format!("the heredoc never reaches its end, `{}`", shown(delimiter)))
-        .with_help("the delimiter stands alone on a line, indented no deeper than the command")
+        .at(span, format!("unterminated heredoc: no line `{}` ends it", shown(delimiter)))
+        .with_help("put the delimiter alone on a line, indented no deeper than the command")
 }
 
 pub(in super::super) fn vacuous(span: Span, why: &str) -> Diagnostic {
@@ -210,12 +212,12 @@ pub(in super::super) fn vacuous(span: Span, why: &str) -> Diagnostic {
 pub(in super::super) fn looks_like_prose(span: Span) -> Diagnostic {
     rule::PROSE_VERIFY
         .at(span, "this reads like a sentence, but it is run as a command")
-        .with_help("for a person to look at it, write `type: human-review` with a `prompt`")
+        .with_help("to have a person look, write `type: human-review` with a `prompt`")
 }
 
 pub(in super::super) fn machine_path(span: Span, path: &str) -> Diagnostic {
     rule::MACHINE_PATH
-        .at(span, format!("`{}` exists on one machine only", shown(path)))
+        .at(span, format!("`{}` exists only on one machine", shown(path)))
         .with_help("commands start in the root of the checkout; write paths relative to it")
 }
 
@@ -233,7 +235,7 @@ pub(in super::super) fn last_line_decides(span: Span) -> Diagnostic {
 
 pub(in super::super) fn review_before_checks(span: Span) -> Diagnostic {
     rule::REVIEW_BEFORE_CHECKS
-        .at(span, "a person is asked before the machine has checked the rest")
+        .at(span, "a person is asked before the other checks have run")
         .with_help("put human-review at the end of the list, so that nobody reviews broken work")
 }
 

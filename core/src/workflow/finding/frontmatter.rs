@@ -22,21 +22,21 @@ pub(in super::super) fn missing(span: Span, has_content: bool) -> Diagnostic {
 
 pub(in super::super) fn unterminated(span: Span) -> Diagnostic {
     rule::UNTERMINATED_FRONTMATTER
-        .at(span, "the frontmatter that begins here never ends")
+        .at(span, "unterminated frontmatter")
         .with_help("write a line `---` after its last key")
 }
 
 pub(in super::super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
     rule::FRONTMATTER_TOO_LARGE.at(
         span,
-        format!("the frontmatter has {bytes} bytes; it may have {}", limits::FRONTMATTER_BYTES),
+        format!("the frontmatter has {bytes} bytes; the limit is {}", limits::FRONTMATTER_BYTES),
     )
 }
 
 pub(in super::super) fn too_nested(span: Span) -> Diagnostic {
     rule::FRONTMATTER_TOO_NESTED.at(
         span,
-        format!("the value opens more than {} brackets", limits::FRONTMATTER_OPEN_BRACKETS),
+        format!("the value has more than {} opening brackets", limits::FRONTMATTER_OPEN_BRACKETS),
     )
 }
 
@@ -47,18 +47,16 @@ pub(in super::super) fn not_a_key(span: Span) -> Diagnostic {
 }
 
 pub(in super::super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
-    rule::DUPLICATE_KEY
-        .at(span, format!("`{key}` occurs a second time; a key occurs once"))
-        .with_help("keep one of the two")
+    rule::DUPLICATE_KEY.at(span, format!("`{key}` is given twice")).with_help("keep one of the two")
 }
 
 pub(in super::super) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Diagnostic {
-    let found = rule::UNKNOWN_KEY.at(span, format!("`{}` is no key of the format", shown(key)));
+    let found = rule::UNKNOWN_KEY.at(span, format!("`{}` is not a known key", shown(key)));
     match suggestion {
         Some(known) => found
             .with_help(format!("did you mean `{known}`?"))
             .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
-        None => found.with_help("it has no effect; docs/workflow-format.md lists the keys"),
+        None => found.with_help("it has no effect; docs/workflow-format.md lists the known keys"),
     }
 }
 
@@ -72,10 +70,10 @@ pub(in super::super) fn missing_key(span: Span, key: &str, help: &str) -> Diagno
 pub(in super::super) fn empty_key(span: Span, key: &str) -> Diagnostic {
     rule::EMPTY_KEY
         .at(span, format!("`{key}` has no value"))
-        .with_help(format!("write the value behind `{key}:`, or remove the line"))
+        .with_help(format!("write the value after `{key}:`, or remove the line"))
 }
 
-/// A value outside the vocabulary of its key.
+/// A value that its key does not allow.
 pub(in super::super) fn invalid_value(
     span: Span,
     key: &str,
@@ -94,7 +92,7 @@ pub(in super::super) fn invalid_value(
 pub(in super::super) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {
     rule::IGNORED_TEXT
         .at(rest, format!("`{}` is ignored; the value is one word", shown(ignored)))
-        .with_help("begin a comment with ` #`")
+        .with_help("start a comment with ` #`")
         .with_fix("remove the text", vec![Edit::replace(Span::new(word.end, rest.end), "")])
 }
 
@@ -102,7 +100,7 @@ pub(in super::super) fn unreadable_quotes(span: Span, key: &str) -> Diagnostic {
     rule::UNREADABLE_QUOTES
         .at(
             span,
-            format!("`{key}` looks like YAML but cannot be read as YAML; it is taken as text"),
+            format!("`{key}` looks like YAML but is not valid YAML; it is read as plain text"),
         )
         .with_help("close every quote and bracket, or write plain text")
 }

@@ -8,7 +8,7 @@ use super::shown;
 
 pub(in super::super) fn none(span: Span) -> Diagnostic {
     rule::NO_STEPS
-        .at(span, "the file has no step")
+        .at(span, "the file has no steps")
         .with_help("begin a step with a line `- [ ] **Step 1: Name**`")
         .with_hotl_text(
             "No steps found (expected either '### N. Step name' or '- [ ] **Step N: Step name**')",
@@ -17,11 +17,8 @@ pub(in super::super) fn none(span: Span) -> Diagnostic {
 
 pub(in super::super) fn too_many(span: Span) -> Diagnostic {
     rule::TOO_MANY_STEPS
-        .at(
-            span,
-            format!("this is one step too many; a file has at most {}", limits::WORKFLOW_STEPS),
-        )
-        .with_help("split the work over several files")
+        .at(span, format!("too many steps; the limit is {}", limits::WORKFLOW_STEPS))
+        .with_help("split the work into several files")
 }
 
 pub(in super::super) fn misspelt_header(
@@ -51,7 +48,7 @@ pub(in super::super) fn duplicate_number(
     number: u32,
     renumbering: Option<Vec<Edit>>,
 ) -> Diagnostic {
-    let message = format!("there is a step {number} already");
+    let message = format!("there is already a step {number}");
     with_renumbering(rule::DUPLICATE_STEP_NUMBER.at(span, message), renumbering)
 }
 
@@ -74,7 +71,7 @@ pub(in super::super) fn long_name(span: Span) -> Diagnostic {
         .at(
             span,
             format!(
-                "the name has {} bytes; it is cut after {}",
+                "the name has {} bytes; it is cut off after {}",
                 span.end - span.start,
                 limits::STEP_NAME_BYTES
             ),
@@ -84,7 +81,7 @@ pub(in super::super) fn long_name(span: Span) -> Diagnostic {
 
 pub(in super::super) fn text_after_name(span: Span, text: &str) -> Diagnostic {
     rule::TEXT_AFTER_STEP_NAME
-        .at(span, format!("`{}` behind the name is ignored", shown(text)))
+        .at(span, format!("`{}` after the name is ignored", shown(text)))
         .with_help("move it into the name, before `**`, or into `action`")
 }
 
@@ -118,7 +115,7 @@ pub(in super::super) fn empty_condition(span: Span) -> Diagnostic {
 
 pub(in super::super) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
     rule::INVALID_LOOP
-        .at(span, "`until` is no field; the condition belongs to `loop`")
+        .at(span, "`until` is not a field; the condition belongs to `loop`")
         .with_help("write `loop: until <condition>`")
         .with_fix("move the condition to `loop`", edits)
 }
@@ -161,27 +158,27 @@ pub(in super::super) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
 
 pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
     rule::DUPLICATE_FIELD
-        .at(span, format!("the step has `{field}` already"))
-        .with_help("keep one of the two; several checks are a list below one `verify`")
+        .at(span, format!("the step already has `{field}`"))
+        .with_help("keep one of the two; several checks are a list under one `verify`")
 }
 
 pub(in super::super) fn unknown_field(span: Span, field: &str) -> Diagnostic {
     rule::UNKNOWN_FIELD
-        .at(span, format!("`{}` is no field of a step; the line is ignored", shown(field)))
+        .at(span, format!("`{}` is not a field of a step; the line is ignored", shown(field)))
         .with_help("the fields are `action`, `loop`, `max_iterations`, `verify` and `gate`")
 }
 
 pub(in super::super) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
     rule::MISSPELT_FIELD
         .at(span, format!("this is not how the field `{known}` is written"))
-        .with_help(format!("write `{known}:` at the beginning of the line"))
+        .with_help(format!("write `{known}:` at the start of the line"))
         .with_fix(format!("write `{known}:`"), vec![Edit::replace(span, format!("{known}:"))])
 }
 
 pub(in super::super) fn indented_field(span: Span, line_start: usize, indent: &str) -> Diagnostic {
     let blanks = Span::new(line_start, span.start);
     rule::INDENTED_FIELD
-        .at(span, "this line is indented below another field and so is part of that field")
+        .at(span, "this line is indented under another field, so it is part of that field")
         .with_help("give all fields of the step the same indentation")
         .with_fix("indent it like the other fields", vec![Edit::replace(blanks, indent)])
 }
@@ -194,40 +191,40 @@ pub(in super::super) fn indented_key_in_text(span: Span) -> Diagnostic {
 
 pub(in super::super) fn unexpected_lines(span: Span, field: &str) -> Diagnostic {
     rule::UNEXPECTED_LINES
-        .at(span, format!("`{field}` has one line, but more is indented below it"))
+        .at(span, format!("`{field}` is a single line, but more lines are indented under it"))
 }
 
 pub(in super::super) fn mixed_indentation(span: Span) -> Diagnostic {
     rule::MIXED_INDENTATION
-        .at(span, "the fields of this step do not share one indentation")
-        .with_help("begin all of them in the same column")
+        .at(span, "the fields of this step are indented differently")
+        .with_help("start all of them in the same column")
 }
 
 pub(in super::super) fn outside_step(span: Span, field: &str) -> Diagnostic {
     rule::FIELD_OUTSIDE_STEP
-        .at(span, format!("`{field}` belongs to no step and is ignored"))
+        .at(span, format!("`{field}` is outside every step and is ignored"))
         .with_help("a step ends at a heading of level 1 to 3; move the field above the heading")
 }
 
 pub(in super::super) fn prose(span: Span) -> Diagnostic {
     rule::PROSE_IN_STEP
         .at(span, "this text belongs to no field and is ignored")
-        .with_help("indent it below `action:`, or put it under a heading of its own")
+        .with_help("indent it under `action:`, or put it under its own heading")
 }
 
 pub(in super::super) fn several_scripts(span: Span) -> Diagnostic {
     rule::SEVERAL_SCRIPTS
-        .at(span, "the step has a script already; which one is meant to run?")
-        .with_help("join the two, or indent one below `action:` if it is an illustration")
+        .at(span, "the step already has a script; only one can run")
+        .with_help("join the two, or indent one under `action:` if it is an example")
 }
 
 pub(in super::super) fn hidden_character(span: Span, what: &str) -> Diagnostic {
     rule::HIDDEN_CHARACTER
-        .at(span, format!("`{what}` contains a character that cannot be seen"))
-        .with_help("control and formatting characters make a line read differently than it runs")
+        .at(span, format!("`{what}` contains an invisible character"))
+        .with_help("control and formatting characters make a line look different from what runs")
 }
 
-/// `certain`: the words are those that older linters know as well.
+/// `certain`: older linters know these words too, so the finding is an error.
 pub(in super::super) fn security_without_gate(
     span: Span,
     step: &str,
