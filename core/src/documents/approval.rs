@@ -58,7 +58,7 @@ pub struct SealedAnswer {
 
 #[derive(Serialize, Deserialize)]
 struct AnswerDocument {
-    choice: ChoiceDocument,
+    choice: String,
     by: i64,
     seal: String,
 }
@@ -66,7 +66,7 @@ struct AnswerDocument {
 /// An answer as a document.
 pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
     let SealedAnswer { choice, by, seal } = answer.clone();
-    to_bytes(&AnswerDocument { choice: choice.into(), by, seal })
+    to_bytes(&AnswerDocument { choice: choice.as_str().to_owned(), by, seal })
 }
 
 /// The answer in a document. Whether it counts, its seal decides.
@@ -76,32 +76,7 @@ pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
 /// When a member is missing or not of its type.
 pub fn read_answer(bytes: &[u8]) -> serde_json::Result<SealedAnswer> {
     let AnswerDocument { choice, by, seal } = serde_json::from_slice(bytes)?;
-    Ok(SealedAnswer { choice: choice.into(), by, seal })
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ChoiceDocument {
-    Allow,
-    Deny,
-}
-
-impl From<ApprovalChoice> for ChoiceDocument {
-    fn from(choice: ApprovalChoice) -> ChoiceDocument {
-        match choice {
-            ApprovalChoice::Allow => ChoiceDocument::Allow,
-            ApprovalChoice::Deny => ChoiceDocument::Deny,
-        }
-    }
-}
-
-impl From<ChoiceDocument> for ApprovalChoice {
-    fn from(choice: ChoiceDocument) -> ApprovalChoice {
-        match choice {
-            ChoiceDocument::Allow => ApprovalChoice::Allow,
-            ChoiceDocument::Deny => ApprovalChoice::Deny,
-        }
-    }
+    Ok(SealedAnswer { choice: choice.parse().map_err(serde_json::Error::custom)?, by, seal })
 }
 
 /// `offset.json`: where the next `getUpdates` starts.
@@ -159,7 +134,7 @@ struct PendingDocument {
     since_ms: i64,
     // Both are written as `null` until there is an answer: a document without them is damaged.
     #[serde(deserialize_with = "Option::deserialize")]
-    answer: Option<ChoiceDocument>,
+    answer: Option<String>,
     #[serde(deserialize_with = "Option::deserialize")]
     answered_ms: Option<i64>,
 }
@@ -185,7 +160,7 @@ fn to_document(call: &PendingCall) -> PendingDocument {
         target,
         reason,
         since_ms,
-        answer: answer.map(|(choice, _)| choice.into()),
+        answer: answer.map(|(choice, _)| choice.as_str().to_owned()),
         answered_ms: answer.map(|(_, at_ms)| at_ms),
     }
 }
@@ -199,7 +174,9 @@ pub fn read_pending(bytes: &[u8]) -> serde_json::Result<PendingCall> {
     let document: PendingDocument = serde_json::from_slice(bytes)?;
     let answer = match (document.answer, document.answered_ms) {
         (None, None) => None,
-        (Some(choice), Some(at_ms)) => Some((choice.into(), at_ms)),
+        (Some(choice), Some(at_ms)) => {
+            Some((choice.parse().map_err(serde_json::Error::custom)?, at_ms))
+        }
         (None, Some(_)) | (Some(_), None) => {
             return Err(serde_json::Error::custom("`answer` and `answered_ms` go together"));
         }
@@ -282,9 +259,10 @@ mod tests {
             let error = damage(member, None).unwrap_err();
             assert!(error.starts_with(&format!("missing field `{member}`")), "{error}");
         }
-        let error = damage("answer", Some("yes".into())).unwrap_err();
-        assert!(error.starts_with("unknown variant `yes`, expected `allow` or `deny`"), "{error}");
         let error = damage("answer", Some("allow".into())).unwrap_err();
         assert_eq!(error, "`answer` and `answered_ms` go together");
+        let answered = br#"{"choice": "yes", "by": 1, "seal": ""}"#;
+        let error = read_answer(answered).unwrap_err().to_string();
+        assert_eq!(error, "the answer is neither `allow` nor `deny`");
     }
 }

@@ -233,6 +233,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_whose_letters_are_damaged_is_not_replaced_by_another() {
+        assert_eq!(utf8("/r/x", "permissions: ü".into()), Ok("permissions: ü".to_owned()));
+        let failure = utf8("/r/x", b"permissions: {deny: ['^f\xfc']}".to_vec()).unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.message.as_str()),
+            (FailureKind::Invalid, "`/r/x` is not UTF-8")
+        );
+    }
+
+    #[test]
     fn a_project_file_sets_nothing_but_rules() {
         let yaml = "handsoff: {enabled: false, max_continuations: 3}\ntelegram: {enabled: true}";
         let found = loaded(&[], &[("/srv/repo/.agentize.yaml", yaml)]);

@@ -59,6 +59,12 @@ impl std::str::FromStr for ApprovalChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownChoice;
 
+impl std::fmt::Display for UnknownChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the answer is neither `allow` nor `deny`")
+    }
+}
+
 /// A question in a chat that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {

@@ -184,7 +184,7 @@ impl<'y> Reader<'y> {
         let name = match fields.get("name") {
             None | Some(Value::Null) => default.rsplit(':').next().unwrap_or(default).to_owned(),
             Some(_) => {
-                self.entry(&path, fields, "name", is_name, "letters, digits, `-` and `_`")?
+                self.entry(&path, fields, "name", is_word, "letters, digits, `-` and `_`")?
             }
         };
         let file = self.entry(&path, fields, "prompt_file", is_path, "the path of a file")?;
@@ -461,10 +461,6 @@ pub(super) fn is_model(text: &str) -> bool {
 fn is_word(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=64).contains(&text.len()) && text.chars().all(fits)
-}
-
-fn is_name(text: &str) -> bool {
-    is_word(text)
 }
 
 fn is_command(text: &str) -> bool {
