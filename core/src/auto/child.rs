@@ -15,7 +15,7 @@ pub enum ChildOutcome {
     TimedOut,
     /// The person stopped it.
     Cancelled,
-    /// This host turned out not to be able to start children.
+    /// This host cannot start children.
     Unavailable,
 }
 
@@ -24,7 +24,7 @@ pub enum ChildOutcome {
 pub struct ChildAnswer {
     /// What the child says comes next.
     pub next: NextCommand,
-    /// What it wants a person to review first, if anything.
+    /// The feature file that a person has to review first, if any.
     pub review: Option<Review>,
 }
 
@@ -46,7 +46,7 @@ pub enum InvalidAnswer {
     NoNextCommand,
     /// Two such lines disagree.
     Conflict(OneLine, OneLine),
-    /// The value is none that we know.
+    /// The value is unknown.
     Unknown(OneLine),
 }
 

@@ -1,28 +1,29 @@
-//! What was found at a path that rw-auto looks at.
+//! A file of the workspace, as rw-auto reads it.
 
 use super::lines;
 
-/// A file as rw-auto sees it.
+/// What was found at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceFile {
     /// Nothing is there.
     Missing,
     /// Text.
     Readable(String),
-    /// Something is there that is no text: access denied, a folder, not UTF-8, a NUL byte,
-    /// larger than [`AUTO_FILE_BYTES`](crate::limits::AUTO_FILE_BYTES). For people: why.
+    /// Something is there that cannot be read as text: access is denied, it is a folder, it is
+    /// not UTF-8, has a NUL byte, or is larger than
+    /// [`AUTO_FILE_BYTES`](crate::limits::AUTO_FILE_BYTES). For people: why.
     Unreadable(String),
 }
 
-/// Whether a file can be used. Of `CONTEXT.md` this is all that matters: what the language
-/// policy in it says is the children's business.
+/// Whether a file can be used. Nothing more matters of `CONTEXT.md`: only the children
+/// follow what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Nothing, or nothing but white space.
+    /// Nothing, or only white space.
     Missing,
     /// Text with something in it.
     Readable,
-    /// Something that is no text.
+    /// Something that cannot be read as text.
     Unreadable,
 }
 
@@ -38,7 +39,7 @@ impl WorkspaceFile {
         }
     }
 
-    /// The text, if there is one with something in it.
+    /// The text, unless there is none or it is blank.
     pub fn text(&self) -> Option<&str> {
         match self {
             WorkspaceFile::Readable(text) if !lines::is_blank(text) => Some(text),
@@ -48,7 +49,7 @@ impl WorkspaceFile {
         }
     }
 
-    /// Whether the file can be used. A blank file is as good as none.
+    /// Whether the file can be used. A blank file counts as missing.
     pub fn presence(&self) -> Presence {
         match self {
             WorkspaceFile::Missing => Presence::Missing,

@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 pub const READY_FOR_PLAN: &str = "READY_FOR_PLAN";
 
 /// Whether a file name in the features folder names a feature. The folder's own readme and
-/// the template are no features, however they are spelled.
+/// the template do not, in any case of letters.
 pub fn is_feature_name(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".md") else {
         return false;

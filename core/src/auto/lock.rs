@@ -1,6 +1,6 @@
-//! The lock of rw-auto: a file that says since when somebody is at work.
+//! The lock of rw-auto: a file that says since when a run is at work.
 //!
-//! Anybody may have written it, so the reader understands several forms. A lock is held for
+//! Agents that drive themselves write it too, so the reader understands several forms. A lock is held for
 //! [`HELD_MS`] after its newest stamp; children may run longer than that, which is why the
 //! holder writes a new stamp as often as it can.
 
@@ -12,12 +12,12 @@ use crate::time::Timestamp;
 /// Age at which a lock is stale, in milliseconds. A stamp as far in the future is broken.
 pub const HELD_MS: i64 = 600_000;
 
-/// What a lock that is there means now.
+/// Whether a lock that exists still counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockState {
-    /// Somebody is at work.
+    /// A run is at work.
     Held,
-    /// Whoever wrote it is gone; it may be replaced.
+    /// Its run is gone; it may be replaced.
     Stale,
 }
 
@@ -51,7 +51,7 @@ pub fn stamp(content: &str, modified: Option<Timestamp>) -> Option<Timestamp> {
 
 #[derive(Default)]
 struct Stamps {
-    /// Our own field goes before every other.
+    /// Our own field takes precedence over every other.
     refreshed: Option<Timestamp>,
     newest: Option<Timestamp>,
 }

@@ -35,7 +35,7 @@ pub enum TaskStatus {
     Completed,
     /// `blocked`
     Blocked,
-    /// Anything else, in lower case. The row exists, but nobody waits for it.
+    /// Anything else, in lower case. The row counts as a task, but no run waits for it.
     Other(String),
 }
 
@@ -72,7 +72,7 @@ impl TaskStatus {
         }
     }
 
-    /// Whether somebody still has to work on the task.
+    /// Whether the task is still to be worked on.
     pub fn is_active(&self) -> bool {
         match self {
             TaskStatus::Pending | TaskStatus::InProgress => true,
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heading_may_carry_a_remark() {
+    fn the_heading_may_carry_a_note() {
         let log = "\n## Log\n| TASK-2 | y | pending |\n";
         for (heading, expected) in [
             ("## Task Status", "TASK-1 Completed"),

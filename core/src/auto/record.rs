@@ -24,9 +24,9 @@ pub struct Assignment {
     pub run: String,
     /// The argument as it was given.
     pub argument: String,
-    /// Whose rules apply.
+    /// Which generation of the rules applies.
     pub profile: Profile,
-    /// Where to depart from the original's weaknesses.
+    /// Where to depart from the original's rules.
     pub options: Options,
     /// Whether this host can start children.
     pub can_dispatch: bool,
@@ -96,9 +96,9 @@ pub(crate) enum AutoPhase {
 /// The two halves of the health check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealthStep {
-    /// Look.
+    /// Check.
     Check,
-    /// Repair what the check found, and look again.
+    /// Repair what the check found, and check again.
     Repair,
 }
 
@@ -120,9 +120,9 @@ pub struct Dispatch {
     pub target: Target,
     /// Its argument: the summary for the planner, flags for the loop.
     pub argument: String,
-    /// Whether the child is to make a file without which nothing can go on.
+    /// Whether the child has to create a file that every further cycle needs.
     pub is_recovery: bool,
-    /// Names what the files looked like before.
+    /// Digest of the files that routing depends on, before the child.
     pub fingerprint: String,
 }
 
@@ -136,7 +136,7 @@ pub enum Next<'a> {
     /// Write our lock → [`Event::LockWritten`].
     TakeLock(LockBefore),
     /// Write a new stamp into our lock → [`Event::LockWritten`]. A lock that has vanished is
-    /// taken again; one of somebody else's that is held is lost.
+    /// taken again; one that another run holds is lost.
     RefreshLock,
     /// Look at everything that routing depends on → [`Event::Observed`].
     Observe,
@@ -185,7 +185,7 @@ pub enum Event {
 /// What a health check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// All is well, perhaps after the repair.
+    /// Nothing is wrong, perhaps after the repair.
     Passed,
     /// Something is wrong.
     Failed,
@@ -208,7 +208,7 @@ impl Health {
 /// What was found before anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// A progress file that is no text. The lock does not matter then.
+    /// A progress file that cannot be read as text. The lock does not matter then.
     ProgressUnreadable,
     /// A progress file that is text or missing, and this lock.
     Lock(LockSight),
@@ -219,9 +219,9 @@ pub enum Probe {
 pub enum LockSight {
     /// Nothing.
     Absent,
-    /// A lock, last known to be held at this time; `None` where nothing tells.
+    /// A lock, last known to be held at this time; `None` where that cannot be told.
     Present(Option<Timestamp>),
-    /// Another run is alive behind it, whatever the lock says.
+    /// Whatever the lock says, the process of another run that holds it is alive.
     Alive,
 }
 
@@ -230,7 +230,7 @@ pub enum LockSight {
 pub enum LockWritten {
     /// It is ours.
     Ours,
-    /// It is somebody else's.
+    /// Another run has it.
     Lost,
     /// It cannot be written. For people: why.
     Failed(String),
@@ -239,17 +239,17 @@ pub enum LockWritten {
 /// What the workspace looks like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Somebody wants the run to pause.
+    /// `PAUSE.md` exists.
     pub paused: bool,
     /// The context file.
     pub context: Presence,
     /// The task table; `None` where the progress file is not readable.
     pub tasks: Option<Tasks>,
-    /// Some feature asks for a plan.
+    /// At least one feature is `READY_FOR_PLAN`.
     pub ready_feature: bool,
     /// The active plan has its artifacts. Only profiles that ask for them look.
     pub artifacts: bool,
-    /// Differs when any of the files differs.
+    /// Digest of the files that routing depends on.
     pub fingerprint: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where a cycle goes: the truth table of each profile.
+//! Which child a cycle starts: the truth table of each profile.
 
 use std::str::FromStr;
 
@@ -13,9 +13,9 @@ pub enum Profile {
     V1,
     /// The loop starts only where plan artifacts are.
     V2,
-    /// As `V2`, with a health check first, and a summary goes before the tasks.
+    /// As `V2`, with a health check first, and a summary takes precedence over the tasks.
     V3,
-    /// Says where `V3` would go and starts nothing.
+    /// Says which child `V3` would start, and starts none.
     Route,
 }
 
@@ -73,7 +73,7 @@ pub struct RoutingFacts {
     pub context: bool,
     /// The task table; `None` where `PROGRESS.md` is not readable.
     pub tasks: Option<Tasks>,
-    /// Some feature asks for a plan.
+    /// At least one feature is `READY_FOR_PLAN`.
     pub ready_feature: bool,
     /// The active plan has its artifacts.
     pub artifacts: bool,
@@ -84,9 +84,9 @@ pub struct RoutingFacts {
 /// Why a route was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// `CONTEXT.md` has to be made first.
+    /// `CONTEXT.md` has to be created first.
     RecoveryContext,
-    /// `PROGRESS.md` has to be made first.
+    /// `PROGRESS.md` has to be created first.
     RecoveryState,
     /// The argument says what to build.
     FeatureSummary,
@@ -117,7 +117,7 @@ impl Reason {
         }
     }
 
-    /// Whether the cycle makes a file without which nothing can go on.
+    /// Whether the cycle creates a file that every further cycle needs.
     pub fn is_recovery(self) -> bool {
         match self {
             Reason::RecoveryContext | Reason::RecoveryState => true,
@@ -172,7 +172,7 @@ impl FromStr for Target {
     }
 }
 
-/// Where to go and why; the first rule that fits.
+/// Which child to start and why; the first rule that matches.
 pub fn route(profile: Profile, facts: RoutingFacts) -> Reason {
     if !facts.context {
         return Reason::RecoveryContext;

@@ -23,7 +23,7 @@ pub enum TasksLeft<'a> {
     Task(&'a TaskRow),
     /// Every task is completed.
     Finished,
-    /// Nothing that the table tells: no row, or a status that nobody knows.
+    /// The table does not say: it has no row, or one with an unknown status.
     Unclear,
 }
 

@@ -56,15 +56,15 @@ pub enum Token {
     RouteTarget(Option<Target>),
     /// What comes after the run; always the last line.
     NextCommand(NextCommand),
-    /// `CONTEXT.md` is missing; the planner makes it.
+    /// `CONTEXT.md` is missing; the planner creates it.
     RecoveryContext,
-    /// `PROGRESS.md` is missing; the planner makes it.
+    /// `PROGRESS.md` is missing; the planner creates it.
     RecoveryState,
     /// There are tasks without a usable plan; the planner makes one.
     PlanArtifactsMissing,
-    /// The summary goes before the tasks.
+    /// The summary takes precedence over the tasks.
     SummaryOverridesTasks,
-    /// Nothing to do and nothing asked for.
+    /// There is no work, and no summary says what to build.
     RouteUndecided,
     /// Only a route was asked for.
     RouteOnly,
@@ -78,9 +78,9 @@ pub enum Token {
     LockHeld,
     /// This host cannot start children.
     EnvironmentUnsupported,
-    /// `PAUSE.md` is there.
+    /// `PAUSE.md` exists.
     AutoPauseDetected,
-    /// `PAUSE.md` is there, in the words of the route profile.
+    /// `PAUSE.md` exists, as the route profile says it.
     PauseDetected,
     /// The child failed or gave no usable answer.
     ResultInvalid,
@@ -90,11 +90,11 @@ pub enum Token {
     MaxCyclesReached,
     /// A person has to review a feature file.
     ReviewRequired,
-    /// Why.
+    /// Why it has to be reviewed.
     ReviewReason(OneLine),
-    /// Which file.
+    /// The file to review.
     FeatureFile(OneLine),
-    /// What to edit.
+    /// What the person should edit in it.
     ReviewHint(OneLine),
 }
 

@@ -1,4 +1,4 @@
-//! How runs end: names, exit codes, next commands and last words.
+//! How runs end: names, exit codes, next commands and the lines that announce them.
 
 use std::str::FromStr;
 
@@ -14,13 +14,13 @@ pub enum AutoEnding {
     Done,
     /// A person has to review a feature.
     Review,
-    /// Somebody wants a pause.
+    /// `PAUSE.md` exists.
     Paused,
     /// Another run is at work.
     LockHeld,
     /// The cycles are used up.
     MaxCycles,
-    /// Nothing to do and nothing asked for.
+    /// There is no work, and no summary says what to build.
     Undecided,
     /// A child failed or gave no usable answer.
     Invalid,

@@ -178,7 +178,7 @@ pub struct RehearseArgs {
     pub file: String,
 }
 
-/// The command line of `onloop auto` with everything that is no option of ours moved behind
+/// The command line of `onloop auto` with everything but our own options moved behind
 /// `--`, in its order: what to build may contain words that look like options, and the flags
 /// for the loop belong to it. Other command lines come back as they are.
 #[cfg(feature = "cli")]

@@ -22,7 +22,7 @@ pub async fn init(io: Io, args: AutoInitArgs) -> Exit {
     Exit::Done
 }
 
-/// Writes a file that is not there; says in one word what came of it.
+/// Writes a file unless it exists; the result in one word.
 async fn lay(io: &Io, path: &str, text: &str, is_dry: bool) -> Result<&'static str, Failure> {
     if io.stat(path).await.optional()?.is_some() {
         return Ok("kept");
@@ -57,6 +57,6 @@ async fn ignore(io: &Io, is_dry: bool) -> Result<&'static str, Failure> {
 }
 
 async fn refused(io: &Io, path: &str, failure: &Failure) -> Exit {
-    io.note(format!("error: cannot lay out `{path}`: {failure}")).await;
+    io.note(format!("error: cannot write `{path}`: {failure}")).await;
     Exit::Refused
 }

@@ -1,5 +1,5 @@
-//! The loop played by us: a task that is a workflow is run, step by step, and the task table
-//! says what came of it.
+//! The loop without an agent: a task that is a workflow is run, step by step, and the task
+//! table gets the result.
 //!
 //! The order survives a crash at any point: the row says `in-progress` before the run begins
 //! and changes again only after its record says how it ended. What is found in between is
@@ -21,13 +21,13 @@ use crate::preflight::OnExisting;
 use crate::run::{Run, RunStatus};
 use crate::text;
 
-/// How often a change to the task table is tried again after somebody else changed it.
+/// How often a change to the task table is tried while others change it too.
 const TRIES: usize = 5;
 
 /// How workflows are run.
 #[derive(Clone, Debug)]
 pub(super) struct NativeLoop {
-    /// Who acts, and for how long.
+    /// Which agent does the steps, and for how long.
     pub(super) conduct: ConductArgs,
 }
 
@@ -67,7 +67,7 @@ impl NativeLoop {
         file: &str,
     ) -> ChildOutcome {
         let before = latest(io, file).await;
-        // Somebody has finished the run by hand, or we crashed before we could say so.
+        // A person has finished the run, or we crashed before we could write that down.
         if let Some(latest) = &before
             && is_completed(&latest.run)
             && matches!(task.status, TaskStatus::InProgress | TaskStatus::Blocked)

@@ -19,7 +19,7 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
     if args.file != "-" {
         return match io.read(&args.file, limits::SCENARIO_FILE_BYTES).await {
             Ok((bytes, _)) => {
-                play_lines(&io, &bytes).await;
+                answer_lines(&io, &bytes).await;
                 Exit::Done
             }
             Err(failure) => {
@@ -31,7 +31,7 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
     loop {
         match io.read_input(limits::SCENARIO_LINE_BYTES).await {
             Ok(chunk) if chunk.is_empty() => return Exit::Done,
-            Ok(chunk) => play_lines(&io, &chunk).await,
+            Ok(chunk) => answer_lines(&io, &chunk).await,
             Err(failure) if failure.is_interrupted() => return Exit::Interrupted,
             Err(failure) => {
                 io.note(format!("error: cannot read standard input: {failure}")).await;
@@ -41,16 +41,16 @@ pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
     }
 }
 
-async fn play_lines(io: &Io, bytes: &[u8]) {
+async fn answer_lines(io: &Io, bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         if !line.trim_ascii().is_empty() {
-            io.result(play_line(line)).await;
+            io.result(answer(line)).await;
         }
     }
 }
 
 /// The answer to one line; to a line that is not a scenario, what is wrong with it.
-fn play_line(line: &[u8]) -> String {
+fn answer(line: &[u8]) -> String {
     let (id, error) = match serde_json::from_slice::<Scenario>(line) {
         Ok(mut scenario) => {
             let id = scenario.id.take();

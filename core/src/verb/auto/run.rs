@@ -66,7 +66,7 @@ async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, c
     }
 }
 
-/// Who plays the children.
+/// Who the children are.
 struct Cast {
     /// Tasks that are workflows, where we run them.
     native: Option<NativeLoop>,
