@@ -20,6 +20,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod transition;
+mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
@@ -33,3 +34,4 @@ pub use report::render_report;
 pub use review::{Verdict, parse_verdict, review_due_at_gate, review_prompt};
 pub use summary::{Platform, render_summary, step_line, step_list};
 pub use transition::{FinishRefusal, Missing, Refusal};
+pub use words::UnknownWord;

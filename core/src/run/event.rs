@@ -3,6 +3,7 @@
 use super::finish::{FinishAct, FinishOutcome};
 use super::record::Written;
 use super::review::Verdict;
+use super::words::words;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Risk, Step};
 
@@ -217,15 +218,10 @@ pub enum Decision {
     Rejected,
 }
 
-impl Decision {
-    /// The word in the record.
-    pub fn word(self) -> &'static str {
-        match self {
-            Decision::Approved => "approved",
-            Decision::Rejected => "rejected",
-        }
-    }
-}
+words!(Decision {
+    Approved => "approved",
+    Rejected => "rejected",
+});
 
 /// Who decided at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,15 +232,10 @@ pub enum Mode {
     Human,
 }
 
-impl Mode {
-    /// The word in the record.
-    pub fn word(self) -> &'static str {
-        match self {
-            Mode::Auto => "auto",
-            Mode::Human => "human",
-        }
-    }
-}
+words!(Mode {
+    Auto => "auto",
+    Human => "human",
+});
 
 /// One line of the record's event log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -177,7 +177,7 @@ impl Event {
 
 impl StepStatus {
     /// The word in the record.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             StepStatus::Pending => "pending",
             StepStatus::InProgress(_) => "in_progress",
@@ -255,14 +255,14 @@ impl Run {
             | RunStatus::ReadyToFinish
             | RunStatus::Completed
             | RunStatus::Abandoned => {
-                Err(Refusal::WrongRunStatus { status: self.status.word(), event })
+                Err(Refusal::WrongRunStatus { status: self.status.as_str(), event })
             }
         }
     }
 
     fn demand_unfinished(&self, event: &'static str) -> Result<(), Refusal> {
         if self.status.is_finished() {
-            return Err(Refusal::WrongRunStatus { status: self.status.word(), event });
+            return Err(Refusal::WrongRunStatus { status: self.status.as_str(), event });
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Run {
             | StepStatus::Failed { .. }
             | StepStatus::Blocked(_) => Err(Refusal::WrongStepStatus {
                 step,
-                status: record.status.word(),
+                status: record.status.as_str(),
                 expected: "'in_progress'",
             }),
         }

@@ -88,7 +88,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         for line in store.repair_mirrors().await {
             io.note(line).await;
         }
-        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
+        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.as_str()))
             .await;
         return Err(Exit::Usage);
     }
@@ -300,7 +300,7 @@ async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Exit> {
     );
     for (_, store) in &candidates {
         let run = store.run();
-        let (status, file) = (run.status.word(), &run.place.workflow_path);
+        let (status, file) = (run.status.as_str(), &run.place.workflow_path);
         text += &format!("  - {} [{status}] workflow={file}\n", run.id);
     }
     io.note(text).await;

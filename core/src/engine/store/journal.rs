@@ -31,7 +31,9 @@ impl Store {
             Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
             Err(failure) => return Err(failure.into()),
         };
-        let (events, understood) = documents::event::read_lines(&bytes);
+        let (events, understood) = documents::event::read_lines(&bytes).map_err(|bad| {
+            StoreError::Unreadable(format!("{}: damaged journal: {bad}", self.paths.journal()))
+        })?;
         if is_folded(&events, self.run.revision) {
             self.journal.folded_into = Some(self.run.revision);
             return Ok(());
@@ -63,7 +65,10 @@ impl Store {
         let Some(revision) = self.journal.folded_into else { return Ok(()) };
         let path = self.paths.journal();
         match self.io.read(&path, limits::RECORD_BYTES).await {
-            Ok((bytes, _)) if is_folded(&documents::event::read_lines(&bytes).0, revision) => {
+            Ok((bytes, _))
+                if documents::event::read_lines(&bytes)
+                    .is_ok_and(|(events, _)| is_folded(&events, revision)) =>
+            {
                 self.io.remove(&path).await?;
             }
             Ok(_) => {

@@ -29,7 +29,7 @@ impl Run {
         self.0.terms.risk = adoption.risk;
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
-        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps."));
+        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));
         self.0.terms.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;
