@@ -27,6 +27,7 @@ mod verify;
 use std::num::NonZeroU32;
 
 use crate::diagnostic::{Diagnostic, Span};
+use crate::money::Money;
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -159,8 +160,8 @@ pub struct Budgets {
     pub total_attempts: Option<u64>,
     /// Agents started.
     pub agents: Option<u64>,
-    /// Money, in millionths of a US dollar.
-    pub cost_usd_micros: Option<u64>,
+    /// Money.
+    pub cost: Option<Money>,
     /// Active time; pauses do not count.
     pub elapsed_minutes: Option<u64>,
 }

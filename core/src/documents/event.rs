@@ -11,6 +11,7 @@ use super::finish::{
 };
 use super::run::{verdict_from_parts, verdict_parts};
 use super::tagged;
+use crate::money::Money;
 use crate::run::{Amount, CheckResult, Event, UnknownWord, Usage};
 use crate::syntax::strict_json;
 use crate::time::Timestamp;
@@ -213,8 +214,8 @@ fn to_document(event: &Event) -> Option<EventDocument> {
         }
         Event::UsageReported(usage) => EventDocument::UsageReported {
             agents: usage.agents,
-            cost_usd_micros: known(usage.cost_usd_micros),
-            tokens: known(usage.tokens),
+            cost_usd_micros: usage.cost.known().map(Money::micros),
+            tokens: usage.tokens.known(),
         },
         Event::RunFinalized => EventDocument::RunFinalized {},
         Event::FinishIntended { act, notes, replace } => {
@@ -226,13 +227,6 @@ fn to_document(event: &Event) -> Option<EventDocument> {
         }
         Event::FinishAbandoned { reason } => EventDocument::FinishAbandoned { reason },
     })
-}
-
-fn known(amount: Amount) -> Option<u64> {
-    match amount {
-        Amount::Known(value) => Some(value),
-        Amount::Unknown => None,
-    }
 }
 
 fn from_document(document: EventDocument) -> Result<Event, String> {
@@ -267,9 +261,12 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
         EventDocument::RunResumed {} => Event::RunResumed,
         EventDocument::TakenOver { reason } => Event::TakenOver { reason },
         EventDocument::UsageReported { agents, cost_usd_micros, tokens } => {
-            let amount = |value: Option<u64>| value.map_or(Amount::Unknown, Amount::Known);
-            let (cost_usd_micros, tokens) = (amount(cost_usd_micros), amount(tokens));
-            Event::UsageReported(Usage { agents, cost_usd_micros, tokens })
+            let cost = cost_usd_micros.map(Money::from_micros);
+            Event::UsageReported(Usage {
+                agents,
+                cost: cost.map_or(Amount::Unknown, Amount::Known),
+                tokens: tokens.map_or(Amount::Unknown, Amount::Known),
+            })
         }
         EventDocument::RunFinalized {} => Event::RunFinalized,
         EventDocument::FinishIntended { intent, replace } => {

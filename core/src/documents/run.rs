@@ -8,6 +8,7 @@ mod unknown;
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
 use crate::limits;
+use crate::money::Money;
 use crate::run::*;
 use crate::text;
 use crate::time::Timestamp;
@@ -329,15 +330,11 @@ fn to_document(run: &Run) -> RunDocument {
     }
 }
 
-fn dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
-}
-
 fn limits_document(limits: &Budgets) -> LimitsDocument {
     LimitsDocument {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd: limits.cost_usd_micros.map(dollars),
+        cost_usd: limits.cost.map(Money::usd),
         elapsed_minutes: limits.elapsed_minutes,
         ..LimitsDocument::default()
     }
@@ -354,20 +351,21 @@ fn written_document(written: &Written) -> WrittenDocument {
 
 fn budgets_document(run: &Run) -> BudgetsDocument {
     let (limits, usage) = (&run.terms.budgets, &run.usage);
-    let known = |amount: Amount| match amount {
-        Amount::Known(value) => Some(value),
-        Amount::Unknown => None,
-    };
-    let amounts = [("cost_usd", usage.cost_usd_micros), ("tokens", usage.tokens)];
-    let unknown = amounts.iter().filter(|(_, amount)| *amount == Amount::Unknown);
+    let mut unknown_usage = Vec::new();
+    if usage.cost == Amount::Unknown {
+        unknown_usage.push("cost_usd".to_owned());
+    }
+    if usage.tokens == Amount::Unknown {
+        unknown_usage.push("tokens".to_owned());
+    }
     BudgetsDocument {
         limits: limits_document(limits),
         observed: ObservedDocument {
             agents: usage.agents,
-            cost_usd: known(usage.cost_usd_micros).map(dollars),
-            tokens: known(usage.tokens),
+            cost_usd: usage.cost.known().map(Money::usd),
+            tokens: usage.tokens.known(),
             active_ms: run.active_ms,
-            unknown_usage: unknown.map(|(name, _)| (*name).to_owned()).collect(),
+            unknown_usage,
             ..ObservedDocument::default()
         },
         ..BudgetsDocument::default()

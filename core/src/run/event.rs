@@ -4,6 +4,7 @@ use super::finish::{FinishAct, FinishOutcome};
 use super::record::Written;
 use super::review::Verdict;
 use super::words::words;
+use crate::money::Money;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Risk, Step};
 
@@ -143,33 +144,41 @@ pub struct Adoption {
 pub struct Usage {
     /// Agents started.
     pub agents: u64,
-    /// Money, in millionths of a US dollar.
-    pub cost_usd_micros: Amount,
+    /// Money.
+    pub cost: Amount<Money>,
     /// Tokens.
-    pub tokens: Amount,
+    pub tokens: Amount<u64>,
 }
 
 /// An amount that an agent may or may not report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
+pub enum Amount<T> {
     /// That much.
-    Known(u64),
+    Known(T),
     /// At least one agent did not say; nobody can tell whether a limit holds.
     Unknown,
 }
 
-impl Default for Amount {
-    fn default() -> Amount {
-        Amount::Known(0)
+impl<T: Default> Default for Amount<T> {
+    fn default() -> Amount<T> {
+        Amount::Known(T::default())
     }
 }
 
-impl Amount {
-    /// The sum; unknown when either is.
-    pub fn plus(self, other: Amount) -> Amount {
+impl<T> Amount<T> {
+    /// What `sum` makes of both; unknown when either is.
+    pub fn plus(self, other: Amount<T>, sum: fn(T, T) -> T) -> Amount<T> {
         match (self, other) {
-            (Amount::Known(a), Amount::Known(b)) => Amount::Known(a.saturating_add(b)),
+            (Amount::Known(a), Amount::Known(b)) => Amount::Known(sum(a, b)),
             (Amount::Unknown, _) | (_, Amount::Unknown) => Amount::Unknown,
+        }
+    }
+
+    /// The amount, where it is known.
+    pub fn known(self) -> Option<T> {
+        match self {
+            Amount::Known(amount) => Some(amount),
+            Amount::Unknown => None,
         }
     }
 }

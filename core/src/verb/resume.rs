@@ -6,6 +6,7 @@ use crate::engine::choose_agent::choose_agent;
 use crate::engine::conduct::{Conduct, conduct};
 use crate::engine::rebuild;
 use crate::engine::store::{Store, StoreError};
+use crate::money::Money;
 use crate::run::{Event, Next, Question, Run, StepStatus, is_run_id};
 use crate::text;
 use crate::verb::adopt;
@@ -167,11 +168,8 @@ fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
         "max_total_attempts" => budgets.total_attempts = count()?,
         "max_agents" => budgets.agents = count()?,
         "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
-        "max_cost_usd" if value == "unlimited" => budgets.cost_usd_micros = None,
-        "max_cost_usd" => {
-            let usd = value.parse::<f64>().ok().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
-            budgets.cost_usd_micros = Some((usd * 1e6) as u64);
-        }
+        "max_cost_usd" if value == "unlimited" => budgets.cost = None,
+        "max_cost_usd" => budgets.cost = Some(Money::from_number(value)?),
         _ => return None,
     }
     Some(())

@@ -144,33 +144,32 @@ fn read_usage(observed: &ObservedDocument) -> Result<Usage, ReadError> {
     {
         return unknown("budgets.observed.unknown_usage", name, &["cost_usd", "tokens"]);
     }
-    let amount = |name: &str, value: Option<u64>| match value {
-        _ if observed.unknown_usage.iter().any(|entry| entry == name) => Amount::Unknown,
-        value => Amount::Known(value.unwrap_or(0)),
-    };
-    let cost = micros("budgets.observed.cost_usd", observed.cost_usd)?;
+    let unknown = |name: &str| observed.unknown_usage.iter().any(|entry| entry == name);
+    let cost = read_money("budgets.observed.cost_usd", observed.cost_usd)?;
     Ok(Usage {
         agents: observed.agents,
-        cost_usd_micros: amount("cost_usd", cost),
-        tokens: amount("tokens", observed.tokens),
+        cost: match unknown("cost_usd") {
+            true => Amount::Unknown,
+            false => Amount::Known(cost.unwrap_or_default()),
+        },
+        tokens: match unknown("tokens") {
+            true => Amount::Unknown,
+            false => Amount::Known(observed.tokens.unwrap_or_default()),
+        },
     })
 }
 
-/// Millionths of a dollar.
-fn micros(path: &str, usd: Option<f64>) -> Result<Option<u64>, ReadError> {
-    match usd {
-        Some(usd) if !usd.is_finite() || usd < 0.0 => {
-            Err(bad(path, format!("is {usd}, expected an amount from 0")))
-        }
-        usd => Ok(usd.map(|usd| (usd * 1e6).round() as u64)),
-    }
+fn read_money(path: &str, usd: Option<f64>) -> Result<Option<Money>, ReadError> {
+    let Some(usd) = usd else { return Ok(None) };
+    let expected = || bad(path, format!("is {usd}, expected an amount from 0"));
+    Money::from_usd(usd).map(Some).ok_or_else(expected)
 }
 
 fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadError> {
     Ok(Budgets {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd_micros: micros(&format!("{path}.cost_usd"), limits.cost_usd)?,
+        cost: read_money(&format!("{path}.cost_usd"), limits.cost_usd)?,
         elapsed_minutes: limits.elapsed_minutes,
     })
 }
