@@ -13,51 +13,52 @@ use crate::workflow::{Budgets, Risk, Step};
 pub enum Event {
     /// An attempt at a step began.
     StepStarted {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The agent said that the action is done.
     StepActed {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The agent could not do the action.
     ActionFailed {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why, on one line.
         reason: String,
-        /// The end of what it said.
+        /// The end of what it said; the next prompt repeats as much of it as
+        /// [`crate::limits::PROMPT_OUTPUT_BYTES`] allows.
         output: String,
     },
     /// The step's checks were evaluated, up to the first that failed.
     StepVerified {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
-        /// The results.
+        /// One for each check, in their order; those after a failed one are missing.
         results: Vec<CheckResult>,
     },
     /// Somebody declared that the step cannot go on.
     StepBlocked {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why, on one line.
         reason: String,
     },
     /// A gate, or a human review, was decided.
     GateDecided {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
-        /// The decision.
+        /// Whether the run may go on.
         decision: Decision,
-        /// By whom.
+        /// Whether a person or the rules decided; the rules decide no human review.
         mode: Mode,
     },
     /// A review agent gave its verdict.
     ReviewFinished {
         /// The step at whose gate it took place; `None`: the final review.
         step: Option<u32>,
-        /// The verdict.
+        /// What the reviewer said; one that does not pass pauses the run.
         verdict: Verdict,
         /// The reviewer's words, capped.
         findings: String,
@@ -68,9 +69,9 @@ pub enum Event {
     VerdictAccepted,
     /// All machine checks were repeated after the last step.
     ChecksRepeated {
-        /// Checks that were repeated.
+        /// How many checks were repeated.
         repeated: u32,
-        /// Those that no longer hold.
+        /// Those that no longer hold, each with the number of its step; any blocks the run.
         failures: Vec<(u32, CheckResult)>,
     },
     /// The run stopped to wait for a person.
@@ -101,7 +102,7 @@ pub enum Event {
     /// Something is about to be done with the work of a run that has ended. Durable before it
     /// is done, so that a crash leaves a trace of it.
     FinishIntended {
-        /// What.
+        /// What is about to be done.
         act: FinishAct,
         /// What somebody has to say about it.
         notes: Option<String>,
@@ -133,9 +134,9 @@ pub struct Adoption {
     pub risk: Risk,
     /// `auto_approve` and the budgets.
     pub written: Written,
-    /// The steps.
+    /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
-    /// Digest of the plan.
+    /// Digest of the new plan, as [`crate::workflow::Plan::digest`].
     pub digest: String,
 }
 
@@ -144,9 +145,9 @@ pub struct Adoption {
 pub struct Usage {
     /// Agents started.
     pub agents: u64,
-    /// Money.
+    /// What they cost.
     pub cost: Amount<Money>,
-    /// Tokens.
+    /// Tokens read and written, as the agents count them.
     pub tokens: Amount<u64>,
 }
 

@@ -381,7 +381,7 @@ impl StepRecord {
     }
 
     /// How many attempts the step may have in all: the limit counts anew after an
-    /// interruption, and after a person mended what blocked it.
+    /// interruption, and after a person resumed a blocked run.
     pub fn attempts_allowed(&self) -> u32 {
         self.limit().saturating_add(self.forgiven)
     }

@@ -32,7 +32,7 @@ pub enum Refusal {
     },
     /// The step does not accept that event in its present state.
     WrongStepStatus {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Its state.
         status: &'static str,
@@ -48,19 +48,19 @@ pub enum Refusal {
     },
     /// The step had as many attempts as it may have.
     AttemptsExhausted {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// The limit.
         limit: u32,
     },
     /// Results are missing: a step is never done by fewer checks than it has.
     IncompleteVerification {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The rules ask for a person at this gate.
     HumanGateRequired {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// A bound on the whole run is reached.
@@ -89,7 +89,7 @@ pub enum Missing {
     },
     /// A gate is not decided.
     Gate {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// A review holds the run up, or the final one has not taken place.
