@@ -1,7 +1,7 @@
 //! Documents that are stored or exchanged: the only modules that know serde.
 //!
-//! Readers are tolerant (missing fields have defaults, unknown fields survive a rewrite);
-//! writers always produce the present form.
+//! A reader requires the members that the version of a document has, and keeps those that it does
+//! not know; writers always produce the present form.
 
 pub mod approval;
 pub mod auto;

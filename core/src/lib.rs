@@ -43,6 +43,7 @@ pub mod hooks;
 pub mod install;
 pub mod limits;
 pub mod mcp;
+pub mod money;
 pub mod permission;
 pub mod preflight;
 pub mod run;

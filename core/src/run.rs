@@ -20,6 +20,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod transition;
+mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};

@@ -3,6 +3,10 @@
 //! Everything that onloop did not write itself is data: capped, stripped of control
 //! characters and fenced before it reaches a terminal, a prompt or a report.
 
+mod word;
+
+pub use word::UnknownWord;
+
 /// Removes what could steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
 pub fn printable(text: &str) -> String {

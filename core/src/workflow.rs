@@ -25,12 +25,13 @@ mod tests;
 mod value;
 mod verify;
 
-use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::effect::Shell;
+use crate::money::Money;
+use crate::text::UnknownWord;
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -126,7 +127,8 @@ impl FromStr for Risk {
 
     fn from_str(word: &str) -> Result<Risk, UnknownWord> {
         let all = [Risk::Low, Risk::Medium, Risk::High];
-        all.into_iter().find(|risk| risk.as_str() == word).ok_or(UnknownWord)
+        let known = all.into_iter().find(|risk| risk.as_str() == word);
+        known.ok_or_else(|| UnknownWord::new(word, all.map(Risk::as_str).to_vec()))
     }
 }
 
@@ -148,8 +150,8 @@ pub struct Budgets {
     pub total_attempts: Option<u64>,
     /// Agents started.
     pub agents: Option<u64>,
-    /// Money, in millionths of a US dollar.
-    pub cost_usd_micros: Option<u64>,
+    /// Money.
+    pub cost: Option<Money>,
     /// Active time; pauses do not count.
     pub elapsed_minutes: Option<u64>,
 }
@@ -222,17 +224,9 @@ impl FromStr for Gate {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Gate, UnknownWord> {
-        [Gate::Human, Gate::Auto].into_iter().find(|gate| gate.as_str() == word).ok_or(UnknownWord)
-    }
-}
-
-/// A word that the format does not have in this place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownWord;
-
-impl fmt::Display for UnknownWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a word that the format has here")
+        let all = [Gate::Human, Gate::Auto];
+        let known = all.into_iter().find(|gate| gate.as_str() == word);
+        known.ok_or_else(|| UnknownWord::new(word, all.map(Gate::as_str).to_vec()))
     }
 }
 

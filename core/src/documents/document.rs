@@ -33,18 +33,64 @@ impl<'de> serde::Deserialize<'de> for Key<'de> {
     }
 }
 
+/// Which program wrote a record, as far as its members tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Generation {
+    /// Another one, before there was a `schema`.
+    Older,
+    /// Ours, before it knew of `written` and of what becomes of the work.
+    First,
+    /// Ours.
+    Present,
+}
+
+/// The first members, in the order of their declaration, that a document should have and does
+/// not: of those that every generation writes, those since [`Generation::First`] and those since
+/// [`Generation::Present`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lacks(pub(crate) [Option<&'static str>; 3]);
+
+impl Lacks {
+    /// The member that a document of `generation` should have and does not.
+    pub(crate) fn of(self, generation: Generation) -> Option<&'static str> {
+        let [always, first, present] = self.0;
+        match generation {
+            Generation::Older => always,
+            Generation::First => always.or(first),
+            Generation::Present => always.or(first).or(present),
+        }
+    }
+}
+
+/// Since when a member is written: the index in [`Lacks`].
+macro_rules! since {
+    () => {
+        0
+    };
+    (first) => {
+        1
+    };
+    (present) => {
+        2
+    };
+}
+
 /// Declares a struct that is read and written as a JSON object.
 ///
-/// Every field may be missing or `null` (then it is its type's default), fields are written
-/// in the declared order, and members that are not declared are kept in `unknown` and
-/// written back after the others. A `sparse` document leaves out what is absent; the others
+/// Fields are written in the declared order, and members that are not declared are kept in
+/// `unknown` and written back after the others. What is missing, or `null` where that is no
+/// value of the field's type, is the type's default and is named in `lacks`: whoever reads a
+/// document asks there whether it may be missing. `[first]` or `[present]` behind a type says
+/// since when the member is written, `[optional]` that it never has to be there.
+///
+/// A `sparse` document leaves out what is absent, so its `Option`s are all optional; the others
 /// write `null`, because older readers expect their keys.
 macro_rules! document {
     (sparse; $($document:tt)*) => {
         crate::documents::document::document! { @ true $($document)* }
     };
     (@ $sparse:literal $(#[$meta:meta])* $vis:vis struct $name:ident {
-        $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
+        $($(#[$field_meta:meta])* $field:ident: $type:ty $([$since:ident])?,)*
     }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +98,8 @@ macro_rules! document {
             $($(#[$field_meta])* $vis $field: $type,)*
             /// Members that this version does not know.
             $vis unknown: serde_json::Map<String, serde_json::Value>,
+            /// Members that are missing.
+            $vis lacks: crate::documents::document::Lacks,
         }
 
         impl serde::Serialize for $name {
@@ -85,7 +133,9 @@ macro_rules! document {
                     where
                         A: serde::de::MapAccess<'de>,
                     {
+                        use crate::documents::document::Absent;
                         let mut document = $name::default();
+                        $(let mut $field = $sparse && <$type as Absent>::CAN_BE_NULL;)*
                         while let Some(key) = map.next_key::<crate::documents::document::Key<'de>>()? {
                             match &*key.0 {
                                 $(key if key == const {
@@ -94,6 +144,7 @@ macro_rules! document {
                                     let value: Option<$type> = map.next_value().map_err(|error| {
                                         serde::de::Error::custom(format!("`{key}`: {error}"))
                                     })?;
+                                    $field = value.is_some() || <$type as Absent>::CAN_BE_NULL;
                                     document.$field = value.unwrap_or_default();
                                 })*
                                 _ => {
@@ -101,6 +152,9 @@ macro_rules! document {
                                 }
                             }
                         }
+                        $(crate::documents::document::note!(
+                            document, $field, stringify!($field) $(, $since)?
+                        );)*
                         Ok(document)
                     }
                 }
@@ -113,10 +167,26 @@ macro_rules! document {
     };
 }
 
-pub(crate) use document;
+/// Notes in `lacks` that a member is missing.
+macro_rules! note {
+    ($document:ident, $seen:ident, $name:expr, optional) => {
+        let _ = $seen;
+    };
+    ($document:ident, $seen:ident, $name:expr $(, $since:ident)?) => {
+        if !$seen {
+            let lacks = &mut $document.lacks.0[crate::documents::document::since!($($since)?)];
+            lacks.get_or_insert(const { crate::documents::document::member($name) });
+        }
+    };
+}
+
+pub(crate) use {document, note, since};
 
 /// Whether a field says nothing.
 pub(crate) trait Absent {
+    /// Whether `null` is a value of this type.
+    const CAN_BE_NULL: bool = false;
+
     /// `true` only for what JSON would show as `null`.
     fn is_absent(&self) -> bool {
         false
@@ -124,6 +194,8 @@ pub(crate) trait Absent {
 }
 
 impl<T> Absent for Option<T> {
+    const CAN_BE_NULL: bool = true;
+
     fn is_absent(&self) -> bool {
         self.is_none()
     }

@@ -1,15 +1,20 @@
 //! Events as the journal of a large record stores them, one JSON document a line.
 
-use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::document::{Generation, Lacks};
 use super::finish::{
-    FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_finish,
+    FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
-use super::run::{read_verdict, verdict_from_parts, verdict_parts};
+use super::run::{verdict_from_parts, verdict_parts};
 use super::tagged;
-use crate::run::{Amount, CheckResult, CheckVerdict, Decision, Event, Mode, Usage};
+use crate::money::Money;
+use crate::run::{Amount, CheckResult, Event, Usage};
 use crate::syntax::strict_json;
+use crate::text::UnknownWord;
 use crate::time::Timestamp;
 
 /// The member that names an event.
@@ -19,23 +24,69 @@ const TAG: &str = "event";
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum EventDocument {
-    StepStarted { step: u32 },
-    StepActed { step: u32 },
-    ActionFailed { step: u32, reason: String, output: String },
-    StepVerified { step: u32, results: Vec<ResultDocument> },
-    StepBlocked { step: u32, reason: String },
-    GateDecided { step: u32, decision: String, mode: String },
-    ReviewFinished { step: Option<u32>, verdict: String, findings: String, base: Option<String> },
+    StepStarted {
+        step: u32,
+    },
+    StepActed {
+        step: u32,
+    },
+    ActionFailed {
+        step: u32,
+        reason: String,
+        output: String,
+    },
+    StepVerified {
+        step: u32,
+        results: Vec<ResultDocument>,
+    },
+    StepBlocked {
+        step: u32,
+        reason: String,
+    },
+    GateDecided {
+        step: u32,
+        decision: String,
+        mode: String,
+    },
+    ReviewFinished {
+        #[serde(deserialize_with = "given")]
+        step: Option<u32>,
+        verdict: String,
+        findings: String,
+        #[serde(deserialize_with = "given")]
+        base: Option<String>,
+    },
     VerdictAccepted {},
-    ChecksRepeated { repeated: u32, failures: Vec<(u32, ResultDocument)> },
-    RunPaused { reason: String },
+    ChecksRepeated {
+        repeated: u32,
+        failures: Vec<(u32, ResultDocument)>,
+    },
+    RunPaused {
+        reason: String,
+    },
     RunResumed {},
-    TakenOver { reason: String },
-    UsageReported { agents: u64, cost_usd_micros: Option<u64>, tokens: Option<u64> },
+    TakenOver {
+        reason: String,
+    },
+    UsageReported {
+        agents: u64,
+        #[serde(deserialize_with = "given")]
+        cost_usd_micros: Option<u64>,
+        #[serde(deserialize_with = "given")]
+        tokens: Option<u64>,
+    },
     RunFinalized {},
-    FinishIntended { intent: IntentDocument, replace: bool },
-    FinishRecorded { finish: FinishDocument, replace: bool },
-    FinishAbandoned { reason: String },
+    FinishIntended {
+        intent: IntentDocument,
+        replace: bool,
+    },
+    FinishRecorded {
+        finish: FinishDocument,
+        replace: bool,
+    },
+    FinishAbandoned {
+        reason: String,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,6 +97,11 @@ struct ResultDocument {
     reason: Option<String>,
     stdout: String,
     stderr: String,
+}
+
+/// A member that may be `null`, but not missing: serde takes the one for the other by itself.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(value)
 }
 
 /// Adds the line for one event to `out`.
@@ -63,30 +119,50 @@ pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event
     true
 }
 
-/// Reads a journal up to its first line that is torn or unknown: revision, time and event of
-/// each line, and the number of bytes understood.
-pub fn read_lines(bytes: &[u8]) -> (Vec<(u64, Timestamp, Event)>, usize) {
+/// An event of a journal: the revision that it leads to, and when it happened.
+pub type Entry = (u64, Timestamp, Event);
+
+/// A whole line of a journal that says no event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong with it, as a clause.
+    pub why: String,
+}
+
+impl std::fmt::Display for BadLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// Revision, time and event of each line of a journal, and the number of bytes that these lines
+/// have. A last line without a line break was torn by a power cut and is left out.
+///
+/// # Errors
+///
+/// The first whole line that says no event.
+pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
     let mut events = Vec::new();
     let mut understood = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some(body) = line.strip_suffix(b"\n") else {
-            break;
-        };
-        let Some(event) = read_line(body) else {
-            break;
-        };
+        let Some(body) = line.strip_suffix(b"\n") else { break };
+        let event = read_line(body).map_err(|why| BadLine { line: events.len() + 1, why })?;
         events.push(event);
         understood += line.len();
     }
-    (events, understood)
+    Ok((events, understood))
 }
 
-fn read_line(line: &[u8]) -> Option<(u64, Timestamp, Event)> {
-    let value = strict_json::parse(std::str::from_utf8(line).ok()?).ok()?;
-    let members = tagged::members(value).ok()?;
-    let (revision, at_ms) = (members.get("revision")?.as_u64()?, members.get("at_ms")?.as_i64()?);
-    let event = from_document(tagged::read(TAG, members).ok()?)?;
-    Some((revision, Timestamp::from_millis(at_ms), event))
+fn read_line(line: &[u8]) -> Result<Entry, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
+    let members = strict_json::parse(text).and_then(tagged::members)?;
+    let revision = members.get("revision").and_then(Value::as_u64);
+    let revision = revision.ok_or("`revision` is missing, or no number from 0")?;
+    let at_ms = members.get("at_ms").and_then(Value::as_i64);
+    let at = Timestamp::from_millis(at_ms.ok_or("`at_ms` is missing, or no whole number")?);
+    Ok((revision, at, from_document(tagged::read(TAG, members)?)?))
 }
 
 /// Reads one event: a line of a journal without revision and time, which are ignored when
@@ -96,11 +172,11 @@ fn read_line(line: &[u8]) -> Option<(u64, Timestamp, Event)> {
 ///
 /// What is wrong with it, as a clause.
 pub fn read(json: &str) -> Result<Event, String> {
-    let document = strict_json::parse(json)
+    strict_json::parse(json)
         .and_then(tagged::members)
         .and_then(|members| tagged::read(TAG, members))
-        .map_err(|error| format!("the event is malformed: {error}"))?;
-    from_document(document).ok_or_else(|| "the event has a word that is not known".to_owned())
+        .and_then(from_document)
+        .map_err(|error| format!("the event is malformed: {error}"))
 }
 
 fn to_document(event: &Event) -> Option<EventDocument> {
@@ -117,12 +193,12 @@ fn to_document(event: &Event) -> Option<EventDocument> {
         Event::StepBlocked { step, reason } => EventDocument::StepBlocked { step, reason },
         Event::GateDecided { step, decision, mode } => EventDocument::GateDecided {
             step,
-            decision: decision.word().to_owned(),
-            mode: mode.word().to_owned(),
+            decision: decision.as_str().to_owned(),
+            mode: mode.as_str().to_owned(),
         },
         Event::ReviewFinished { step, verdict, findings, base } => EventDocument::ReviewFinished {
             step,
-            verdict: verdict.words().to_owned(),
+            verdict: verdict.as_str().to_owned(),
             findings,
             base,
         },
@@ -139,8 +215,8 @@ fn to_document(event: &Event) -> Option<EventDocument> {
         }
         Event::UsageReported(usage) => EventDocument::UsageReported {
             agents: usage.agents,
-            cost_usd_micros: known(usage.cost_usd_micros),
-            tokens: known(usage.tokens),
+            cost_usd_micros: usage.cost.known().map(Money::micros),
+            tokens: usage.tokens.known(),
         },
         Event::RunFinalized => EventDocument::RunFinalized {},
         Event::FinishIntended { act, notes, replace } => {
@@ -154,15 +230,8 @@ fn to_document(event: &Event) -> Option<EventDocument> {
     })
 }
 
-fn known(amount: Amount) -> Option<u64> {
-    match amount {
-        Amount::Known(value) => Some(value),
-        Amount::Unknown => None,
-    }
-}
-
-fn from_document(document: EventDocument) -> Option<Event> {
-    Some(match document {
+fn from_document(document: EventDocument) -> Result<Event, String> {
+    Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {
@@ -170,52 +239,59 @@ fn from_document(document: EventDocument) -> Option<Event> {
         }
         EventDocument::StepVerified { step, results } => Event::StepVerified {
             step,
-            results: results.into_iter().map(read_result).collect::<Option<_>>()?,
+            results: results.into_iter().map(read_result).collect::<Result<_, _>>()?,
         },
         EventDocument::StepBlocked { step, reason } => Event::StepBlocked { step, reason },
         EventDocument::GateDecided { step, decision, mode } => Event::GateDecided {
             step,
-            decision: match decision.as_str() {
-                "approved" => Decision::Approved,
-                "rejected" => Decision::Rejected,
-                _ => return None,
-            },
-            mode: match mode.as_str() {
-                "auto" => Mode::Auto,
-                "human" => Mode::Human,
-                _ => return None,
-            },
+            decision: word("decision", &decision)?,
+            mode: word("mode", &mode)?,
         },
         EventDocument::ReviewFinished { step, verdict, findings, base } => {
-            Event::ReviewFinished { step, verdict: read_verdict(&verdict), findings, base }
+            Event::ReviewFinished { step, verdict: word("verdict", &verdict)?, findings, base }
         }
         EventDocument::VerdictAccepted {} => Event::VerdictAccepted,
         EventDocument::ChecksRepeated { repeated, failures } => Event::ChecksRepeated {
             repeated,
             failures: failures
                 .into_iter()
-                .map(|(step, result)| Some((step, read_result(result)?)))
-                .collect::<Option<_>>()?,
+                .map(|(step, result)| Ok::<_, String>((step, read_result(result)?)))
+                .collect::<Result<_, _>>()?,
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
         EventDocument::RunResumed {} => Event::RunResumed,
         EventDocument::TakenOver { reason } => Event::TakenOver { reason },
         EventDocument::UsageReported { agents, cost_usd_micros, tokens } => {
-            let amount = |value: Option<u64>| value.map_or(Amount::Unknown, Amount::Known);
-            let (cost_usd_micros, tokens) = (amount(cost_usd_micros), amount(tokens));
-            Event::UsageReported(Usage { agents, cost_usd_micros, tokens })
+            let cost = cost_usd_micros.map(Money::from_micros);
+            Event::UsageReported(Usage {
+                agents,
+                cost: cost.map_or(Amount::Unknown, Amount::Known),
+                tokens: tokens.map_or(Amount::Unknown, Amount::Known),
+            })
         }
         EventDocument::RunFinalized {} => Event::RunFinalized,
         EventDocument::FinishIntended { intent, replace } => {
+            demand("intent", intent.lacks)?;
             let notes = intent.notes.clone();
-            Event::FinishIntended { act: read_act(intent).ok()?, notes, replace }
+            Event::FinishIntended { act: read_act(intent)?, notes, replace }
         }
         EventDocument::FinishRecorded { finish, replace } => {
-            let outcome = read_finish(Some(finish)).ok()??.outcome;
-            Event::FinishRecorded { outcome, replace }
+            demand("finish", finish.lacks)?;
+            Event::FinishRecorded { outcome: read_outcome(finish)?, replace }
         }
         EventDocument::FinishAbandoned { reason } => Event::FinishAbandoned { reason },
     })
+}
+
+fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, String> {
+    word.parse().map_err(|error| format!("`{member}` {error}"))
+}
+
+fn demand(place: &str, lacks: Lacks) -> Result<(), String> {
+    match lacks.of(Generation::Present) {
+        Some(member) => Err(format!("`{place}.{member}` is missing")),
+        None => Ok(()),
+    }
 }
 
 fn result_document(result: &CheckResult) -> ResultDocument {
@@ -229,9 +305,10 @@ fn result_document(result: &CheckResult) -> ResultDocument {
     }
 }
 
-fn read_result(document: ResultDocument) -> Option<CheckResult> {
-    let verdict: CheckVerdict = verdict_from_parts(None, Some(&document.verdict), document.reason)?;
-    Some(CheckResult {
+fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
+    let verdict = verdict_from_parts(&document.verdict, document.reason)
+        .map_err(|error| format!("`verdict` {error}"))?;
+    Ok(CheckResult {
         check: document.check,
         verdict,
         stdout: document.stdout,
@@ -242,6 +319,7 @@ fn read_result(document: ResultDocument) -> Option<CheckResult> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{Decision, Mode};
 
     #[test]
     fn an_event_is_read_with_and_without_what_a_journal_adds() {
@@ -252,14 +330,64 @@ mod tests {
         let bare = r#"{"event":"gate_decided","step":2,"decision":"approved","mode":"human"}"#;
         assert_eq!(read(bare), Ok(event));
         let table = [
-            (r#"{"event":"gate_decided","step":2,"decision":"maybe","mode":"human"}"#, "not known"),
-            (r#"{"event":"step_flew","step":2}"#, "unknown variant `step_flew`"),
+            (
+                r#"{"event":"gate_decided","step":2,"decision":"maybe","mode":"human"}"#,
+                "`decision` is \"maybe\", expected `approved` or `rejected`",
+            ),
+            (
+                r#"{"event":"gate_decided","step":2,"decision":"approved","mode":"me"}"#,
+                "`mode` is \"me\", expected `auto` or `human`",
+            ),
             (r#"{"event":"step_started"}"#, "missing field `step`"),
-            ("", "EOF"),
+            (
+                r#"{"event":"review_finished","verdict":"READY","findings":"","base":null}"#,
+                "missing field `step`",
+            ),
+            (
+                r#"{"event":"usage_reported","agents":1,"tokens":1}"#,
+                "missing field `cost_usd_micros`",
+            ),
+            (
+                r#"{"event":"finish_recorded","finish":{"disposition":"kept"},"replace":false}"#,
+                "`finish.recorded_at` is missing",
+            ),
+            ("", "EOF while parsing a value at line 1 column 0"),
         ];
         for (json, expected) in table {
-            let error = read(json).unwrap_err();
-            assert!(error.contains(expected), "{error}");
+            assert_eq!(read(json), Err(format!("the event is malformed: {expected}")));
+        }
+        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err();
+        assert!(error.starts_with("the event is malformed: unknown variant `step_flew`, expected"));
+    }
+
+    #[test]
+    fn only_the_last_line_may_be_torn() {
+        let mut journal = Vec::new();
+        for revision in 1..=3 {
+            write_line(&mut journal, revision, Timestamp::EPOCH, &Event::RunResumed);
+        }
+        let whole = journal.len();
+        let (events, understood) = read_lines(&journal).unwrap();
+        assert_eq!((events.len(), understood), (3, whole));
+        let torn = [&journal[..], b"{\"revision\":4,\"at"].concat();
+        assert_eq!(read_lines(&torn), Ok((events, whole)));
+        let lines: Vec<&[u8]> = journal.split_inclusive(|byte| *byte == b'\n').collect();
+        let table: [(&[u8], &str); 5] = [
+            (b"\n", "EOF while parsing a value at line 1 column 0"),
+            (b"[]\n", "it is not a JSON object"),
+            (
+                b"{\"at_ms\":0,\"event\":\"run_resumed\"}\n",
+                "`revision` is missing, or no number from 0",
+            ),
+            (
+                b"{\"revision\":2,\"event\":\"run_resumed\"}\n",
+                "`at_ms` is missing, or no whole number",
+            ),
+            (b"\xff\n", "it is not UTF-8"),
+        ];
+        for (line, why) in table {
+            let error = read_lines(&[lines[0], line, lines[2]].concat()).unwrap_err();
+            assert_eq!(error.to_string(), format!("line 2: {why}"));
         }
     }
 }

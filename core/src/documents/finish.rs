@@ -12,14 +12,14 @@ document! {
     /// are `null` where nothing is settled yet.
     pub(super) struct FinishDocument {
         disposition: Option<String>,
-        recorded_at: Option<String>,
-        target_branch: Option<String>,
-        remote: Option<String>,
-        pr_url: Option<String>,
-        branch_action: Option<String>,
-        worktree_action: Option<String>,
-        artifacts_preserved_at: Option<String>,
-        notes: Option<String>,
+        recorded_at: Option<String> [first],
+        target_branch: Option<String> [first],
+        remote: Option<String> [first],
+        pr_url: Option<String> [first],
+        branch_action: Option<String> [first],
+        worktree_action: Option<String> [first],
+        artifacts_preserved_at: Option<String> [first],
+        notes: Option<String> [first],
     }
 }
 
@@ -34,6 +34,13 @@ document! {
         create_pr: bool,
         pr_url: Option<String>,
         notes: Option<String>,
+    }
+}
+
+impl FinishDocument {
+    /// Whether it says what became of the work.
+    pub(super) fn is_settled(&self) -> bool {
+        self.disposition.as_deref().is_some_and(|word| !word.is_empty() && word != "null")
     }
 }
 
@@ -53,7 +60,7 @@ pub(super) fn finish_document(finish: &Finish) -> FinishDocument {
 
 pub(super) fn outcome_document(outcome: &FinishOutcome) -> FinishDocument {
     FinishDocument {
-        disposition: Some(outcome.disposition.word().to_owned()),
+        disposition: Some(outcome.disposition.as_str().to_owned()),
         target_branch: outcome.target_branch.clone(),
         remote: outcome.remote.clone(),
         pr_url: outcome.pr_url.clone(),
@@ -76,7 +83,7 @@ pub(super) fn act_document(
     notes: Option<&str>,
 ) -> IntentDocument {
     let document = IntentDocument {
-        disposition: act.disposition().word().to_owned(),
+        disposition: act.disposition().as_str().to_owned(),
         since: since.map(Timestamp::to_rfc3339),
         commit: act.commit().map(str::to_owned),
         notes: notes.map(str::to_owned),
@@ -102,22 +109,28 @@ pub(super) fn act_document(
 
 /// What was recorded, if anything was; otherwise what is wrong with it.
 pub(super) fn read_finish(document: Option<FinishDocument>) -> Result<Option<Finish>, String> {
-    let Some(document) = document else { return Ok(None) };
-    let Some(word) = present(document.disposition) else { return Ok(None) };
+    let Some(document) = document.filter(FinishDocument::is_settled) else { return Ok(None) };
+    let recorded_at = read_time("finish.recorded_at", document.recorded_at.as_deref())?;
     Ok(Some(Finish {
-        outcome: FinishOutcome {
-            disposition: read_disposition("finish", &word)?,
-            target_branch: present(document.target_branch),
-            remote: present(document.remote),
-            pr_url: present(document.pr_url),
-            branch_action: present(document.branch_action),
-            worktree_action: present(document.worktree_action),
-            artifacts_preserved_at: present(document.artifacts_preserved_at),
-            notes: present(document.notes),
-        },
-        recorded_at: read_time(document.recorded_at.as_deref()),
-        unknown: document.unknown,
+        recorded_at,
+        unknown: document.unknown.clone(),
+        outcome: read_outcome(document)?,
     }))
+}
+
+/// An outcome, in a record or in a journal.
+pub(super) fn read_outcome(document: FinishDocument) -> Result<FinishOutcome, String> {
+    let word = document.disposition.unwrap_or_default();
+    Ok(FinishOutcome {
+        disposition: read_disposition("finish", &word)?,
+        target_branch: present(document.target_branch),
+        remote: present(document.remote),
+        pr_url: present(document.pr_url),
+        branch_action: present(document.branch_action),
+        worktree_action: present(document.worktree_action),
+        artifacts_preserved_at: present(document.artifacts_preserved_at),
+        notes: present(document.notes),
+    })
 }
 
 /// What was being done, if anything was; otherwise what is wrong with it.
@@ -125,7 +138,7 @@ pub(super) fn read_intent(
     document: Option<IntentDocument>,
 ) -> Result<Option<FinishIntent>, String> {
     let Some(document) = document else { return Ok(None) };
-    let since = read_time(document.since.as_deref());
+    let since = read_time("finish_intent.since", document.since.as_deref())?;
     let notes = document.notes.clone();
     Ok(Some(FinishIntent { act: read_act(document)?, since, notes }))
 }
@@ -155,8 +168,7 @@ pub(super) fn read_act(document: IntentDocument) -> Result<FinishAct, String> {
 }
 
 fn read_disposition(document: &str, word: &str) -> Result<Disposition, String> {
-    Disposition::from_word(word)
-        .ok_or_else(|| format!("`{document}.disposition` is {:?}", text::ellipsis(word, 80)))
+    word.parse().map_err(|error| format!("`{document}.disposition` {error}"))
 }
 
 /// Older agents passed the word `null` for values they did not know.
@@ -164,6 +176,8 @@ fn present(value: Option<String>) -> Option<String> {
     value.filter(|text| !text.is_empty() && text != "null")
 }
 
-fn read_time(text: Option<&str>) -> Timestamp {
-    text.and_then(Timestamp::parse).unwrap_or(Timestamp::EPOCH)
+fn read_time(path: &str, text: Option<&str>) -> Result<Timestamp, String> {
+    let text = text.ok_or_else(|| format!("`{path}` is null"))?;
+    Timestamp::parse(text)
+        .ok_or_else(|| format!("`{path}` is {:?}, expected a time", text::ellipsis(text, 80)))
 }

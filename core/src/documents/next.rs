@@ -7,7 +7,7 @@ use crate::run::{Blocker, Next, Question, Run};
 /// The answer of [`Run::next`]. `action` is named as `onloop next` names it; the other
 /// members are there when the action has them.
 pub fn next(run: &Run) -> Value {
-    let mut document = json!({ "run_id": run.id, "status": run.status.word() });
+    let mut document = json!({ "run_id": run.id, "status": run.status.as_str() });
     let details = match run.next() {
         Next::Start { step, attempt } => {
             json!({ "action": "start", "step": step, "attempt": attempt })

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::effect::{BranchName, Shell};
+use crate::money::Money;
 use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, ShellCheck};
 
 /// Version of the document.
@@ -90,7 +91,7 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
                 budgets: Budgets {
                     max_total_attempts: budgets.total_attempts,
                     max_agents: budgets.agents,
-                    max_cost_usd: budgets.cost_usd_micros.map(|micros| micros as f64 / 1e6),
+                    max_cost_usd: budgets.cost.map(Money::usd),
                     max_elapsed_minutes: budgets.elapsed_minutes,
                 },
             },

@@ -18,7 +18,7 @@ pub fn receipt(run: &Run) -> Value {
             "workflow_path": run.place.workflow_path,
             "workflow_slug": run.place.slug,
             "plan_digest": run.terms.plan_digest,
-            "status": run.status.word(),
+            "status": run.status.as_str(),
             "revision": run.revision,
             "branch": run.place.branch,
             "source_head": run.place.source_head,
@@ -54,7 +54,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
     };
     json!({
         "number": record.step.number,
-        "status": record.status.word(),
+        "status": record.status.as_str(),
         "attempts": record.attempts,
         "verification": {
             "required": !record.step.checks.is_empty(),
@@ -70,8 +70,8 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
             "required": required_mode.is_some(),
             "required_mode": required_mode,
             "configured": record.step.gate.map(Gate::as_str),
-            "result": record.gate.map(|gate| gate.decision.word()),
-            "mode": record.gate.map(|gate| gate.mode.word()),
+            "result": record.gate.map(|gate| gate.decision.as_str()),
+            "mode": record.gate.map(|gate| gate.mode.as_str()),
         },
         "block_reason": block_reason,
     })

@@ -1,17 +1,20 @@
 //! `.hotl/state/<run-id>.json`, the record on disk. Described in `docs/state-format.md`.
 
 mod read;
+#[cfg(test)]
+mod tests;
 mod unknown;
 
-use super::document::document;
+use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
 use crate::effect::Shell;
 use crate::limits;
+use crate::money::Money;
 use crate::run::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::*;
-pub(super) use read::{read_verdict, verdict_from_parts};
+pub(super) use read::verdict_from_parts;
 
 /// Name and version of the format. A higher version is refused; a record without one was
 /// written by an older generation.
@@ -20,42 +23,42 @@ pub const SCHEMA: &str = "onloop.run/v1";
 document! {
     /// The record of a run.
     struct RunDocument {
-        schema: String,
+        schema: String [optional],
         run_id: String,
         workflow_path: String,
-        source_workflow_path: Option<String>,
-        source_branch: Option<String>,
-        source_head: Option<String>,
-        workflow_slug: Option<String>,
+        source_workflow_path: Option<String> [first],
+        source_branch: Option<String> [first],
+        source_head: Option<String> [first],
+        workflow_slug: Option<String> [first],
         intent: String,
         success_criteria: String,
-        risk_level: Option<String>,
+        risk_level: String,
         auto_approve: bool,
         branch: Option<String>,
-        repo_root: Option<String>,
-        execution_root: Option<String>,
-        worktree_path: Option<String>,
-        executor_mode: Option<String>,
-        driver: Option<String>,
-        host: Option<String>,
-        budgets: BudgetsDocument,
-        revision: u64,
-        started_at: Option<String>,
-        last_update: Option<String>,
+        repo_root: Option<String> [first],
+        execution_root: Option<String> [first],
+        worktree_path: Option<String> [first],
+        executor_mode: Option<String> [first],
+        driver: Option<String> [first],
+        host: Option<String> [first],
+        budgets: BudgetsDocument [first],
+        revision: u64 [first],
+        started_at: String,
+        last_update: String,
         completed_at: Option<String>,
         status: String,
         current_step: u32,
         total_steps: u32,
         report_path: Option<String>,
-        plan_digest: String,
-        written: WrittenDocument,
-        options: OptionsDocument,
-        reviews: ReviewsDocument,
-        reverified: bool,
-        finish: Option<FinishDocument>,
-        finish_intent: Option<IntentDocument>,
+        plan_digest: String [first],
+        written: Option<WrittenDocument> [optional],
+        options: OptionsDocument [first],
+        reviews: ReviewsDocument [first],
+        reverified: bool [first],
+        finish: Option<FinishDocument> [present],
+        finish_intent: Option<IntentDocument> [present],
         steps: Vec<StepDocument>,
-        events: Vec<EventDocument>,
+        events: Vec<EventDocument> [first],
     }
 }
 
@@ -89,11 +92,11 @@ document! {
 document! {
     /// What was used; `null` where an agent did not say.
     struct ObservedDocument {
-        agents: u64,
-        cost_usd: Option<f64>,
-        tokens: Option<u64>,
-        active_ms: u64,
-        unknown_usage: Vec<String>,
+        agents: u64 [first],
+        cost_usd: Option<f64> [first],
+        tokens: Option<u64> [first],
+        active_ms: u64 [first],
+        unknown_usage: Vec<String> [first],
     }
 }
 
@@ -132,11 +135,11 @@ document! {
         number: u32,
         name: String,
         action: String,
-        script: Option<ScriptDocument>,
+        script: Option<ScriptDocument> [first],
         status: String,
-        phase: Option<String>,
+        phase: Option<String> [first],
         attempts: u32,
-        forgiven_attempts: u32,
+        forgiven_attempts: u32 [first],
         max_iterations: u32,
         r#loop: Option<String>,
         started_at: Option<String>,
@@ -145,10 +148,10 @@ document! {
         gate: Option<String>,
         gate_result: Option<String>,
         gate_mode: Option<String>,
-        security_sensitive: bool,
-        failure_reason: Option<String>,
+        security_sensitive: bool [first],
+        failure_reason: Option<String> [first],
         block_reason: Option<String>,
-        last_failure: Option<FailureDocument>,
+        last_failure: Option<FailureDocument> [first],
     }
 }
 
@@ -255,11 +258,21 @@ pub fn write(run: &Run) -> Vec<u8> {
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
     let mut document: RunDocument =
         serde_json::from_slice(bytes).map_err(|error| ReadError::Damaged(error.to_string()))?;
-    if !document.schema.is_empty() && document.schema != SCHEMA {
-        return Err(ReadError::Newer(text::one_line(&document.schema)));
+    let generation = match (document.schema.as_str(), &document.written) {
+        (SCHEMA, Some(_)) => Generation::Present,
+        (SCHEMA, None) => Generation::First,
+        // No older program knew of digests.
+        ("", _) if !document.plan_digest.is_empty() => {
+            return Err(damaged("`schema` is missing"));
+        }
+        ("", _) => Generation::Older,
+        (newer, _) => return Err(ReadError::Newer(text::one_line(newer))),
+    };
+    if let Some(path) = unknown::missing(&mut document, generation) {
+        return Err(damaged(format!("`{path}` is missing")));
     }
     let unknown_inside = unknown::gather(&mut document);
-    let record = Record { unknown_inside, ..read::from_document(document)? };
+    let record = Record { unknown_inside, ..read::from_document(document, generation)? };
     Run::restore(record).map_err(|error| damaged(error.to_string()))
 }
 
@@ -280,7 +293,7 @@ fn to_document(run: &Run) -> RunDocument {
         workflow_slug: Some(place.slug),
         intent: terms.intent.clone(),
         success_criteria: terms.success_criteria.clone(),
-        risk_level: Some(terms.risk.as_str().to_owned()),
+        risk_level: terms.risk.as_str().to_owned(),
         auto_approve: terms.auto_approve,
         branch: place.branch,
         repo_root: place.repo_root,
@@ -291,15 +304,15 @@ fn to_document(run: &Run) -> RunDocument {
         host: place.host,
         budgets: budgets_document(run),
         revision: run.revision,
-        started_at: Some(run.started_at.to_rfc3339()),
-        last_update: Some(run.last_update.to_rfc3339()),
+        started_at: run.started_at.to_rfc3339(),
+        last_update: run.last_update.to_rfc3339(),
         completed_at: run.completed_at.map(Timestamp::to_rfc3339),
-        status: run.status.word().to_owned(),
+        status: run.status.as_str().to_owned(),
         current_step: run.current_step(),
         total_steps: run.steps.len() as u32,
         report_path: Some(place.report_path),
         plan_digest: terms.plan_digest.clone(),
-        written: terms.written.as_ref().map(written_document).unwrap_or_default(),
+        written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,
             report_full: terms.report_full,
@@ -314,18 +327,15 @@ fn to_document(run: &Run) -> RunDocument {
         steps: run.steps.iter().map(step_document).collect(),
         events: run.events.iter().map(event_document).collect(),
         unknown: run.unknown.clone(),
+        lacks: Lacks::default(),
     }
-}
-
-fn dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }
 
 fn limits_document(limits: &Budgets) -> LimitsDocument {
     LimitsDocument {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd: limits.cost_usd_micros.map(dollars),
+        cost_usd: limits.cost.map(Money::usd),
         elapsed_minutes: limits.elapsed_minutes,
         ..LimitsDocument::default()
     }
@@ -342,20 +352,21 @@ fn written_document(written: &Written) -> WrittenDocument {
 
 fn budgets_document(run: &Run) -> BudgetsDocument {
     let (limits, usage) = (&run.terms.budgets, &run.usage);
-    let known = |amount: Amount| match amount {
-        Amount::Known(value) => Some(value),
-        Amount::Unknown => None,
-    };
-    let amounts = [("cost_usd", usage.cost_usd_micros), ("tokens", usage.tokens)];
-    let unknown = amounts.iter().filter(|(_, amount)| *amount == Amount::Unknown);
+    let mut unknown_usage = Vec::new();
+    if usage.cost == Amount::Unknown {
+        unknown_usage.push("cost_usd".to_owned());
+    }
+    if usage.tokens == Amount::Unknown {
+        unknown_usage.push("tokens".to_owned());
+    }
     BudgetsDocument {
         limits: limits_document(limits),
         observed: ObservedDocument {
             agents: usage.agents,
-            cost_usd: known(usage.cost_usd_micros).map(dollars),
-            tokens: known(usage.tokens),
+            cost_usd: usage.cost.known().map(Money::usd),
+            tokens: usage.tokens.known(),
             active_ms: run.active_ms,
-            unknown_usage: unknown.map(|(name, _)| (*name).to_owned()).collect(),
+            unknown_usage,
             ..ObservedDocument::default()
         },
         ..BudgetsDocument::default()
@@ -369,7 +380,7 @@ fn reviews_document(reviews: &Reviews) -> ReviewsDocument {
         finally_reviewed: reviews.finally_reviewed,
         standing: reviews.standing.as_ref().map(|standing| StandingDocument {
             step: standing.step,
-            verdict: standing.verdict.words().to_owned(),
+            verdict: standing.verdict.as_str().to_owned(),
             findings: standing.findings.clone(),
             ..StandingDocument::default()
         }),
@@ -392,7 +403,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
     let step = &record.step;
     let (phase, failure_reason, block_reason) = match &record.status {
         StepStatus::Pending | StepStatus::Done => (None, None, None),
-        StepStatus::InProgress(phase) => (Some(phase_word(*phase).to_owned()), None, None),
+        StepStatus::InProgress(phase) => (Some(phase.as_str().to_owned()), None, None),
         StepStatus::Failed { reason } => (None, Some(reason.clone()), None),
         StepStatus::Blocked(reason) => (None, None, Some(reason.text())),
     };
@@ -405,7 +416,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
             text: script.text.clone(),
             ..ScriptDocument::default()
         }),
-        status: record.status.word().to_owned(),
+        status: record.status.as_str().to_owned(),
         phase,
         attempts: record.attempts,
         forgiven_attempts: record.forgiven,
@@ -418,8 +429,8 @@ fn step_document(record: &StepRecord) -> StepDocument {
         completed_at: record.completed_at.map(Timestamp::to_rfc3339),
         verify: verify_document(&step.checks, record),
         gate: step.gate.map(|gate| gate.as_str().to_owned()),
-        gate_result: record.gate.map(|gate| gate.decision.word().to_owned()),
-        gate_mode: record.gate.map(|gate| gate.mode.word().to_owned()),
+        gate_result: record.gate.map(|gate| gate.decision.as_str().to_owned()),
+        gate_mode: record.gate.map(|gate| gate.mode.as_str().to_owned()),
         security_sensitive: step.sensitive,
         failure_reason,
         block_reason,
@@ -429,6 +440,7 @@ fn step_document(record: &StepRecord) -> StepDocument {
             ..FailureDocument::default()
         }),
         unknown: record.unknown.clone(),
+        lacks: Lacks::default(),
     }
 }
 

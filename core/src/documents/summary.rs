@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 /// The summary payload, with the keys that older runtimes print.
 pub fn summary(run: &Run) -> Value {
-    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.word() == wanted).count();
+    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     let place = &run.place;
     json!({
         "run_id": run.id,
@@ -25,7 +25,7 @@ pub fn summary(run: &Run) -> Value {
         "executor_mode": place.executor_mode,
         "driver": place.driver,
         "host": place.host,
-        "status": run.status.word(),
+        "status": run.status.as_str(),
         "started_at": run.started_at.to_rfc3339(),
         "last_update": run.last_update.to_rfc3339(),
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
@@ -51,11 +51,11 @@ fn step(run: &Run, record: &StepRecord) -> Value {
     json!({
         "number": record.step.number,
         "name": record.step.name,
-        "status": record.status.word(),
+        "status": record.status.as_str(),
         "attempts": record.attempts,
         "verify_passed": verify_passed(record),
-        "gate_result": record.gate.map(|gate| gate.decision.word()),
-        "gate_mode": record.gate.map(|gate| gate.mode.word()),
+        "gate_result": record.gate.map(|gate| gate.decision.as_str()),
+        "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
     })
 }

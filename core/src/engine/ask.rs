@@ -143,7 +143,7 @@ fn details(store: &Store, question: &Question) -> String {
     let run = store.run();
     let mut out = String::new();
     if let Some(standing) = &run.reviews.standing {
-        out += &format!("Review: {}\n{}\n", standing.verdict.words(), standing.findings);
+        out += &format!("Review: {}\n{}\n", standing.verdict.as_str(), standing.findings);
     }
     let step = match question {
         Question::Gate { step }

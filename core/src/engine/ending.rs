@@ -121,7 +121,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
                 false => format!("\nBlocked: {step}: {}", blocker.reason),
             }
         }
-        Next::Finished => format!("\nRun {}", run.status.word()),
+        Next::Finished => format!("\nRun {}", run.status.as_str()),
         Next::Ask(question) => format!("\nPaused: {}", ask::reason(run, &question)),
         // Nothing in the plan holds it up; whoever paused it said why.
         _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {

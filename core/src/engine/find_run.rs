@@ -29,7 +29,7 @@ impl Found {
         match self.run() {
             Ok(run) => serde_json::json!({
                 "run_id": run.id,
-                "status": run.status.word(),
+                "status": run.status.as_str(),
                 "current_step": run.current_step(),
                 "total_steps": run.steps.len(),
                 "branch": run.place.branch,

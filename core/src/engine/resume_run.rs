@@ -10,6 +10,7 @@ use crate::engine::drive::{drive_alone, take_over};
 use crate::engine::select::{Selected, refuse, select};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::{adopt, rebuild};
+use crate::money::Money;
 use crate::run::{Event, Next, Question, StepStatus};
 use crate::text;
 use crate::workflow::Budgets;
@@ -89,7 +90,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         for line in store.repair_mirrors().await {
             io.note(line).await;
         }
-        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.word()))
+        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.as_str()))
             .await;
         return Err(Exit::Usage);
     }
@@ -168,11 +169,8 @@ fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
         "max_total_attempts" => budgets.total_attempts = count()?,
         "max_agents" => budgets.agents = count()?,
         "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
-        "max_cost_usd" if value == "unlimited" => budgets.cost_usd_micros = None,
-        "max_cost_usd" => {
-            let usd = value.parse::<f64>().ok().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
-            budgets.cost_usd_micros = Some((usd * 1e6) as u64);
-        }
+        "max_cost_usd" if value == "unlimited" => budgets.cost = None,
+        "max_cost_usd" => budgets.cost = Some(Money::from_number(value)?),
         _ => return None,
     }
     Some(())

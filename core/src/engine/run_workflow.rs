@@ -147,7 +147,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     io.note(format!(
         "Found an unfinished run of this workflow: {id} ({}, step {step}/{total}).\n\
          Resume it:\n  onloop resume {id}{}\nOr start anew:\n  onloop run --fresh{}",
-        run.status.word(),
+        run.status.as_str(),
         args.conduct.options(),
         words_after_the_verb(io)
     ))

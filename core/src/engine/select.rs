@@ -75,7 +75,7 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
     );
     for (_, store) in &candidates {
         let run = store.run();
-        let (status, file) = (run.status.word(), &run.place.workflow_path);
+        let (status, file) = (run.status.as_str(), &run.place.workflow_path);
         text += &format!("  - {} [{status}] workflow={file}\n", run.id);
     }
     io.note(text).await;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::effect::Io;
+use crate::money::Money;
 use crate::run::{Amount, Usage};
 
 /// Largest usage report that is read.
@@ -15,11 +16,10 @@ pub(crate) async fn read(io: &Io, path: &str) -> Usage {
         Err(_) => Value::Null,
     };
     let cost = report.get("cost_usd").and_then(Value::as_f64);
-    let cost = cost.filter(|usd| usd.is_finite() && *usd >= 0.0);
     let tokens = report.get("tokens").and_then(Value::as_u64);
     Usage {
         agents: 1,
-        cost_usd_micros: cost.map_or(Amount::Unknown, |usd| Amount::Known((usd * 1e6) as u64)),
+        cost: cost.and_then(Money::from_usd).map_or(Amount::Unknown, Amount::Known),
         tokens: tokens.map_or(Amount::Unknown, Amount::Known),
     }
 }

@@ -29,17 +29,13 @@ pub fn exceeded(run: &Run) -> Vec<Exceeded> {
     check("max_total_attempts", limits.total_attempts, attempts);
     check("max_elapsed_minutes", limits.elapsed_minutes, minutes);
     check("max_agents", limits.agents, run.usage.agents);
-    if let Some(limit) = limits.cost_usd_micros {
-        let observed = match run.usage.cost_usd_micros {
-            Amount::Known(micros) if micros < limit => return all,
-            Amount::Known(micros) => dollars(micros),
+    if let Some(limit) = limits.cost {
+        let observed = match run.usage.cost {
+            Amount::Known(cost) if cost < limit => return all,
+            Amount::Known(cost) => cost.to_string(),
             Amount::Unknown => "unknown".to_owned(),
         };
-        all.push(Exceeded { name: "max_cost_usd", limit: dollars(limit), observed });
+        all.push(Exceeded { name: "max_cost_usd", limit: limit.to_string(), observed });
     }
     all
-}
-
-fn dollars(micros: u64) -> String {
-    format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }

@@ -3,6 +3,8 @@
 use super::finish::{FinishAct, FinishOutcome};
 use super::record::Written;
 use super::review::Verdict;
+use super::words::words;
+use crate::money::Money;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Risk, Step};
 
@@ -11,51 +13,52 @@ use crate::workflow::{Budgets, Risk, Step};
 pub enum Event {
     /// An attempt at a step began.
     StepStarted {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The agent said that the action is done.
     StepActed {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The agent could not do the action.
     ActionFailed {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why, on one line.
         reason: String,
-        /// The end of what it said.
+        /// The end of what it said; the next prompt repeats as much of it as
+        /// [`crate::limits::PROMPT_OUTPUT_BYTES`] allows.
         output: String,
     },
     /// The step's checks were evaluated, up to the first that failed.
     StepVerified {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
-        /// The results.
+        /// One for each check, in their order; those after a failed one are missing.
         results: Vec<CheckResult>,
     },
     /// Somebody declared that the step cannot go on.
     StepBlocked {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why, on one line.
         reason: String,
     },
     /// A gate, or a human review, was decided.
     GateDecided {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
-        /// The decision.
+        /// Whether the run may go on.
         decision: Decision,
-        /// By whom.
+        /// Whether a person or the rules decided; the rules decide no human review.
         mode: Mode,
     },
     /// A review agent gave its verdict.
     ReviewFinished {
         /// The step at whose gate it took place; `None`: the final review.
         step: Option<u32>,
-        /// The verdict.
+        /// What the reviewer said; one that does not pass pauses the run.
         verdict: Verdict,
         /// The reviewer's words, capped.
         findings: String,
@@ -66,9 +69,9 @@ pub enum Event {
     VerdictAccepted,
     /// All machine checks were repeated after the last step.
     ChecksRepeated {
-        /// Checks that were repeated.
+        /// How many checks were repeated.
         repeated: u32,
-        /// Those that no longer hold.
+        /// Those that no longer hold, each with the number of its step; any blocks the run.
         failures: Vec<(u32, CheckResult)>,
     },
     /// The run stopped to wait for a person.
@@ -99,7 +102,7 @@ pub enum Event {
     /// Something is about to be done with the work of a run that has ended. Durable before it
     /// is done, so that a crash leaves a trace of it.
     FinishIntended {
-        /// What.
+        /// What is about to be done.
         act: FinishAct,
         /// What somebody has to say about it.
         notes: Option<String>,
@@ -131,9 +134,9 @@ pub struct Adoption {
     pub risk: Risk,
     /// `auto_approve` and the budgets.
     pub written: Written,
-    /// The steps.
+    /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
-    /// Digest of the plan.
+    /// Digest of the new plan, as [`crate::workflow::Plan::digest`].
     pub digest: String,
 }
 
@@ -142,33 +145,41 @@ pub struct Adoption {
 pub struct Usage {
     /// Agents started.
     pub agents: u64,
-    /// Money, in millionths of a US dollar.
-    pub cost_usd_micros: Amount,
-    /// Tokens.
-    pub tokens: Amount,
+    /// What they cost.
+    pub cost: Amount<Money>,
+    /// Tokens read and written, as the agents count them.
+    pub tokens: Amount<u64>,
 }
 
 /// An amount that an agent may or may not report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
+pub enum Amount<T> {
     /// That much.
-    Known(u64),
+    Known(T),
     /// At least one agent did not say; nobody can tell whether a limit holds.
     Unknown,
 }
 
-impl Default for Amount {
-    fn default() -> Amount {
-        Amount::Known(0)
+impl<T: Default> Default for Amount<T> {
+    fn default() -> Amount<T> {
+        Amount::Known(T::default())
     }
 }
 
-impl Amount {
-    /// The sum; unknown when either is.
-    pub fn plus(self, other: Amount) -> Amount {
+impl<T> Amount<T> {
+    /// What `sum` makes of both; unknown when either is.
+    pub fn plus(self, other: Amount<T>, sum: fn(T, T) -> T) -> Amount<T> {
         match (self, other) {
-            (Amount::Known(a), Amount::Known(b)) => Amount::Known(a.saturating_add(b)),
+            (Amount::Known(a), Amount::Known(b)) => Amount::Known(sum(a, b)),
             (Amount::Unknown, _) | (_, Amount::Unknown) => Amount::Unknown,
+        }
+    }
+
+    /// The amount, where it is known.
+    pub fn known(self) -> Option<T> {
+        match self {
+            Amount::Known(amount) => Some(amount),
+            Amount::Unknown => None,
         }
     }
 }
@@ -217,15 +228,10 @@ pub enum Decision {
     Rejected,
 }
 
-impl Decision {
-    /// The word in the record.
-    pub fn word(self) -> &'static str {
-        match self {
-            Decision::Approved => "approved",
-            Decision::Rejected => "rejected",
-        }
-    }
-}
+words!(Decision {
+    Approved => "approved",
+    Rejected => "rejected",
+});
 
 /// Who decided at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,15 +242,10 @@ pub enum Mode {
     Human,
 }
 
-impl Mode {
-    /// The word in the record.
-    pub fn word(self) -> &'static str {
-        match self {
-            Mode::Auto => "auto",
-            Mode::Human => "human",
-        }
-    }
-}
+words!(Mode {
+    Auto => "auto",
+    Human => "human",
+});
 
 /// One line of the record's event log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::record::{Run, RunStatus};
+use super::words::words;
 use crate::text;
 use crate::time::Timestamp;
 
@@ -19,21 +20,14 @@ pub enum Disposition {
     Discarded,
 }
 
+words!(Disposition {
+    Kept => "kept",
+    Merged => "merged",
+    Published => "published",
+    Discarded => "discarded",
+});
+
 impl Disposition {
-    /// Every disposition.
-    pub const ALL: [Disposition; 4] =
-        [Disposition::Kept, Disposition::Merged, Disposition::Published, Disposition::Discarded];
-
-    /// The word in the record.
-    pub fn word(self) -> &'static str {
-        match self {
-            Disposition::Kept => "kept",
-            Disposition::Merged => "merged",
-            Disposition::Published => "published",
-            Disposition::Discarded => "discarded",
-        }
-    }
-
     /// The word on the command line.
     pub fn imperative(self) -> &'static str {
         match self {
@@ -42,11 +36,6 @@ impl Disposition {
             Disposition::Published => "publish",
             Disposition::Discarded => "discard",
         }
-    }
-
-    /// Reads what [`Disposition::word`] wrote.
-    pub fn from_word(word: &str) -> Option<Disposition> {
-        Disposition::ALL.into_iter().find(|disposition| disposition.word() == word)
     }
 }
 

@@ -11,31 +11,31 @@ use super::review::review_due_at_gate;
 pub enum Next {
     /// Begin an attempt: `StepStarted`.
     Start {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Which attempt, from 1.
         attempt: u32,
     },
     /// The agent's turn: `StepActed` or `ActionFailed`.
     Act {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// Evaluate the step's checks: `StepVerified`.
     Verify {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// Record an approval that the rules give: `GateDecided` with mode auto.
     Approve {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why no person is asked.
         reason: AutomaticReason,
     },
     /// Give up on the step: `StepBlocked`.
     Block {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Why, on one line.
         reason: String,
@@ -62,12 +62,12 @@ pub enum Next {
 pub enum Question {
     /// Decide the gate: `GateDecided` with mode human.
     Gate {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// Look at the step's result: `GateDecided` with mode human.
     Review {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// At what.
         prompt: String,
@@ -80,7 +80,7 @@ pub enum Question {
     /// The step was interrupted and no machine can tell how far it got. Have it acted again
     /// (`StepStarted`) or take it as done (`StepActed`).
     Interrupted {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// A bound on the whole run is reached: raise it (`BudgetsChanged`).
@@ -93,7 +93,7 @@ pub enum Question {
 /// What holds a blocked run up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
-    /// The step.
+    /// Number of the step, from 1.
     pub step: u32,
     /// Why, on one line.
     pub reason: String,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
 use super::finish::{Finish, FinishIntent};
 use super::review::Verdict;
+use super::words::words;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, Loop, Plan, Risk, Step};
 
@@ -146,7 +147,7 @@ impl Written {
 }
 
 /// State of a whole run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// Steps are being worked on.
     Running,
@@ -162,19 +163,16 @@ pub enum RunStatus {
     Abandoned,
 }
 
-impl RunStatus {
-    /// The word in the record, the report and the command line's output.
-    pub fn word(&self) -> &'static str {
-        match self {
-            RunStatus::Running => "running",
-            RunStatus::Paused => "paused",
-            RunStatus::Blocked => "blocked",
-            RunStatus::ReadyToFinish => "ready_to_finish",
-            RunStatus::Completed => "completed",
-            RunStatus::Abandoned => "abandoned",
-        }
-    }
+words!(RunStatus {
+    Running => "running",
+    Paused => "paused",
+    Blocked => "blocked",
+    ReadyToFinish => "ready_to_finish",
+    Completed => "completed",
+    Abandoned => "abandoned",
+});
 
+impl RunStatus {
     /// Whether nothing more will happen to the run by itself or by `resume`.
     pub fn is_finished(&self) -> bool {
         match self {
@@ -247,6 +245,12 @@ pub enum Phase {
     /// The run was resumed while the agent may have been half-way: verify before acting.
     Interrupted,
 }
+
+words!(Phase {
+    Acting => "acting",
+    Acted => "acted",
+    Interrupted => "interrupted",
+});
 
 /// Why a step is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -377,7 +381,7 @@ impl StepRecord {
     }
 
     /// How many attempts the step may have in all: the limit counts anew after an
-    /// interruption, and after a person mended what blocked it.
+    /// interruption, and after a person resumed a blocked run.
     pub fn attempts_allowed(&self) -> u32 {
         self.limit().saturating_add(self.forgiven)
     }

@@ -46,7 +46,7 @@ fn render_head(run: &Run, out: &mut String) {
     line("Worktree", place.worktree_path.as_deref().unwrap_or_default());
     line("Started", &run.started_at.to_rfc3339());
     line("Updated", &run.last_update.to_rfc3339());
-    line("Status", run.status.word());
+    line("Status", run.status.as_str());
     out.insert_str(0, &format!("# Execution Report: {}\n\n", run.id));
     out.push('\n');
 }
@@ -95,9 +95,9 @@ fn escape(line: &str) -> String {
 }
 
 fn render_final_summary(run: &Run, out: &mut String) {
-    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.word() == wanted).count();
+    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     *out += "## Final Summary\n\n";
-    *out += &format!("**Status:** {}\n", run.status.word());
+    *out += &format!("**Status:** {}\n", run.status.as_str());
     *out += &format!("**Steps:** {} of {} done\n", count("done"), run.steps.len());
     let attempts: u64 = run.steps.iter().map(|s| u64::from(s.attempts)).sum();
     *out += &format!("**Attempts:** {attempts}\n");
@@ -150,7 +150,7 @@ fn render_finish(finish: &Finish, out: &mut String) {
     let outcome = &finish.outcome;
     let recorded = finish.recorded_at.to_rfc3339();
     let lines = [
-        ("Disposition", Some(outcome.disposition.word())),
+        ("Disposition", Some(outcome.disposition.as_str())),
         ("Recorded", Some(recorded.as_str())),
         ("Target Branch", outcome.target_branch.as_deref()),
         ("Remote", outcome.remote.as_deref()),

@@ -1,6 +1,7 @@
 //! Reviews by an agent: when they are due, what is asked and how the answer is read.
 
 use super::record::{Run, StepRecord};
+use super::words::words;
 use crate::text;
 use crate::workflow::Risk;
 
@@ -17,22 +18,19 @@ pub enum Verdict {
     Missing,
 }
 
+words!(Verdict {
+    Ready => "READY",
+    ReadyWithWarnings => "READY WITH WARNINGS",
+    Block => "NOT READY",
+    Missing => "NO VERDICT",
+});
+
 impl Verdict {
     /// Whether the run may go on.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Ready | Verdict::ReadyWithWarnings => true,
             Verdict::Block | Verdict::Missing => false,
-        }
-    }
-
-    /// The words in the record and the report.
-    pub fn words(self) -> &'static str {
-        match self {
-            Verdict::Ready => "READY",
-            Verdict::ReadyWithWarnings => "READY WITH WARNINGS",
-            Verdict::Block => "NOT READY",
-            Verdict::Missing => "NO VERDICT",
         }
     }
 }

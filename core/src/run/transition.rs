@@ -32,7 +32,7 @@ pub enum Refusal {
     },
     /// The step does not accept that event in its present state.
     WrongStepStatus {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// Its state.
         status: &'static str,
@@ -48,19 +48,19 @@ pub enum Refusal {
     },
     /// The step had as many attempts as it may have.
     AttemptsExhausted {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
         /// The limit.
         limit: u32,
     },
     /// Results are missing: a step is never done by fewer checks than it has.
     IncompleteVerification {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// The rules ask for a person at this gate.
     HumanGateRequired {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// A bound on the whole run is reached.
@@ -89,7 +89,7 @@ pub enum Missing {
     },
     /// A gate is not decided.
     Gate {
-        /// The step.
+        /// Number of the step, from 1.
         step: u32,
     },
     /// A review holds the run up, or the final one has not taken place.
@@ -177,7 +177,7 @@ impl Event {
 
 impl StepStatus {
     /// The word in the record.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             StepStatus::Pending => "pending",
             StepStatus::InProgress(_) => "in_progress",
@@ -255,14 +255,14 @@ impl Run {
             | RunStatus::ReadyToFinish
             | RunStatus::Completed
             | RunStatus::Abandoned => {
-                Err(Refusal::WrongRunStatus { status: self.status.word(), event })
+                Err(Refusal::WrongRunStatus { status: self.status.as_str(), event })
             }
         }
     }
 
     fn demand_unfinished(&self, event: &'static str) -> Result<(), Refusal> {
         if self.status.is_finished() {
-            return Err(Refusal::WrongRunStatus { status: self.status.word(), event });
+            return Err(Refusal::WrongRunStatus { status: self.status.as_str(), event });
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Run {
             | StepStatus::Failed { .. }
             | StepStatus::Blocked(_) => Err(Refusal::WrongStepStatus {
                 step,
-                status: record.status.word(),
+                status: record.status.as_str(),
                 expected: "'in_progress'",
             }),
         }

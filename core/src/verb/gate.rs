@@ -85,7 +85,7 @@ async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
     });
     change(io, store, event).await?;
     let subject = if reviewing { "human-review" } else { "gate" };
-    io.result(format!("{subject} {step}: {} ({})\n", decision.word(), mode.word())).await;
+    io.result(format!("{subject} {step}: {} ({})\n", decision.as_str(), mode.as_str())).await;
     Ok(())
 }
 
@@ -109,7 +109,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
         Ok(()) => event,
         Err(refusal @ Refusal::HumanGateRequired { .. }) => {
             let question = question(store.run(), step);
-            let word = decision.word();
+            let word = decision.as_str();
             io.note(format!("An agent proposes that step {step} is {word}.")).await;
             match ask::person(io, &store, &question).await {
                 Consulted::Decided(event) => event,

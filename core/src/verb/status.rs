@@ -79,7 +79,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     }
     let run = store.run();
     let mut out =
-        format!("{}: {}\n  {}\n\n", run.id, run.status.word(), text::one_line(&run.terms.intent));
+        format!("{}: {}\n  {}\n\n", run.id, run.status.as_str(), text::one_line(&run.terms.intent));
     out += &step_list(run);
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("\nWorks in: {root}\nReport: {report}\n");
@@ -104,7 +104,7 @@ fn entry(found: &Found) -> String {
         run.id,
         run.current_step(),
         run.steps.len(),
-        run.status.word(),
+        run.status.as_str(),
         run.last_update.to_rfc3339(),
         found.root
     )
@@ -193,7 +193,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Exit {
         let (action, step, command) = instruction(run);
         if args.json {
             let value = serde_json::json!({
-                "run_id": run.id, "status": run.status.word(), "action": action, "step": step,
+                "run_id": run.id, "status": run.status.as_str(), "action": action, "step": step,
                 "command": command,
             });
             return serde_json::to_string_pretty(&value).expect("only string keys") + "\n";

@@ -119,7 +119,7 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
         return Err(Exit::Failed);
     };
     if store.run().status != RunStatus::Running {
-        let status = store.run().status.word();
+        let status = store.run().status.as_str();
         io.note(format!(
             "ERROR: Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
         ))
@@ -141,7 +141,7 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
         | StepStatus::InProgress(_)
         | StepStatus::Done
         | StepStatus::Blocked(_)) => {
-            let status = status.word();
+            let status = status.as_str();
             io.note(format!("ERROR: Step {number} is '{status}', expected 'failed' for retry"))
                 .await;
             Err(Exit::Failed)

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::diagnostic::{Severity, apply_fixes};
 use crate::effect::BranchName;
+use crate::money::Money;
 
 /// Frontmatter that nobody finds fault with.
 const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n";
@@ -95,7 +96,7 @@ fn a_whole_file_becomes_a_plan() {
     let budgets = Budgets {
         total_attempts: Some(9),
         agents: Some(2),
-        cost_usd_micros: Some(1_250_000),
+        cost: Some(Money::from_micros(1_250_000)),
         elapsed_minutes: Some(30),
     };
     assert_eq!(plan.budgets, budgets);

@@ -174,7 +174,13 @@ fn without_an_agent_nothing_is_started() {
     let expected = "note: no agent is named; give `--agent NAME` or `--agent-command LINE`\n";
     assert_eq!(ended.stderr, expected);
     for (bad, why) in [
-        ("nobody", format!("found agent `nobody`, expected one of {}", onloop_core::agent::AGENTS.join(", "))),
+        (
+            "nobody",
+            format!(
+                "found agent `nobody`, expected one of {}",
+                onloop_core::agent::AGENTS.join(", ")
+            ),
+        ),
         ("you", "agent `you` cannot be started as `rw-planner` or `rw-loop`".to_owned()),
     ] {
         let run = AutoRunArgs { agent: Some(bad.to_owned()), ..AutoRunArgs::default() };

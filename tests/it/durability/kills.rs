@@ -84,7 +84,7 @@ impl Round {
         }
         let run = onloop_core::documents::run::read(&std::fs::read(&disk.state).unwrap()).unwrap();
         let journal = std::fs::read(&disk.journal).unwrap();
-        let (events, _) = onloop_core::documents::event::read_lines(&journal);
+        let (events, _) = onloop_core::documents::event::read_lines(&journal).unwrap();
         let run = events.into_iter().fold(run, |mut run, (revision, at, event)| {
             if revision > run.revision {
                 run.apply(at, &event).expect("a journal continues its record");

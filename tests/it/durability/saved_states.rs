@@ -60,8 +60,8 @@ fn every_saved_state_opens_and_says_what_is_next() {
         assert_eq!(said.stdout.lines().next(), Some(*next), "{file}: {said:?}");
         let run = onloop_core::documents::run::read(&std::fs::read(folder().join(file)).unwrap());
         let run = run.unwrap_or_else(|error| panic!("{file}: {error}"));
-        let steps: Vec<&str> = run.steps.iter().map(|step| step.status.word()).collect();
-        assert_eq!(format!("{}: {}", run.status.word(), steps.join(", ")), *standing, "{file}");
+        let steps: Vec<&str> = run.steps.iter().map(|step| step.status.as_str()).collect();
+        assert_eq!(format!("{}: {}", run.status.as_str(), steps.join(", ")), *standing, "{file}");
         project.onloop(&["report", &id]).expect_exit(0);
         project.onloop(&["summary", &id]).expect_exit(0);
     }
@@ -138,6 +138,54 @@ fn a_rewrite_keeps_what_it_does_not_know_at_any_place() {
         let run = onloop_core::documents::run::read(before.to_string().as_bytes()).unwrap();
         let after = String::from_utf8(onloop_core::documents::run::write(&run)).unwrap();
         assert_eq!(after.matches("\"from_afar\"").count(), marks, "{file}: {after}");
+    }
+}
+
+/// `value` without one of its members, once for each member at any place, with its name.
+fn without_one_member(value: &Value) -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    match value {
+        Value::Object(members) => {
+            for (name, inside) in members {
+                let mut less = members.clone();
+                less.remove(name);
+                all.push((name.clone(), Value::Object(less)));
+                for (below, inside) in without_one_member(inside) {
+                    let mut less = members.clone();
+                    less[name] = inside;
+                    all.push((format!("{name}.{below}"), Value::Object(less)));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, inside) in items.iter().enumerate() {
+                for (below, inside) in without_one_member(inside) {
+                    let mut less = items.clone();
+                    less[index] = inside;
+                    all.push((format!("{index}.{below}"), Value::Array(less)));
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    all
+}
+
+#[test]
+fn a_record_that_lacks_a_member_is_refused_or_says_the_same_is_next() {
+    let read = |record: &Value| onloop_core::documents::run::read(record.to_string().as_bytes());
+    for (file, ..) in TABLE {
+        let record = saved(file);
+        let next = read(&record).unwrap().next();
+        let mut refused = 0;
+        for (path, less) in without_one_member(&record) {
+            match read(&less) {
+                Ok(run) => assert_eq!(run.next(), next, "{file} without `{path}`"),
+                Err(_) => refused += 1,
+            }
+        }
+        // 14 of the run and 14 of each step that every generation has.
+        assert!(refused >= 28, "{file}: {refused}");
     }
 }
 

@@ -99,7 +99,9 @@ pub(super) fn records(disk: &Disk) -> Vec<Run> {
             let journal = path.replace(".json", ".journal");
             let large = bytes.len() > onloop_core::limits::RECORD_REWRITE_BYTES;
             let lines = disk.get(&journal).filter(|_| large).unwrap_or_default();
-            for (revision, at, event) in documents::event::read_lines(lines).0 {
+            for (revision, at, event) in
+                documents::event::read_lines(lines).expect("whole lines are events").0
+            {
                 if revision > run.revision {
                     assert_eq!(revision, run.revision + 1, "{journal} has a gap");
                     run.apply(at, &event).unwrap_or_else(|refusal| panic!("{journal}: {refusal}"));

@@ -1,32 +1,74 @@
 //! Reading records of every generation.
+//!
+//! What this program writes is read strictly: a word that it does not know, or a member that
+//! does not fit the others, is an error. Older generations were laxer, and what they accepted is
+//! read so that a person decides.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::*;
 use crate::documents::finish::{read_finish, read_intent};
+use crate::text::UnknownWord;
 
-/// Puts a verdict together again; `None`: the check has no result.
+/// Puts a verdict together again.
+///
+/// # Errors
+///
+/// The word is not known.
 pub(in crate::documents) fn verdict_from_parts(
-    passed: Option<bool>,
-    verdict: Option<&str>,
+    verdict: &str,
     reason: Option<String>,
-) -> Option<CheckVerdict> {
+) -> Result<CheckVerdict, UnknownWord> {
     let reason = reason.unwrap_or_default();
-    Some(match (verdict, passed) {
-        (Some("passed"), _) | (None, Some(true)) => CheckVerdict::Passed,
-        (Some("needs_human"), _) => CheckVerdict::NeedsHuman { prompt: reason },
-        (Some("cannot_evaluate"), _) => CheckVerdict::CannotEvaluate { reason },
-        (Some(_), _) | (None, Some(false)) => CheckVerdict::Failed { reason },
-        (None, None) => return None,
+    Ok(match verdict {
+        "passed" => CheckVerdict::Passed,
+        "failed" => CheckVerdict::Failed { reason },
+        "needs_human" => CheckVerdict::NeedsHuman { prompt: reason },
+        "cannot_evaluate" => CheckVerdict::CannotEvaluate { reason },
+        other => {
+            let expected = vec!["passed", "failed", "needs_human", "cannot_evaluate"];
+            return Err(UnknownWord::new(other, expected));
+        }
     })
 }
 
-pub(super) fn from_document(document: RunDocument) -> Result<Record, ReadError> {
-    let started_at = read_time(document.started_at.as_deref()).unwrap_or(Timestamp::EPOCH);
-    let steps = document.steps.into_iter().enumerate().map(read_step).collect::<Result<_, _>>()?;
+/// What is wrong with the member at `path`: `what` goes on after its name.
+fn bad(path: &str, what: impl std::fmt::Display) -> ReadError {
+    damaged(format!("`{path}` {what}"))
+}
+
+fn missing(path: &str) -> ReadError {
+    bad(path, "is missing")
+}
+
+fn word<T: std::str::FromStr<Err = UnknownWord>>(path: &str, word: &str) -> Result<T, ReadError> {
+    word.parse().map_err(|error| bad(path, error))
+}
+
+fn unknown<T>(path: &str, found: &str, expected: &[&'static str]) -> Result<T, ReadError> {
+    Err(bad(path, UnknownWord::new(found, expected.to_vec())))
+}
+
+pub(super) fn from_document(
+    document: RunDocument,
+    generation: Generation,
+) -> Result<Record, ReadError> {
+    let written = match document.written {
+        None => None,
+        Some(written) => match (written.auto_approve, written.limits) {
+            (None, None) => None,
+            (None, Some(_)) => return Err(missing("written.auto_approve")),
+            (Some(auto_approve), limits) => {
+                let limits = limits.as_ref().map(|limits| read_budgets("written.limits", limits));
+                Some(Written { auto_approve, budgets: limits.transpose()?.unwrap_or_default() })
+            }
+        },
+    };
+    let steps = document.steps.into_iter().enumerate();
+    let events = document.events.into_iter().enumerate();
     Ok(Record {
-        status: read_run_status(&document.status)?,
+        status: word("status", &document.status)?,
         place: Place {
             workflow_path: document.workflow_path,
             source_workflow_path: present(document.source_workflow_path),
@@ -47,28 +89,25 @@ pub(super) fn from_document(document: RunDocument) -> Result<Record, ReadError> 
         terms: Terms {
             intent: document.intent,
             success_criteria: document.success_criteria,
-            risk: read_risk(document.risk_level.as_deref())?,
+            risk: read_risk(&document.risk_level)?,
             auto_approve: document.auto_approve,
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
-            budgets: read_budgets(&document.budgets.limits),
+            budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
             plan_digest: document.plan_digest,
-            written: document.written.auto_approve.map(|auto_approve| Written {
-                auto_approve,
-                budgets: read_budgets(&document.written.limits.unwrap_or_default()),
-            }),
+            written,
             reverify: !document.options.no_reverify,
             review_agent: document.options.review_agent,
         },
-        steps,
-        events: document.events.into_iter().map(read_event).collect(),
+        steps: steps.map(|step| read_step(step, generation)).collect::<Result<_, _>>()?,
+        events: events.map(read_event).collect::<Result<_, _>>()?,
         revision: document.revision,
-        started_at,
-        last_update: read_time(document.last_update.as_deref()).unwrap_or(started_at),
-        completed_at: read_time(document.completed_at.as_deref()),
+        started_at: read_time("started_at", &document.started_at)?,
+        last_update: read_time("last_update", &document.last_update)?,
+        completed_at: read_optional_time("completed_at", document.completed_at)?,
         active_ms: document.budgets.observed.active_ms,
-        usage: read_usage(&document.budgets.observed),
-        reviews: read_reviews(document.reviews),
+        usage: read_usage(&document.budgets.observed)?,
+        reviews: read_reviews(document.reviews)?,
         reverified: document.reverified,
         finish: read_finish(document.finish).map_err(damaged)?,
         finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
@@ -82,140 +121,160 @@ fn present(value: Option<String>) -> Option<String> {
     value.filter(|text| !text.is_empty() && text != "null")
 }
 
-fn read_time(text: Option<&str>) -> Option<Timestamp> {
-    text.and_then(Timestamp::parse)
+fn read_time(path: &str, text: &str) -> Result<Timestamp, ReadError> {
+    Timestamp::parse(text)
+        .ok_or_else(|| bad(path, format!("is {:?}, expected a time", text::ellipsis(text, 80))))
 }
 
-fn read_run_status(word: &str) -> Result<RunStatus, ReadError> {
-    Ok(match word {
-        "running" => RunStatus::Running,
-        "paused" => RunStatus::Paused,
-        "blocked" => RunStatus::Blocked,
-        "ready_to_finish" => RunStatus::ReadyToFinish,
-        "completed" => RunStatus::Completed,
-        "abandoned" => RunStatus::Abandoned,
-        other => {
-            return Err(damaged(format!("`status` is {:?}", text::ellipsis(other, 80))));
-        }
+fn read_optional_time(path: &str, text: Option<String>) -> Result<Option<Timestamp>, ReadError> {
+    present(text).map(|text| read_time(path, &text)).transpose()
+}
+
+fn read_risk(word: &str) -> Result<Risk, ReadError> {
+    word.parse().or_else(|_| unknown("risk_level", word, &["low", "medium", "high"]))
+}
+
+fn read_usage(observed: &ObservedDocument) -> Result<Usage, ReadError> {
+    if let Some(name) =
+        observed.unknown_usage.iter().find(|name| !["cost_usd", "tokens"].contains(&name.as_str()))
+    {
+        return unknown("budgets.observed.unknown_usage", name, &["cost_usd", "tokens"]);
+    }
+    let unknown = |name: &str| observed.unknown_usage.iter().any(|entry| entry == name);
+    let cost = read_money("budgets.observed.cost_usd", observed.cost_usd)?;
+    Ok(Usage {
+        agents: observed.agents,
+        cost: match unknown("cost_usd") {
+            true => Amount::Unknown,
+            false => Amount::Known(cost.unwrap_or_default()),
+        },
+        tokens: match unknown("tokens") {
+            true => Amount::Unknown,
+            false => Amount::Known(observed.tokens.unwrap_or_default()),
+        },
     })
 }
 
-fn read_risk(word: Option<&str>) -> Result<Risk, ReadError> {
-    let word = word.unwrap_or("low");
-    word.parse().map_err(|_| damaged(format!("`risk_level` is {:?}", text::ellipsis(word, 80))))
+fn read_money(path: &str, usd: Option<f64>) -> Result<Option<Money>, ReadError> {
+    let Some(usd) = usd else { return Ok(None) };
+    let expected = || bad(path, format!("is {usd}, expected an amount from 0"));
+    Money::from_usd(usd).map(Some).ok_or_else(expected)
 }
 
-fn read_usage(observed: &ObservedDocument) -> Usage {
-    let unknown = |name: &str| observed.unknown_usage.iter().any(|entry| entry == name);
-    let amount = |name, value: Option<u64>| match value {
-        _ if unknown(name) => Amount::Unknown,
-        value => Amount::Known(value.unwrap_or(0)),
-    };
-    Usage {
-        agents: observed.agents,
-        cost_usd_micros: amount("cost_usd", micros(observed.cost_usd)),
-        tokens: amount("tokens", observed.tokens),
-    }
-}
-
-/// Millionths of a dollar; what is no amount of money is left out.
-fn micros(usd: Option<f64>) -> Option<u64> {
-    usd.filter(|usd| usd.is_finite() && *usd >= 0.0).map(|usd| (usd * 1e6).round() as u64)
-}
-
-fn read_budgets(limits: &LimitsDocument) -> Budgets {
-    Budgets {
+fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadError> {
+    Ok(Budgets {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
-        cost_usd_micros: micros(limits.cost_usd),
+        cost: read_money(&format!("{path}.cost_usd"), limits.cost_usd)?,
         elapsed_minutes: limits.elapsed_minutes,
-    }
+    })
 }
 
-fn read_reviews(document: ReviewsDocument) -> Reviews {
-    Reviews {
+fn read_reviews(document: ReviewsDocument) -> Result<Reviews, ReadError> {
+    let standing = match document.standing {
+        None => None,
+        Some(standing) => Some(StandingVerdict {
+            step: standing.step,
+            verdict: word("reviews.standing.verdict", &standing.verdict)?,
+            findings: standing.findings,
+        }),
+    };
+    Ok(Reviews {
         base: present(document.base),
         reviewed_step: document.reviewed_step,
         finally_reviewed: document.finally_reviewed,
-        standing: document.standing.map(|standing| StandingVerdict {
-            step: standing.step,
-            verdict: read_verdict(&standing.verdict),
-            findings: standing.findings,
-        }),
-    }
+        standing,
+    })
 }
 
-/// A verdict that cannot be read holds the run up.
-pub(in crate::documents) fn read_verdict(words: &str) -> Verdict {
-    match words {
-        "READY" => Verdict::Ready,
-        "READY WITH WARNINGS" => Verdict::ReadyWithWarnings,
-        "NOT READY" => Verdict::Block,
-        _ => Verdict::Missing,
-    }
-}
-
-fn read_event(document: EventDocument) -> LogEntry {
-    LogEntry {
-        at: Timestamp::parse(&document.at).unwrap_or(Timestamp::EPOCH),
+fn read_event((index, document): (usize, EventDocument)) -> Result<LogEntry, ReadError> {
+    Ok(LogEntry {
+        at: read_time(&format!("events[{index}].at"), &document.at)?,
         event: document.event,
         step: document.step,
         text: document.text,
         detail: document.detail.unwrap_or_default(),
-    }
+    })
 }
 
-fn read_step((index, document): (usize, StepDocument)) -> Result<StepRecord, ReadError> {
-    let number = index as u32 + 1;
-    let status = read_step_status(number, &document)?;
-    let (checks, results) = read_verify(number, document.verify)?;
-    let gate = match (document.gate_result.as_deref(), document.gate_mode.as_deref()) {
-        (None, _) => None,
-        (Some(result), mode) => Some(GateRecord {
-            decision: match result {
-                "approved" => Decision::Approved,
-                _ => Decision::Rejected,
-            },
-            mode: if mode == Some("auto") { Mode::Auto } else { Mode::Human },
-        }),
+fn read_step(
+    (index, document): (usize, StepDocument),
+    generation: Generation,
+) -> Result<StepRecord, ReadError> {
+    let at = |name: &str| format!("steps[{index}].{name}");
+    let status = read_step_status(&at, &document)?;
+    let (checks, results) = read_verify(&at("verify"), document.verify, generation)?;
+    let repeat = read_loop(&at("loop"), document.r#loop.as_deref(), document.max_iterations)?;
+    let gate = match (document.gate.as_deref(), generation) {
+        (None, _) | (Some("null" | ""), Generation::Older) => None,
+        (Some("auto"), _) => Some(Gate::Auto),
+        // Whatever else an old file says asks a person.
+        (Some("human"), _) | (Some(_), Generation::Older) => Some(Gate::Human),
+        (Some(other), _) => return unknown(&at("gate"), other, &["human", "auto"]),
     };
+    let gate_record = read_gate(
+        &at,
+        present(document.gate_result).as_deref(),
+        present(document.gate_mode).as_deref(),
+        generation,
+    )?;
+    let script = document.script.map(|script| read_script(&at("script.shell"), script));
     Ok(StepRecord {
         step: Step {
-            number,
+            number: u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
             name: document.name,
             action: document.action,
-            script: document.script.map(read_script).transpose()?,
-            repeat: read_loop(document.r#loop.as_deref(), document.max_iterations),
+            script: script.transpose()?,
+            repeat,
             checks,
-            gate: match document.gate.as_deref() {
-                None | Some("null" | "") => None,
-                Some("auto") => Some(Gate::Auto),
-                // Whatever else an old file says asks a person.
-                Some(_) => Some(Gate::Human),
-            },
+            gate,
             sensitive: document.security_sensitive,
         },
         status,
         attempts: document.attempts,
         forgiven: document.forgiven_attempts,
-        started_at: read_time(document.started_at.as_deref()),
-        completed_at: read_time(document.completed_at.as_deref()),
+        started_at: read_optional_time(&at("started_at"), document.started_at)?,
+        completed_at: read_optional_time(&at("completed_at"), document.completed_at)?,
         results,
         last_failure: document
             .last_failure
             .map(|failure| LastFailure { reason: failure.reason, output: failure.output }),
-        gate,
+        gate: gate_record,
         unknown: document.unknown,
     })
 }
 
-fn read_step_status(number: u32, document: &StepDocument) -> Result<StepStatus, ReadError> {
+fn read_gate(
+    at: &dyn Fn(&str) -> String,
+    result: Option<&str>,
+    mode: Option<&str>,
+    generation: Generation,
+) -> Result<Option<GateRecord>, ReadError> {
+    let (decision, mode) = match (result, mode, generation) {
+        (None, None, _) | (None, Some(_), Generation::Older) => return Ok(None),
+        (Some("approved"), mode, Generation::Older) => (Decision::Approved, mode),
+        (Some(_), mode, Generation::Older) => (Decision::Rejected, mode),
+        (Some(result), Some(mode), _) => {
+            let mode = word(&at("gate_mode"), mode)?;
+            return Ok(Some(GateRecord { decision: word(&at("gate_result"), result)?, mode }));
+        }
+        (None, Some(_), _) => return Err(bad(&at("gate_result"), "is null beside a `gate_mode`")),
+        (Some(_), None, _) => return Err(bad(&at("gate_mode"), "is null beside a `gate_result`")),
+    };
+    let mode = if mode == Some("auto") { Mode::Auto } else { Mode::Human };
+    Ok(Some(GateRecord { decision, mode }))
+}
+
+fn read_step_status(
+    at: &dyn Fn(&str) -> String,
+    document: &StepDocument,
+) -> Result<StepStatus, ReadError> {
     Ok(match document.status.as_str() {
         "pending" => StepStatus::Pending,
         "in_progress" => StepStatus::InProgress(match document.phase.as_deref() {
-            Some("acted") => Phase::Acted,
-            Some("interrupted") => Phase::Interrupted,
-            Some(_) | None => Phase::Acting,
+            // Older generations knew no phases.
+            None => Phase::Acting,
+            Some(phase) => word(&at("phase"), phase)?,
         }),
         "done" => StepStatus::Done,
         "failed" => StepStatus::Failed {
@@ -225,111 +284,165 @@ fn read_step_status(number: u32, document: &StepDocument) -> Result<StepStatus, 
             document.block_reason.as_deref().unwrap_or_default(),
         )),
         other => {
-            let word = text::ellipsis(other, 80);
-            return Err(damaged(format!("`status` of step {number} is {word:?}")));
+            let expected = ["pending", "in_progress", "done", "failed", "blocked"];
+            return unknown(&at("status"), other, &expected);
         }
     })
 }
 
-fn read_script(document: ScriptDocument) -> Result<Script, ReadError> {
-    let shell = document.shell.parse();
-    let shell = shell.map_err(|_| damaged(format!("script shell {:?}", document.shell)))?;
-    Ok(Script { shell, text: document.text })
+fn read_script(path: &str, document: ScriptDocument) -> Result<Script, ReadError> {
+    Ok(Script { shell: read_shell(path, &document.shell)?, text: document.text })
 }
 
-fn read_loop(word: Option<&str>, max_iterations: u32) -> Loop {
+fn read_loop(path: &str, word: Option<&str>, max_iterations: u32) -> Result<Loop, ReadError> {
     let limit = NonZeroU32::new(max_iterations)
         .or(NonZeroU32::new(limits::DEFAULT_ITERATIONS))
         .unwrap_or(NonZeroU32::MIN);
-    match word.and_then(|word| word.strip_prefix("until")) {
-        Some(condition) => Loop::Until { condition: condition.trim().to_owned(), limit },
-        None => Loop::Never,
+    match word {
+        None | Some("false" | "null" | "") => Ok(Loop::Never),
+        Some(word) => match word.strip_prefix("until") {
+            Some(condition) => Ok(Loop::Until { condition: condition.trim().to_owned(), limit }),
+            None => unknown(path, word, &["false", "until …"]),
+        },
     }
 }
 
 fn read_verify(
-    step: u32,
+    path: &str,
     document: Option<CheckDocument>,
+    generation: Generation,
 ) -> Result<(Vec<Check>, Vec<CheckResult>), ReadError> {
-    let items = match document {
-        None => Vec::new(),
-        Some(document) if document.r#type.as_deref() == Some("multi") => {
-            document.checks.unwrap_or_default()
-        }
-        // Older generations wrote an empty shell command for a step without verify.
-        Some(document)
-            if document.r#type.as_deref().unwrap_or("shell") == "shell"
-                && document.command.as_deref().unwrap_or_default().trim().is_empty() =>
-        {
-            Vec::new()
-        }
-        Some(document) => vec![document],
+    let Some(document) = document else { return Ok((Vec::new(), Vec::new())) };
+    let items = if document.r#type.as_deref() == Some("multi") {
+        let path = format!("{path}.checks");
+        let items = document.checks.ok_or_else(|| missing(&path))?;
+        let places = (0..items.len()).map(|index| format!("{path}[{index}]"));
+        places.zip(items).collect()
+    } else if is_empty_check(&document, generation) {
+        Vec::new()
+    } else {
+        vec![(path.to_owned(), document)]
     };
     let mut checks = Vec::with_capacity(items.len());
     let mut results = Vec::new();
-    for (index, item) in items.into_iter().enumerate() {
-        let verdict = verdict_from_parts(item.passed, item.verdict.as_deref(), item.reason.clone());
-        if let Some(verdict) = verdict {
-            results.push(CheckResult {
-                check: index as u32,
-                verdict,
-                stdout: item.stdout.clone().unwrap_or_default(),
-                stderr: item.stderr.clone().unwrap_or_default(),
-            });
-        }
-        checks.push(read_check(step, item)?);
+    for (index, (path, item)) in items.into_iter().enumerate() {
+        let result = read_result(&path, index as u32, &item, generation);
+        checks.push(read_check(&path, item, generation)?);
+        results.extend(result?);
     }
     Ok((checks, results))
 }
 
-fn read_check(step: u32, document: CheckDocument) -> Result<Check, ReadError> {
-    let kind = document.r#type.as_deref().unwrap_or("shell");
-    Ok(match kind {
-        "shell" => {
-            let shell = match document.shell.as_deref() {
-                None => Shell::Bash,
-                Some(word) => word
-                    .parse()
-                    .map_err(|_| damaged(format!("step {step}: verify shell {word:?}")))?,
-            };
-            Check::Shell(ShellCheck {
-                command: document.command.unwrap_or_default(),
-                expect: match document.expect.as_deref() {
-                    Some("fail") => Expectation::Fail,
-                    Some(_) | None => Expectation::Pass,
-                },
-                timeout_ms: document.timeout_ms,
-                cwd: document.cwd,
-                env: document.env.unwrap_or_default(),
-                shell,
-            })
+/// Older generations wrote an empty shell command for a step without verify.
+fn is_empty_check(document: &CheckDocument, generation: Generation) -> bool {
+    generation == Generation::Older
+        && document.r#type.as_deref() == Some("shell")
+        && document.command.as_deref().is_some_and(|command| command.trim().is_empty())
+}
+
+fn read_result(
+    path: &str,
+    check: u32,
+    item: &CheckDocument,
+    generation: Generation,
+) -> Result<Option<CheckResult>, ReadError> {
+    let verdict = match (item.verdict.as_deref(), item.passed, generation) {
+        (Some(verdict), passed, _) => {
+            let verdict = verdict_from_parts(verdict, item.reason.clone())
+                .map_err(|error| bad(&format!("{path}.verdict"), error))?;
+            let (expected, ..) = verdict_parts(&verdict);
+            match (passed, expected) {
+                (None, Some(_)) => return Err(missing(&format!("{path}.passed"))),
+                (passed, expected) if passed != expected => {
+                    return Err(bad(&format!("{path}.passed"), "does not fit the verdict"));
+                }
+                _ => {}
+            }
+            verdict
         }
+        (None, Some(true), Generation::Older) => CheckVerdict::Passed,
+        (None, Some(false), Generation::Older) => {
+            CheckVerdict::Failed { reason: item.reason.clone().unwrap_or_default() }
+        }
+        (None, None, Generation::Older) => return Ok(None),
+        (None, passed, _) => {
+            let is_result = passed.is_some() || item.stdout.is_some() || item.stderr.is_some();
+            return if is_result { Err(missing(&format!("{path}.verdict"))) } else { Ok(None) };
+        }
+    };
+    let output = |name: &str, text: &Option<String>| match (text, generation) {
+        (Some(text), _) => Ok(text.clone()),
+        (None, Generation::Older) => Ok(String::new()),
+        (None, _) => Err(missing(&format!("{path}.{name}"))),
+    };
+    if item.reason.is_none() && generation != Generation::Older && verdict != CheckVerdict::Passed {
+        return Err(missing(&format!("{path}.reason")));
+    }
+    let (stdout, stderr) = (output("stdout", &item.stdout)?, output("stderr", &item.stderr)?);
+    Ok(Some(CheckResult { check, verdict, stdout, stderr }))
+}
+
+fn read_check(
+    path: &str,
+    document: CheckDocument,
+    generation: Generation,
+) -> Result<Check, ReadError> {
+    let at = |name: &str| format!("{path}.{name}");
+    let needed = |value: Option<String>, name: &str| value.ok_or_else(|| missing(&at(name)));
+    let kind = needed(document.r#type, "type")?;
+    Ok(match kind.as_str() {
+        "shell" => Check::Shell(ShellCheck {
+            command: needed(document.command, "command")?,
+            expect: match document.expect.as_deref() {
+                None | Some("pass") => Expectation::Pass,
+                Some("fail") => Expectation::Fail,
+                Some(other) => return unknown(&at("expect"), other, &["pass", "fail"]),
+            },
+            timeout_ms: document.timeout_ms,
+            cwd: document.cwd,
+            env: document.env.unwrap_or_default(),
+            shell: match document.shell.as_deref() {
+                None => Shell::Bash,
+                Some(word) => read_shell(&at("shell"), word)?,
+            },
+        }),
         "browser" => Check::Browser {
-            url: document.url.unwrap_or_default(),
-            check: document.check.unwrap_or_default(),
+            url: needed(document.url, "url")?,
+            check: needed(document.check, "check")?,
         },
-        "human-review" => Check::HumanReview { prompt: document.prompt.unwrap_or_default() },
+        "human-review" => Check::HumanReview { prompt: needed(document.prompt, "prompt")? },
         "artifact" => Check::Artifact {
-            path: document.path.unwrap_or_default(),
-            assertion: read_assertion(step, document.assert)?,
+            path: needed(document.path, "path")?,
+            assertion: read_assertion(&at("assert"), document.assert)?,
         },
         // An older runtime accepted any word. Nobody but a person can say what it meant.
-        other => Check::HumanReview {
+        other if generation == Generation::Older => Check::HumanReview {
             prompt: format!("unsupported verify type: {}", text::one_line(other)),
         },
+        other => {
+            let expected = ["shell", "browser", "human-review", "artifact", "multi"];
+            return unknown(&at("type"), other, &expected);
+        }
     })
 }
 
-fn read_assertion(step: u32, document: Option<AssertDocument>) -> Result<Assertion, ReadError> {
-    let document = document.unwrap_or_default();
-    let value = document.value.unwrap_or_default();
+fn read_assertion(path: &str, document: Option<AssertDocument>) -> Result<Assertion, ReadError> {
+    let document = document.ok_or_else(|| missing(path))?;
+    let value = document.value.ok_or_else(|| missing(&format!("{path}.value")));
     Ok(match document.kind.as_str() {
         "exists" => Assertion::Exists,
-        "contains" => Assertion::Contains(value),
-        "matches-glob" => Assertion::MatchesGlob(value),
+        "contains" => Assertion::Contains(value?),
+        "matches-glob" => Assertion::MatchesGlob(value?),
         other => {
-            let word = text::ellipsis(other, 80);
-            return Err(damaged(format!("step {step}: assert kind {word:?}")));
+            return unknown(
+                &format!("{path}.kind"),
+                other,
+                &["exists", "contains", "matches-glob"],
+            );
         }
     })
+}
+
+fn read_shell(path: &str, word: &str) -> Result<Shell, ReadError> {
+    word.parse().or_else(|_| unknown(path, word, &["bash", "sh", "pwsh", "cmd"]))
 }

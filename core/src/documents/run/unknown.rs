@@ -1,24 +1,41 @@
-//! Members of nested documents that this version does not know. The run keeps them by their
-//! place, because its own types have no room for what nobody understands.
+//! Visits every document inside a record: for the members that a record should have and does not,
+//! and for those that this version does not know. The run keeps the latter by their place, because
+//! its own types have no room for what nobody understands.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::{CheckDocument, RunDocument};
+use crate::documents::document::{Generation, Lacks};
 
 type Members = Map<String, Value>;
 
-/// Called for every nested document: what says its place, and its unknown members. Most
-/// documents have none, so the place is only put into words on demand.
-type See<'s> = dyn FnMut(&dyn Fn() -> String, &mut Members) + 's;
+/// Called for every document: what says its place, the members that it lacks, and its unknown
+/// members, unless a type of the run itself has room for them. Most documents have none, so the
+/// place is only put into words on demand.
+type See<'s> = dyn FnMut(&dyn Fn() -> String, Lacks, Option<&mut Members>) + 's;
 
-/// The unknown members of `document`, by place. Those of the run, of its steps and of their
-/// finish are kept elsewhere.
+/// The path of a member that a record of `generation` should have and does not.
+pub(super) fn missing(document: &mut RunDocument, generation: Generation) -> Option<String> {
+    let mut found = None;
+    visit(document, &mut |place, lacks, _| {
+        if found.is_none()
+            && let Some(name) = lacks.of(generation)
+        {
+            let place = place();
+            let dot = if place.is_empty() { "" } else { "." };
+            found = Some(format!("{place}{dot}{name}"));
+        }
+    });
+    found
+}
+
+/// The unknown members of `document`, by place.
 pub(super) fn gather(document: &mut RunDocument) -> BTreeMap<String, Members> {
     let mut found = BTreeMap::new();
-    visit(document, &mut |place, members| {
-        if !members.is_empty() {
+    visit(document, &mut |place, _, members| {
+        if let Some(members) = members.filter(|members| !members.is_empty()) {
             found.insert(place(), std::mem::take(members));
         }
     });
@@ -30,56 +47,76 @@ pub(super) fn restore(document: &mut RunDocument, found: &BTreeMap<String, Membe
     if found.is_empty() {
         return;
     }
-    visit(document, &mut |place, members| {
-        if let Some(kept) = found.get(&place()) {
+    visit(document, &mut |place, _, members| {
+        if let Some(members) = members
+            && let Some(kept) = found.get(&place())
+        {
             members.clone_from(kept);
         }
     });
 }
 
 fn visit(document: &mut RunDocument, see: &mut See<'_>) {
+    let RunDocument { budgets, options, reviews, .. } = document;
     let fixed = [
-        ("budgets", &mut document.budgets.unknown),
-        ("budgets.limits", &mut document.budgets.limits.unknown),
-        ("budgets.observed", &mut document.budgets.observed.unknown),
-        ("options", &mut document.options.unknown),
-        ("reviews", &mut document.reviews.unknown),
+        ("", document.lacks, None),
+        ("budgets", budgets.lacks, Some(&mut budgets.unknown)),
+        ("budgets.limits", budgets.limits.lacks, Some(&mut budgets.limits.unknown)),
+        ("budgets.observed", budgets.observed.lacks, Some(&mut budgets.observed.unknown)),
+        ("options", options.lacks, Some(&mut options.unknown)),
+        ("reviews", reviews.lacks, Some(&mut reviews.unknown)),
     ];
-    for (place, members) in fixed {
-        see(&|| place.to_owned(), members);
+    for (place, lacks, members) in fixed {
+        see(&|| place.to_owned(), lacks, members);
     }
-    if !document.written.unknown.is_empty() || document.written.auto_approve.is_some() {
-        see(&|| "written".to_owned(), &mut document.written.unknown);
+    if let Some(written) = &mut document.written {
+        see(&|| "written".to_owned(), written.lacks, Some(&mut written.unknown));
+        if let Some(limits) = &mut written.limits {
+            see(&|| "written.limits".to_owned(), limits.lacks, Some(&mut limits.unknown));
+        }
     }
-    if let Some(standing) = &mut document.reviews.standing {
-        see(&|| "reviews.standing".to_owned(), &mut standing.unknown);
+    if let Some(standing) = &mut reviews.standing {
+        see(&|| "reviews.standing".to_owned(), standing.lacks, Some(&mut standing.unknown));
+    }
+    if let Some(finish) = &document.finish {
+        // Where nothing is settled, nothing else has to be there.
+        let [always, ..] = finish.lacks.0;
+        let lacks = if finish.is_settled() { finish.lacks } else { Lacks([always, None, None]) };
+        see(&|| "finish".to_owned(), lacks, None);
+    }
+    if let Some(intent) = &mut document.finish_intent {
+        see(&|| "finish_intent".to_owned(), intent.lacks, Some(&mut intent.unknown));
     }
     for (index, step) in document.steps.iter_mut().enumerate() {
+        see(&|| format!("steps[{index}]"), step.lacks, None);
         if let Some(script) = &mut step.script {
-            see(&|| format!("steps.{index}.script"), &mut script.unknown);
+            let place = || format!("steps[{index}].script");
+            see(&place, script.lacks, Some(&mut script.unknown));
         }
         if let Some(failure) = &mut step.last_failure {
-            see(&|| format!("steps.{index}.last_failure"), &mut failure.unknown);
+            let place = || format!("steps[{index}].last_failure");
+            see(&place, failure.lacks, Some(&mut failure.unknown));
         }
         if let Some(check) = &mut step.verify {
-            visit_check(check, &|| format!("steps.{index}.verify"), see);
+            visit_check(check, &|| format!("steps[{index}].verify"), see);
         }
     }
     for (index, event) in document.events.iter_mut().enumerate() {
-        see(&|| format!("events.{index}"), &mut event.unknown);
+        see(&|| format!("events[{index}]"), event.lacks, Some(&mut event.unknown));
     }
 }
 
 fn visit_check(check: &mut CheckDocument, place: &dyn Fn() -> String, see: &mut See<'_>) {
-    see(place, &mut check.unknown);
+    see(place, check.lacks, Some(&mut check.unknown));
     if let Some(assert) = &mut check.assert {
-        see(&|| format!("{}.assert", place()), &mut assert.unknown);
+        see(&|| format!("{}.assert", place()), assert.lacks, Some(&mut assert.unknown));
     }
-    // A `multi` inside a `multi` is nothing that anybody writes.
+    // A `multi` inside a `multi` is refused.
     for (index, inner) in check.checks.iter_mut().flatten().enumerate() {
-        see(&|| format!("{}.checks.{index}", place()), &mut inner.unknown);
+        let place = || format!("{}.checks[{index}]", place());
+        see(&place, inner.lacks, Some(&mut inner.unknown));
         if let Some(assert) = &mut inner.assert {
-            see(&|| format!("{}.checks.{index}.assert", place()), &mut assert.unknown);
+            see(&|| format!("{}.assert", place()), assert.lacks, Some(&mut assert.unknown));
         }
     }
 }

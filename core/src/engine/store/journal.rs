@@ -28,7 +28,9 @@ impl Store {
     pub(super) async fn replay_journal(&mut self) -> Result<(), StoreError> {
         let found = self.io.read(&self.paths.journal(), limits::RECORD_BYTES).await.optional()?;
         let Some((bytes, _)) = found else { return Ok(()) };
-        let (events, understood) = documents::event::read_lines(&bytes);
+        let (events, understood) = documents::event::read_lines(&bytes).map_err(|bad| {
+            StoreError::Unreadable(format!("{}: damaged journal: {bad}", self.paths.journal()))
+        })?;
         if is_folded(&events, self.run.revision) {
             self.journal.folded_into = Some(self.run.revision);
             return Ok(());
@@ -60,7 +62,8 @@ impl Store {
         let Some(revision) = self.journal.folded_into else { return Ok(()) };
         let path = self.paths.journal();
         if let Some((bytes, _)) = self.io.read(&path, limits::RECORD_BYTES).await.optional()? {
-            if !is_folded(&documents::event::read_lines(&bytes).0, revision) {
+            let read = documents::event::read_lines(&bytes);
+            if !read.is_ok_and(|(events, _)| is_folded(&events, revision)) {
                 let message = format!("`{path}` was begun anew in the meantime");
                 return Err(Failure::new(FailureKind::Conflict, message));
             }

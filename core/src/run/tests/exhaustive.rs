@@ -211,7 +211,7 @@ fn assert_ended_for(run: &Run, disposition: Disposition) {
     let blocked_will_do = matches!(disposition, Disposition::Kept | Disposition::Discarded);
     let ended =
         run.status == RunStatus::Completed || (run.status == RunStatus::Blocked && blocked_will_do);
-    assert!(ended, "{disposition:?} of a run that is {}", run.status.word());
+    assert!(ended, "{disposition:?} of a run that is {}", run.status.as_str());
 }
 
 fn survives_storage(run: &Run) {

@@ -1,6 +1,7 @@
 //! What people and hosts change about a run from outside: its plan, its bounds, its owner.
 
 use super::Refusal;
+use crate::money::Money;
 use crate::run::event::*;
 use crate::run::record::*;
 use crate::time::Timestamp;
@@ -29,7 +30,7 @@ impl Run {
         self.0.terms.risk = adoption.risk;
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
-        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps."));
+        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));
         self.0.terms.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;
@@ -71,8 +72,8 @@ impl Run {
     pub(super) fn report_usage(&mut self, usage: Usage) -> Result<(), Refusal> {
         self.demand_unfinished("usage_reported")?;
         self.0.usage.agents = self.usage.agents.saturating_add(usage.agents);
-        self.0.usage.cost_usd_micros = self.usage.cost_usd_micros.plus(usage.cost_usd_micros);
-        self.0.usage.tokens = self.usage.tokens.plus(usage.tokens);
+        self.0.usage.cost = self.usage.cost.plus(usage.cost, Money::saturating_add);
+        self.0.usage.tokens = self.usage.tokens.plus(usage.tokens, u64::saturating_add);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ impl Run {
         if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {
             return Err(Refusal::WrongStepStatus {
                 step: unsettled.step.number,
-                status: unsettled.status.word(),
+                status: unsettled.status.as_str(),
                 expected: "'done'",
             });
         }
@@ -105,7 +105,7 @@ impl Run {
             self.0.status = RunStatus::Completed;
         }
         self.0.completed_at = Some(at);
-        let text = format!("Run finalized: {}", self.status.word());
+        let text = format!("Run finalized: {}", self.status.as_str());
         self.log(at, "run_finalized", None, text, "");
         Ok(())
     }

@@ -81,7 +81,7 @@ impl Run {
             self.0.status = RunStatus::Completed;
             self.0.completed_at = self.completed_at.or(Some(at));
         }
-        let text = format!("Finish recorded: {}", disposition.word());
+        let text = format!("Finish recorded: {}", disposition.as_str());
         self.log(at, "finish_recorded", None, text, "");
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Run {
             return Err(FinishRefusal::Settled { disposition }.into());
         }
         if !self.accepts(disposition) {
-            let status = self.status.word();
+            let status = self.status.as_str();
             return Err(FinishRefusal::TooEarly { disposition, status }.into());
         }
         let completed = matches!(self.status, RunStatus::Completed | RunStatus::ReadyToFinish);
@@ -203,11 +203,11 @@ impl fmt::Display for FinishRefusal {
                     Disposition::Merged | Disposition::Published => "a completed run",
                     Disposition::Kept | Disposition::Discarded => "a finalized run",
                 };
-                let word = disposition.word();
+                let word = disposition.as_str();
                 write!(f, "Finish disposition '{word}' requires {needed}. Current status: {status}")
             }
             FinishRefusal::Unproven { disposition, missing } => {
-                let word = disposition.word();
+                let word = disposition.as_str();
                 write!(f, "Finish disposition '{word}' requires sufficient completion evidence.")?;
                 missing.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
             }
@@ -217,16 +217,16 @@ impl fmt::Display for FinishRefusal {
             FinishRefusal::Settled { disposition } => write!(
                 f,
                 "Finish outcome already recorded: {}. Use --force to replace it.",
-                disposition.word()
+                disposition.as_str()
             ),
             FinishRefusal::UnderWay { disposition, command } => write!(
                 f,
                 "The run is about to be {}, and that is not known to be done. Bring it to an end \
              first:\n  {command}",
-                disposition.word()
+                disposition.as_str()
             ),
             FinishRefusal::NotIntended { disposition } => {
-                write!(f, "Finish outcome '{}' was not intended before", disposition.word())
+                write!(f, "Finish outcome '{}' was not intended before", disposition.as_str())
             }
         }
     }

@@ -30,7 +30,7 @@ impl Run {
             | StepStatus::Blocked(BlockReason::Other(_)) => {
                 return Err(Refusal::WrongStepStatus {
                     step,
-                    status: record.status.word(),
+                    status: record.status.as_str(),
                     expected: "'done', or waiting for human review",
                 });
             }
@@ -57,7 +57,7 @@ impl Run {
             }
         }
         let subject = if reviewing { "Human review for Step" } else { "Gate Step" };
-        let text = format!("{subject} {step}: {} ({})", decision.word(), mode.word());
+        let text = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
         self.log(at, "gate_decided", Some(step), text, "");
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Run {
         }
         let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
         let symbol = if verdict.passes() { "✓" } else { "✗" };
-        let text = format!("{symbol} Review ({scope}): {}", verdict.words());
+        let text = format!("{symbol} Review ({scope}): {}", verdict.as_str());
         self.log(at, "review_finished", step, text, findings);
         Ok(())
     }
@@ -124,13 +124,13 @@ impl Run {
         self.demand_unfinished("verdict_accepted")?;
         let Some(standing) = self.reviews.standing.clone() else {
             return Err(Refusal::WrongRunStatus {
-                status: self.status.word(),
+                status: self.status.as_str(),
                 event: "verdict_accepted",
             });
         };
         self.pass_review(standing.step);
         self.go_on();
-        let text = format!("Review verdict {} accepted by a person", standing.verdict.words());
+        let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
         self.log(at, "verdict_accepted", standing.step, text, "");
         Ok(())
     }

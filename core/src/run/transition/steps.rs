@@ -23,7 +23,7 @@ impl Run {
             StepStatus::InProgress(_) | StepStatus::Done | StepStatus::Blocked(_) => {
                 return Err(Refusal::WrongStepStatus {
                     step,
-                    status: record.status.word(),
+                    status: record.status.as_str(),
                     expected: "'pending' or 'failed'",
                 });
             }

@@ -232,7 +232,7 @@ fn needs_human(step: u32) -> Event {
 }
 
 fn status(run: &Run) -> String {
-    format!("{} / {}", run.status.word(), run.steps[0].status.word())
+    format!("{} / {}", run.status.as_str(), run.steps[0].status.as_str())
 }
 
 fn next_words(next: &Next) -> String {
