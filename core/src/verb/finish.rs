@@ -81,7 +81,7 @@ enum FinishError {
 impl std::fmt::Display for FinishError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            FinishError::Refused(reason) => write!(f, "ERROR: {}", reason.trim_end()),
+            FinishError::Refused(reason) => f.write_str(reason.trim_end()),
             FinishError::Interrupted => f.write_str(
                 "Interrupted; the same command looks at how far it had come and goes on.",
             ),
@@ -125,11 +125,12 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
         }
         Err(error) => error,
     };
-    io.note(error.to_string()).await;
-    match error {
-        FinishError::Refused(_) => Exit::Failed,
-        FinishError::Interrupted => Exit::Interrupted,
-    }
+    let (mark, exit) = match error {
+        FinishError::Refused(_) => ("ERROR: ", Exit::Failed),
+        FinishError::Interrupted => ("", Exit::Interrupted),
+    };
+    io.note(format!("{mark}{error}")).await;
+    exit
 }
 
 /// One finish at a time in a repository.

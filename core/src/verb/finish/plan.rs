@@ -142,7 +142,7 @@ fn plan_merge(
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
         return refuse(format!(
-            "TargetBranch branch {name} is checked out at {at}; merge it there by hand, or free it \
+            "Target branch {name} is checked out at {at}; merge it there by hand, or free it \
              first"
         ));
     }
@@ -207,12 +207,11 @@ pub(super) fn demand_target<'a>(
 ) -> Result<&'a TargetBranch, FinishError> {
     match target {
         None => refuse("No target branch was found; name one with --target-branch B".to_owned()),
-        Some(target) if target.name == scene.branch => refuse(format!(
-            "TargetBranch branch must differ from the execution branch: {}",
-            target.name
-        )),
+        Some(target) if target.name == scene.branch => {
+            refuse(format!("Target branch must differ from the execution branch: {}", target.name))
+        }
         Some(target) if !target.exists => {
-            refuse(format!("TargetBranch branch does not exist: {}", target.name))
+            refuse(format!("Target branch does not exist: {}", target.name))
         }
         Some(target) => Ok(target),
     }

@@ -151,12 +151,9 @@ fn a_target_must_be_another_branch_that_is_free() {
     let missing = TargetBranch { exists: false, ..target("gone") };
     for (target, expected) in [
         (None, "No target branch was found; name one with --target-branch B"),
-        (
-            Some(target("hotl/x")),
-            "TargetBranch branch must differ from the execution branch: hotl/x",
-        ),
-        (Some(missing), "TargetBranch branch does not exist: gone"),
-        (Some(elsewhere), "TargetBranch branch main is checked out at /other"),
+        (Some(target("hotl/x")), "Target branch must differ from the execution branch: hotl/x"),
+        (Some(missing), "Target branch does not exist: gone"),
+        (Some(elsewhere), "Target branch main is checked out at /other"),
     ] {
         let found = decide(DispositionWord::Merge, &scene(), target.as_ref());
         assert!(found.starts_with(expected), "{found}");
