@@ -1,17 +1,16 @@
-//! Agent sessions that go on by themselves until their goal is reached.
+//! Hands-off sessions: agents that are continued until their goal is reached.
 //!
 //! A person starts a workflow with a command ([`command`]); from then on a [`Session`] says
 //! whether the agent may stop. It is plain data with pure functions, like every record:
 //!
 //! ```text
 //! Session::begin(id, started, at)     a session whose workflow has just been started
-//! session.prompted(at, prompt)        somebody typed something
+//! session.prompted(at, prompt)        a person submitted another prompt
 //! session.stopped(at, stop)           the agent wants to stop: what should happen now
 //! ```
 //!
-//! What the agent is told is made in [`prompt`]; what can be learned from its transcript is in
-//! [`transcript`]. A session that drives a run of ours goes on by the record of that run and by
-//! nothing else.
+//! [`prompt`] writes what the agent is told; [`transcript`] reads what its transcript shows. Whether
+//! a session that drives a run is continued depends on the record of that run alone.
 
 pub mod approval;
 pub mod command;
@@ -25,8 +24,8 @@ pub use continuation::{HostCap, StopFacts, StopVerdict, Why};
 pub(crate) use session::digest;
 pub use session::{CountedStop, Prompt, Session, SessionEnding, SessionId, SessionState};
 
-/// Set in the environment of every agent that we ask for an opinion. Our own hook, called by
-/// such an agent, must not ask another one: it answers from its rules alone.
+/// Set in the environment of every agent that we ask for an opinion. Our own hook, called by such
+/// an agent, decides by rules alone and asks nobody.
 pub const DEPTH_VARIABLE: &str = "ONLOOP_HOOK_DEPTH";
 
 /// What a host tells the processes in a session about that session. An agent that is asked for

@@ -54,7 +54,7 @@ test("a session goes on as the hooks of the native program say", (t) => {
     session = answer.session;
     assert.equal(readFileSync(file, "utf8"), session, message);
     if (answer.said === "go-on") assert.equal(core.hookAnswer("claude", "stop", { go_on: answer.prompt }), said);
-    else assert.equal(core.hookAnswer("claude", "stop", { tell: `onloop: session s1 is not sent on: ${answer.reason}` }), said);
+    else assert.equal(core.hookAnswer("claude", "stop", { tell: `onloop: session s1 is not continued: ${answer.reason}` }), said);
     return answer.said;
   });
   assert.deepEqual(stops, ["go-on", "go-on", "over"]);

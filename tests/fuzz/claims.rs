@@ -5,7 +5,7 @@ use onloop_core::documents;
 use onloop_core::effect::{
     Failure, FailureKind, Outcome, Reply, Request, Say, Start, Turn, Version,
 };
-use onloop_core::hooks::{Host, Kind};
+use onloop_core::hooks::{AnswerForm, Host};
 use onloop_core::run::{Platform, render_report, render_summary};
 use onloop_core::time::Timestamp;
 use onloop_core::workflow;
@@ -69,16 +69,18 @@ pub(crate) fn hook(bytes: &[u8]) {
     let host = Host::ALL[usize::from(choice) % Host::ALL.len()];
     let said = answer_of_hook(host, input);
     let read = host.read(input);
-    let kind = read.as_ref().ok().map(|input| input.event.kind());
+    let form = read.as_ref().ok().map(|input| input.event.answer_form());
     if said.is_empty() {
-        let silent = match (host, kind) {
+        let silent = match (host, form) {
             // Nothing understood is never silence.
             (_, None) => false,
             // Here silence is the answer for everything but a refusal.
             (Host::Codex, Some(_)) => true,
             (Host::Cline, Some(_)) => false,
-            (Host::Cursor, Some(kind)) => !matches!(kind, Kind::ToolCall | Kind::Prompt),
-            (_, Some(kind)) => kind != Kind::ToolCall,
+            (Host::Cursor, Some(form)) => {
+                !matches!(form, AnswerForm::ToolCall | AnswerForm::Prompt)
+            }
+            (_, Some(form)) => form != AnswerForm::ToolCall,
         };
         assert!(silent, "{host:?} heard nothing about {read:?}");
         return;
@@ -86,7 +88,7 @@ pub(crate) fn hook(bytes: &[u8]) {
     let document = said.strip_suffix('\n').expect("a line");
     let document: Value = serde_json::from_str(document).expect("one whole document");
     let shape = shape(host, &document).unwrap_or_else(|| panic!("{host:?} knows no {document}"));
-    if kind.is_none() {
+    if form.is_none() {
         assert_ne!(shape, "allow", "{host:?} {document}");
         assert!(matches!(shape, "deny" | "ask"), "{host:?} {document}");
     }

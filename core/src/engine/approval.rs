@@ -1,7 +1,7 @@
 //! What happens to a call that no rule decides: a language model is asked, then a person.
 //!
-//! Nothing here ever turns an error into a yes. Whatever goes wrong ends in
-//! [`Resolution::NoAnswer`] with the reason, and the host asks whoever is there.
+//! An error never allows a call. Whatever goes wrong ends in [`Resolution::NoAnswer`] with the
+//! reason, and the host asks whoever is there.
 
 mod ask;
 mod judge;
@@ -25,30 +25,30 @@ pub struct Escalation {
     pub session_id: String,
     /// The tool.
     pub tool: String,
-    /// What it would do, whole and as it is; see [`crate::handsoff::approval::message::whole`].
+    /// What it would do, as [`crate::handsoff::approval::message::whole`] shows it to people.
     pub target_text: String,
     /// Why no rule decides.
     pub reason: String,
-    /// The end of the conversation, for the language model; empty where there is none.
+    /// The end of the conversation, for the language model; empty if it is not known.
     pub context: String,
-    /// Only a person's word counts: no language model is asked.
+    /// Whether only a person may answer: no language model is asked.
     pub only_a_person: bool,
     /// Time until the host stops waiting for us, from now.
     pub time_left_ms: u64,
 }
 
-/// What came of it.
+/// The answer to an [`Escalation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// It may run.
     Allow,
     /// It may not; why, for the agent.
     Deny(String),
-    /// Nobody said anything that counts; why, for people.
+    /// Nobody gave an answer that counts; why, for people.
     NoAnswer(String),
 }
 
-/// Asks a language model and then a person, as far as the configuration lets us.
+/// Asks a language model and then a person, as far as they are configured.
 pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Resolution {
     if !config.enabled {
         return Resolution::NoAnswer("hands-off mode is off".to_owned());
@@ -87,7 +87,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
     ask::person(io, telegram, &subject, wait_ms).await
 }
 
-/// Asks a person about a call that was put off, for as long as the configuration says.
+/// Asks a person about a deferred call and waits for `telegram.timeout_sec`.
 pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolution {
     let Some(telegram) = config.telegram.as_ref().filter(|_| config.enabled) else {
         let why = format!("Telegram is not set up in `{}`", text::one_line(&call.cwd));
@@ -102,8 +102,8 @@ pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolu
     ask::person(io, telegram, &subject, telegram.timeout_ms).await
 }
 
-/// The folder of questions, answers and pending calls. They belong to the person and not to
-/// one checkout, because the bot does.
+/// The folder of questions, answers and pending calls. It belongs to the person and not to one
+/// checkout, as the bot does.
 fn folder(io: &Io) -> String {
     let home = io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty());
     let home = home.or_else(|| io.env("HOME")).unwrap_or(&io.start().cwd);

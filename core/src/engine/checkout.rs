@@ -1,5 +1,5 @@
-//! What can be known of a checkout by reading a few small files: hooks run before every tool
-//! call, and asking git would take longer than everything else.
+//! Facts about a checkout from a few small files, without git: hooks run before every tool call,
+//! and starting git would take longer than everything else.
 
 use crate::effect::{FileKind, Io};
 use crate::limits;
@@ -35,13 +35,14 @@ pub(crate) async fn find(io: &Io, folder: &str) -> Option<Checkout> {
 }
 
 impl Checkout {
-    /// The branch that is checked out.
+    /// The branch that is checked out; `None` if there is none, or it cannot be read.
     pub(crate) async fn branch(&self, io: &Io) -> Option<String> {
         let head = read_text(io, &format!("{}/HEAD", self.git_folder)).await?;
         head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
     }
 
-    /// `owner/name` of every remote on GitHub, in small letters. `None`: cannot be known.
+    /// `owner/name` of every remote on GitHub, in lower case. `None` if the configuration of the
+    /// repository cannot be read.
     pub(crate) async fn github_names(&self, io: &Io) -> Option<Vec<String>> {
         let common = match read_text(io, &format!("{}/commondir", self.git_folder)).await {
             Some(path) => below(&self.git_folder, path.trim()),

@@ -1,4 +1,4 @@
-//! Finding and reading the configuration: the project's rules, and the developer's own file.
+//! Finds and reads the configuration: the project's rules, and the developer's own file.
 
 use crate::documents::permission::TrustList;
 use crate::effect::{Failure, FailureKind, Io, OptionalExt};
@@ -27,15 +27,15 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What a call in this folder is judged against: the rules, what is trusted of them, and
-    /// the places. It knows neither session nor branch yet.
+    /// What a call in this folder is judged against: the rules, which of them are trusted, and the
+    /// places. Without session and branch, which the caller adds.
     pub fn context(&self) -> Context {
         self.context.clone()
     }
 }
 
-/// Reads what is configured for `cwd`, each file once. It never fails: what cannot be read
-/// takes permissions away and gives none.
+/// Reads what is configured for `cwd`, each file once. It never fails: a file that cannot be read
+/// takes permissions away and grants none.
 pub async fn load(io: &Io, cwd: &str) -> Loaded {
     let mut context = Context::new(cwd);
     context.places.user_home = io.env("HOME").map(str::to_owned);
@@ -230,6 +230,16 @@ mod tests {
         assert_eq!(found.config.max_continuations, 0);
         assert!(!found.config.auto_permission && found.config.enabled);
         assert!(found.config.notes[0].contains("permission denied"));
+    }
+
+    #[test]
+    fn a_rule_whose_letters_are_damaged_is_not_replaced_by_another() {
+        assert_eq!(utf8("/r/x", "permissions: ü".into()), Ok("permissions: ü".to_owned()));
+        let failure = utf8("/r/x", b"permissions: {deny: ['^f\xfc']}".to_vec()).unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.message.as_str()),
+            (FailureKind::Invalid, "`/r/x` is not UTF-8")
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! A second agent that reads how far a session has come and writes the prompt that it goes on
-//! with.
+//! A second agent that reads how far a session has come and writes the prompt with which it is
+//! continued.
 //!
-//! It is started without a shell, may change nothing, and has its own time limit. Whatever
-//! goes wrong, there is no prompt from it, and the session goes on with our own.
+//! It is started without a shell, may change nothing, and has a timeout of its own. If anything
+//! goes wrong, the session is continued with our own prompt.
 
 use crate::agent::{PRESETS, Preset};
 use crate::effect::{Command, Io, ProcessSpec, ProcessStatus};
@@ -12,7 +12,7 @@ use crate::handsoff::{DEPTH_VARIABLE, SESSION_VARIABLES, approval};
 use crate::limits;
 use crate::text;
 
-/// What a supervisor has to know.
+/// What the supervisor is told, and how long it may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Supervision<'c> {
     /// Where the session works.
@@ -21,7 +21,7 @@ pub struct Supervision<'c> {
     pub workflow: &'c str,
     /// Number of this continuation, from 1.
     pub number: u32,
-    /// How many there may be.
+    /// How many continuations there may be.
     pub most: u32,
     /// The prompt that the session gets otherwise.
     pub own_prompt: &'c str,
@@ -31,8 +31,9 @@ pub struct Supervision<'c> {
     pub time_left_ms: u64,
 }
 
-/// What the supervisor would say to the session. The caller adds the line with the counter and
-/// the way to end the session: what a model writes cannot be relied on for either.
+/// The prompt that the supervisor writes; `None` if there is no supervisor, or no usable answer in
+/// time. The caller adds the line with the counter and the command that ends the session, for which
+/// a model cannot be relied on.
 pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option<String> {
     let supervisor = &config.supervisor;
     let preset = preset(supervisor.provider)?;
@@ -68,7 +69,7 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
     (!answer.is_empty()).then(|| answer.to_owned())
 }
 
-/// Variables that an agent which is asked for an opinion must not see.
+/// Names of the variables that an agent which is asked for an opinion must not inherit.
 pub(crate) fn session_names(io: &Io) -> Vec<String> {
     let session = SESSION_VARIABLES.iter().map(|&name| name.to_owned());
     private_names(io).into_iter().chain(session).collect()
@@ -83,7 +84,8 @@ fn preset(provider: Provider) -> Option<&'static Preset> {
     }
 }
 
-/// The command line: the preset's program, but with nothing granted; a supervisor only writes.
+/// The command line: the preset's program without any permission, because a supervisor only writes
+/// text.
 fn argv(supervisor: &Supervisor, preset: &Preset, question: &str) -> Vec<String> {
     let (before, default_model, after): (&[&str], &str, &[&str]) = match supervisor.provider {
         Provider::None => (&[], "", &[]),

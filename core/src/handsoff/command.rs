@@ -1,21 +1,21 @@
 //! The commands that start a workflow, one row for each.
 
-/// A workflow that sessions can run.
+/// A built-in workflow of hands-off sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workflow {
-    /// Its name; with `/` in front it is the command.
+    /// Its name; `/` and the name are the command.
     pub name: &'static str,
-    /// What may follow the command and matters here.
+    /// The arguments of the command that are read.
     pub takes: CommandArguments,
-    /// An issue that is created during the session is what it works on.
+    /// Whether an issue that is created during the session becomes the session's issue.
     pub creates_issue: bool,
     /// The word for it in the permission log.
     pub label: &'static str,
-    /// What the agent is told when it stops early; see [`super::prompt`].
+    /// Template of its continuation prompts; see [`super::prompt`].
     pub prompt: &'static str,
 }
 
-/// What may follow a command and matters here.
+/// The arguments of a command that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandArguments {
     /// Nothing.
@@ -28,7 +28,7 @@ pub enum CommandArguments {
     PullRequest,
 }
 
-/// Every built-in workflow. A new one is a row here and a file of text.
+/// Every built-in workflow. To add one, add a row here and a file of its prompt.
 pub const WORKFLOWS: [Workflow; 6] = [
     Workflow {
         name: "ultra-planner",
@@ -90,14 +90,14 @@ pub fn workflow(name: &str) -> Option<&'static Workflow> {
 pub struct Started {
     /// Name of the workflow.
     pub workflow: String,
-    /// The issue it is about, where the prompt says so.
+    /// The issue that the prompt names.
     pub issue_no: Option<u64>,
-    /// The pull request it is about, where the prompt says so.
+    /// The pull request that the prompt names.
     pub pr_no: Option<u64>,
 }
 
-/// The workflow that `prompt` starts; `None`: it is an ordinary prompt. `custom` holds
-/// commands of the user's own, with their `/`, and the workflow of each.
+/// The workflow that `prompt` starts; `None` if it is an ordinary prompt. `custom` holds the user's
+/// own commands, with their `/`, and the name of the workflow of each.
 pub fn detect(prompt: &str, custom: &[(&str, &str)]) -> Option<Started> {
     if !prompt.starts_with('/') {
         return None;

@@ -1,8 +1,8 @@
 //! What `.agentize.local.yaml` says about sessions, approval and supervision.
 //!
-//! Reading never fails: what cannot be used is a note, and in its place holds the value that
-//! spends no money, sends nothing and allows nothing. A file that cannot be read as a whole
-//! therefore leaves the judging of calls on and everything else off.
+//! Reading never fails: whatever cannot be used becomes a note and is replaced by the value that
+//! costs no money, sends nothing and allows nothing. With a file that cannot be read at all,
+//! calls are still judged and everything else is off.
 //!
 //! ```
 //! use onloop_core::handsoff::config::Config;
@@ -22,12 +22,12 @@ mod tests;
 
 use std::fmt;
 
-/// Everything that holds for a session.
+/// The settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Whether our hooks have an opinion at all.
+    /// Whether our hooks do anything at all.
     pub enabled: bool,
-    /// How often a session is continued.
+    /// How many times a session is continued at most.
     pub max_continuations: u32,
     /// Whether a language model is asked about calls that no rule decides.
     pub auto_permission: bool,
@@ -39,7 +39,7 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
-    /// What is odd in the configuration, one line each, fit for a terminal.
+    /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
 
@@ -48,9 +48,9 @@ pub struct Config {
 pub struct Supervisor {
     /// The agent.
     pub provider: Provider,
-    /// Its model; never begins with `-`.
+    /// Its model; `None` for our default. Never begins with `-`.
     pub model: Option<String>,
-    /// Further arguments, each as it is passed on.
+    /// Further arguments, passed on as they are, without a shell.
     pub flags: Vec<String>,
 }
 
@@ -69,22 +69,22 @@ pub enum Provider {
     Opencode,
 }
 
-/// A chat in which people answer. It exists only when everything that it needs is there.
+/// A chat in which people answer. It exists only when all that it needs is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Telegram {
     /// The bot's token.
     pub token: BotToken,
     /// The chat: negative for a group.
     pub chat_id: i64,
-    /// How long an answer is waited for.
+    /// How long to wait for an answer.
     pub timeout_ms: u64,
-    /// Longest time that one question for answers stays open.
+    /// How long one `getUpdates` may wait for an update.
     pub poll_interval_ms: u64,
     /// Who may answer; never empty.
     pub allowed_user_ids: Vec<i64>,
 }
 
-/// A bot's token. It shows itself only to whoever asks for it by name.
+/// A bot's token. `Debug` does not show it; only [`BotToken::expose`] does.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BotToken(String);
 
@@ -100,7 +100,7 @@ pub struct CustomWorkflow {
 }
 
 impl Default for Config {
-    /// What holds without any file.
+    /// The settings without a configuration file.
     fn default() -> Config {
         Config { max_continuations: 10, auto_permission: true, ..Config::safe() }
     }
@@ -113,7 +113,7 @@ impl Default for Supervisor {
 }
 
 impl Config {
-    /// Calls are judged; nothing costs money, sends anything or goes on by itself.
+    /// Calls are judged; nothing costs money, sends anything or continues a session.
     pub fn safe() -> Config {
         Config {
             enabled: true,
@@ -127,22 +127,22 @@ impl Config {
         }
     }
 
-    /// What a file says whose content is `yaml` and which lies in `folder`.
+    /// Reads the content of a configuration file in `folder`.
     pub fn read(yaml: &str, folder: &str) -> Config {
         read::config(yaml, folder)
     }
 
-    /// [`Config::safe`], because the file `is` something else than a configuration.
+    /// [`Config::safe`] with a note: what the file `is`, instead of a configuration.
     pub fn unusable(is: &str) -> Config {
         let note = format!(
-            "the local configuration {}; until it is mended nothing is continued, asked or sent",
+            "the local configuration {}; until that is fixed, nothing is continued, asked or sent",
             crate::text::one_line(is)
         );
         Config { notes: vec![note], ..Config::safe() }
     }
 
-    /// The configuration after the environment has had its say. `variable` gives the value
-    /// of a variable that is set and not empty.
+    /// The configuration, overridden by the environment. `variable` returns the value of a
+    /// variable that is set and not empty.
     pub fn with_environment<'v>(self, variable: impl Fn(&str) -> Option<&'v str>) -> Config {
         environment::overridden(self, variable)
     }

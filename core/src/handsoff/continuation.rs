@@ -9,18 +9,18 @@ use crate::time::Timestamp;
 /// What is known when an agent wants to stop.
 #[derive(Clone, Debug)]
 pub struct StopFacts {
-    /// Most continuations, from the configuration.
+    /// `handsoff.max_continuations`.
     pub configured: u32,
     /// What the host itself allows.
     pub cap: HostCap,
-    /// What the transcript shows.
+    /// What the transcript and the host's own words show.
     pub evidence: Evidence,
-    /// Revision of the run's record, when the session drives one.
+    /// Revision of the record of the run that the session drives.
     pub run_revision: Option<u64>,
 }
 
 impl StopFacts {
-    /// Stops in a row without progress after which the agent is let go.
+    /// Stops in a row without progress after which the agent may stop.
     fn idle_stops(&self) -> u32 {
         if self.evidence.is_nothing() {
             limits::SESSION_UNKNOWN_STOPS
@@ -30,51 +30,51 @@ impl StopFacts {
     }
 }
 
-/// How often a host lets an agent be sent on.
+/// How often a host lets an agent be continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostCap {
-    /// As often as it is asked to.
+    /// Without a limit.
     None,
-    /// So often without a tool call in between; then it ends the turn without telling anybody.
+    /// So many times without a tool call in between; then it ends the turn and tells nobody.
     InARow(u32),
-    /// So often altogether.
+    /// So many times in one session.
     Total(u32),
 }
 
 /// What should happen now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopVerdict {
-    /// Send the agent on, for the `number`th time of at most `maximum`.
+    /// Continue the agent, for the `number`th time of at most `maximum`.
     Continue {
         /// Counted from 1.
         number: u32,
-        /// As far as can be told now; see [`HostCap`].
+        /// As far as is known now: a tool call resets [`HostCap::InARow`].
         maximum: u32,
     },
-    /// Let it stop, and say why.
+    /// Let it stop, and tell the person why.
     End(Why),
-    /// Let it stop; nothing has to be said.
+    /// Let it stop without a message.
     Rest,
 }
 
-/// Why an agent is not sent on although its session is open.
+/// Why an agent is not continued although its session is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Nobody has touched the session for a long time.
     Stale,
-    /// The host's last words are an error of the model's service.
+    /// The transcript ends with an error of the model's service; its message.
     ApiError(String),
-    /// Every continuation is used up.
+    /// All continuations are used up.
     Exhausted {
         /// How many there were.
         maximum: u32,
     },
-    /// The host would end the turn by itself now.
+    /// The host would end the turn anyway.
     HostCap {
         /// How many in a row it allows.
         cap: u32,
     },
-    /// Nothing has changed.
+    /// The agent makes no progress.
     Stalled {
         /// For how many stops in a row.
         stops: u32,
@@ -91,10 +91,9 @@ impl std::fmt::Display for Why {
             Why::Exhausted { maximum } => {
                 write!(f, "all {} are used up", text::counted(u64::from(*maximum), "continuation"))
             }
-            Why::HostCap { cap } => write!(
-                f,
-                "the host lets an agent be sent on only {cap} times in a row without a tool call"
-            ),
+            Why::HostCap { cap } => {
+                write!(f, "the host allows only {cap} continuations in a row without a tool call")
+            }
             Why::Stalled { stops } => write!(
                 f,
                 "the last {} showed no progress: no tool was used, or the agent said the same again",
@@ -150,8 +149,8 @@ impl Session {
         StopVerdict::Continue { number, maximum }
     }
 
-    /// Whether another hook was asked about this very stop a moment ago. A transcript that stands
-    /// still must not keep a session going, so each of them counts as one without progress.
+    /// Whether another hook was asked about this very stop a moment ago. A transcript that does not
+    /// grow must not keep a session going, so each of them counts as one without progress.
     fn is_echo(&mut self, at: Timestamp, stop: &StopFacts) -> bool {
         let soon = |then: Timestamp| at.millis_since(then) <= limits::STOP_ECHO_MS;
         let Some(counted) = &mut self.stop else { return false };
@@ -284,10 +283,7 @@ mod tests {
         let idle = (0..4).map(|n| claude(n, false));
         let said = verdicts(&mut session(), idle);
         assert_eq!(said[..3], ["1/3", "2/3", "3/3"]);
-        assert_eq!(
-            said[3],
-            "the host lets an agent be sent on only 3 times in a row without a tool call"
-        );
+        assert_eq!(said[3], "the host allows only 3 continuations in a row without a tool call");
         let working = (0..10).map(|n| claude(n, true));
         let said = verdicts(&mut session(), working);
         assert_eq!((said[0].as_str(), said[4].as_str(), said[9].as_str()), ("1/3", "5/7", "10/10"));

@@ -1,8 +1,8 @@
-//! What an agent is told when it is sent on.
+//! The prompts with which an agent is continued.
 //!
-//! The first line and the last paragraph are ours, whatever a template says: the count, and
-//! the exact command that ends the session. Placeholders are written `{#name#}`; what has no
-//! value becomes `N/A`.
+//! Whatever the template, the first line is the count, and the last paragraph names the exact
+//! command that ends the session. Placeholders are written `{#name#}`; one without a value becomes
+//! `N/A`.
 
 use super::command::{WORKFLOWS, workflow};
 use super::session::Session;
@@ -15,12 +15,12 @@ const CUSTOM: &str = include_str!("prompts/custom.md");
 const STUCK: &str = include_str!("prompts/stuck.md");
 const ENDING: &str = include_str!("prompts/ending.md");
 
-/// What a template can name besides the session.
+/// Values of placeholders that are not members of the session.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptFacts<'f> {
     /// Which continuation this is.
     pub number: u32,
-    /// Of how many.
+    /// How many there may be.
     pub maximum: u32,
     /// The session's file.
     pub file: &'f str,
@@ -38,13 +38,13 @@ pub fn continuation(session: &Session, facts: PromptFacts<'_>, template: Option<
     framed(session, facts, &format!("`/{}`", text::one_line(&session.workflow)), &body)
 }
 
-/// What a supervisor says to the session.
+/// The prompt with the words of a supervisor.
 pub fn supervised(session: &Session, facts: PromptFacts<'_>, words: &str) -> String {
     let of = format!("`/{}`", text::one_line(&session.workflow));
     framed(session, facts, &of, &text::printable(words))
 }
 
-/// A text that somebody else wrote, with our first line and our last paragraph.
+/// Any body between our first line and our last paragraph. `of` names the session's goal.
 pub fn framed(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -> String {
     let PromptFacts { number, maximum, .. } = facts;
     let ending = fill(ENDING, session, facts);

@@ -1,5 +1,6 @@
-//! What the end of a transcript shows. Only its tail is read: transcripts grow to hundreds of
-//! megabytes. Hosts write different entries; what is not understood shows nothing.
+//! What the end of a transcript shows. Only its end is read: transcripts grow to hundreds of
+//! megabytes. Hosts write different entries; those that are not understood are skipped, so they
+//! never count as progress.
 
 use serde_json::Value;
 
@@ -16,9 +17,9 @@ pub struct Evidence {
     pub message: Option<String>,
     /// Whether it used a tool since it was last spoken to; `None`: unknown.
     pub tools: Option<bool>,
-    /// What the model's service complained about.
+    /// The error message of the model's service, if the transcript ends with one.
     pub api_error: Option<String>,
-    /// Names the place in the conversation: two stops at one place are one stop.
+    /// Digest of the last entries: two stops at one place are one stop.
     pub place: Option<String>,
 }
 
@@ -164,7 +165,7 @@ fn classify_payload(payload: &Value) -> Entry {
     }
 }
 
-/// The text in a message's content, which is a text or a list of blocks.
+/// The text in a message's content, which is a string or a list of blocks.
 fn said(content: &Value) -> Option<String> {
     if let Some(text) = text_of(content) {
         return Some(text);

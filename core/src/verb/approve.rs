@@ -1,4 +1,4 @@
-//! `onloop approve`: the calls that wait for a person.
+//! `onloop approve`: lists and answers the calls that wait for a person.
 
 mod by_telegram;
 
@@ -30,7 +30,7 @@ pub struct ApproveArgs {
     pub json: bool,
 }
 
-/// Lists the calls that wait, or answers one of them.
+/// `onloop approve`.
 pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
     // An agent that we asked for an opinion does not answer for the person.
     if io.env(DEPTH_VARIABLE).is_some() {
@@ -133,7 +133,7 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
     Exit::Done
 }
 
-/// The whole target: what is not seen must not be approved. What could hide is spelled out.
+/// The whole target, because what is not seen must not be approved. Invisible characters are escaped.
 fn indented(target: &str) -> String {
     let mut out = String::new();
     for line in target.lines() {
@@ -158,7 +158,7 @@ fn resume_line(call: &PendingCall) -> String {
     format!("cd {cwd} && claude -p --resume {}", text::shell_word(&call.session_id))
 }
 
-/// Lets the session go on; its hook is asked about the call again and finds the answer.
+/// Resumes the session; its hook is asked about the call again and finds the answer.
 async fn resume(io: &Io, call: &PendingCall) -> Exit {
     let argv = ["claude", "-p", "--resume", &call.session_id];
     let spec = ProcessSpec {
@@ -185,7 +185,7 @@ async fn resume(io: &Io, call: &PendingCall) -> Exit {
                 | ProcessStatus::Signalled(_)
                 | ProcessStatus::TimedOut => {
                     io.note(end.stderr.text()).await;
-                    io.note("error: the session did not go on; the answer may still wait for it")
+                    io.note("error: the session did not continue; the answer may not have been used yet")
                         .await;
                     Exit::Failed
                 }

@@ -1,7 +1,7 @@
-//! `onloop hook HOST`: one event of an agent host in, its answer out.
+//! `onloop hook HOST`: reads one event of an agent host from standard input and prints the answer.
 //!
-//! Whatever happens, the host gets a complete answer of its own form, and never one that
-//! makes it run a call that nobody has judged.
+//! Whatever happens, the host gets a complete answer in its own form, and never one that makes it
+//! run a call that was not judged.
 
 mod capture;
 mod judge;
@@ -44,8 +44,8 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
     }
 }
 
-/// What to say for a process that breaks in the middle of a hook, before it has said
-/// anything. `None`: it was none.
+/// What to print for a process that crashes in a hook before it has printed anything. `None` if
+/// the command line is not a hook's.
 pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
     let host: Host = called_as_hook(argv)?.host.parse().ok()?;
     Some(host.safe_answer("onloop hit a bug of its own and could not judge this call"))
@@ -77,8 +77,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
     Exit::Done
 }
 
-/// The form of the answer is not known. Every host takes exit code 2 as "no"; an agent that
-/// wants to stop would be sent on by it, so there silence is right.
+/// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants
+/// to stop would be continued by it, so there the exit code is 0.
 async fn unknown_host(io: &Io, host: &UnknownHost, input: &[u8]) -> Exit {
     io.note(format!("error: {host}")).await;
     let names_stop = |word: &&str| {
@@ -99,7 +99,7 @@ struct Scene {
     cwd: String,
     /// File with the conversation.
     transcript: Option<String>,
-    /// How long the host waits for us, from the start.
+    /// How long the host waits for us, from our start.
     timeout_ms: u64,
     /// The checkout around the project.
     checkout: Option<Checkout>,
@@ -120,7 +120,7 @@ async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Hook
     match event {
         HookEvent::ToolCall(call) => judge::tool_call(&scene, &call).await,
         HookEvent::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
-        // An agent that we, or a run of ours, asked for something is not sent on by us.
+        // An agent that we asked for an opinion, or that a run started, is not continued by a hook.
         HookEvent::Prompt { .. } | HookEvent::ToolDone { .. } | HookEvent::Stop(_)
             if scene.is_inner() =>
         {
@@ -139,7 +139,7 @@ impl Scene {
     async fn new(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Scene {
         let start = io.start().cwd.as_str();
         let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
-        // Where the agent is now may be anywhere; what counts is where it was started.
+        // The agent may be in any folder now; what counts is where it was started.
         let project = match host {
             Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
             // Its own hooks run in the folder of its settings.
@@ -162,12 +162,12 @@ impl Scene {
         }
     }
 
-    /// The agent was started by a hook of ours that wanted an opinion.
+    /// Whether the agent was started by a hook of ours that asked it for an opinion.
     fn is_asked_by_us(&self) -> bool {
         self.io.env(DEPTH_VARIABLE).is_some()
     }
 
-    /// The agent was started by a run, or by a hook that asked it for an opinion.
+    /// Whether the agent was started by a run, or by a hook that asked it for an opinion.
     fn is_inner(&self) -> bool {
         self.is_asked_by_us() || self.io.env("ONLOOP_RUN_ID").is_some()
     }

@@ -93,7 +93,7 @@ fn line(session: &Session) -> String {
     let run = session.run_id.as_ref().map_or_else(String::new, |run| format!(", run {run}"));
     let changed = session.updated_at.map_or_else(|| "-".to_owned(), |at| at.to_rfc3339());
     let mut out = format!(
-        "· {}\n    {} {}{issue}{run}, sent on {}, changed {changed}\n",
+        "· {}\n    {} {}{issue}{run}, continued {}, changed {changed}\n",
         session.id,
         text::one_line(&session.workflow),
         session.status(),
@@ -195,7 +195,7 @@ async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding
         .await;
     match ended {
         Ok(true) => {
-            io.note(format!("Session {id} is {}; it is not sent on any more", ending.as_str()))
+            io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str()))
                 .await;
             Exit::Done
         }

@@ -69,6 +69,23 @@ fn a_blocked_run_is_left_to_the_person() {
 }
 
 #[test]
+fn a_damaged_record_continues_nobody_and_ends_nothing() {
+    let project = begun();
+    stop(&project, "I am done.").expect("the first step has not begun");
+    let run = state(&project, "s1")["run_id"].as_str().unwrap().to_owned();
+    project.write(&format!(".hotl/state/{run}.json"), "{");
+    let said = claude(&project, "Stop", json!({}));
+    assert_eq!(said["decision"], Value::Null, "{said}");
+    let error = format!("the record of run {run} cannot be read: ");
+    let expected = format!("onloop cannot continue this session: {error}");
+    assert!(said["systemMessage"].as_str().unwrap().starts_with(&expected), "{said}");
+    let done = project.onloop(&["session", "done", "s1"]).expect_exit(4);
+    assert!(done.stderr.starts_with(&format!("error: {error}")), "{done:?}");
+    assert_eq!(state(&project, "s1")["state"], "initial");
+    project.onloop(&["session", "stop", "s1"]).expect_exit(0);
+}
+
+#[test]
 fn another_request_is_not_turned_into_work_on_the_run() {
     let project = begun();
     prompt(&project, "what does this project do?");

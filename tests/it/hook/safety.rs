@@ -167,7 +167,13 @@ fn damaged_state_stops_the_agent_and_says_so() {
         project.write(".tmp/hooked-sessions/s1.json", damage);
         let said = claude(&project, "Stop", json!({}));
         assert_eq!(said["decision"], Value::Null);
-        assert!(said["systemMessage"].as_str().unwrap().contains("cannot go on"), "{said}");
+        assert!(
+            said["systemMessage"]
+                .as_str()
+                .unwrap()
+                .contains("onloop cannot continue this session: "),
+            "{said}"
+        );
         let (decision, _) = super::bash(&project, "git status");
         assert_eq!(decision, "allow", "a call needs no session");
     }
@@ -180,7 +186,10 @@ fn a_folder_that_cannot_be_written_stops_nothing_else() {
     let project = Workspace::plain();
     project.write(".tmp", "a file is in the way");
     let said = prompt(&project, "/issue-to-impl 42");
-    assert!(said["systemMessage"].as_str().unwrap().contains("cannot keep this session"), "{said}");
+    assert!(
+        said["systemMessage"].as_str().unwrap().contains("onloop cannot store this session: "),
+        "{said}"
+    );
     assert_eq!(super::bash(&project, "git status").0, "allow");
     assert_eq!(super::bash(&project, "rm -rf /").0, "deny");
 }

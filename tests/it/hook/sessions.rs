@@ -290,7 +290,7 @@ fn debug_logs_say_each_decision_on_one_line() {
     assert!(log.contains("git status\\n[x]"), "{log}");
     assert!(log.lines().nth(1).unwrap().contains("[deny] Bash | rm -rf /"), "{log}");
     let log = project.read(".tmp/hook-debug.log");
-    assert!(log.contains("began `setup-viewboard`") && log.contains("sent on 1/8"), "{log}");
+    assert!(log.contains("began `setup-viewboard`") && log.contains("continued 1/8"), "{log}");
     project.write(".tmp/hook-debug.log", "x".repeat(256 * 1024));
     stop(&project, "b");
     assert_eq!(project.read(".tmp/hook-debug.log").lines().count(), 1);

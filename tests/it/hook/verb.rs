@@ -16,7 +16,7 @@ fn sessions_are_listed_shown_and_ended() {
     let list = project.onloop(&["session", "list"]).expect_exit(0).stdout;
     assert_eq!(
         list,
-        "· s1\n    issue-to-impl open, issue #42, sent on 1 time, changed \
+        "· s1\n    issue-to-impl open, issue #42, continued 1 time, changed \
          2026-03-20T10:00:00+00:00\n"
     );
     let shown = project.onloop(&["session", "show", "s1", "--json"]).expect_exit(0).stdout;

@@ -67,7 +67,7 @@ pub fn session_prompted(
 #[wasm_bindgen]
 pub fn session_stopped(id: &str, session: &str, at_ms: f64, stop: &str) -> Result<String, JsError> {
     let mut session = read(id, session)?;
-    let document = StopDocument::read(stop)??;
+    let document = StopDocument::read(stop)?;
     let run = match &document.run {
         Some(record) => Some(super::read(record)?),
         None => None,

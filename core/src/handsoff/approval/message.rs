@@ -1,4 +1,4 @@
-//! What is sent to a chat.
+//! Payloads of what is sent to a chat.
 
 use serde_json::{Value, json};
 
@@ -6,24 +6,24 @@ use super::ApprovalChoice;
 use crate::limits;
 use crate::text;
 
-/// What a person has to know to answer.
+/// What a person is told about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalSubject {
     /// Name of the tool.
     pub tool: String,
-    /// What it would do, whole: the command, the file.
+    /// What it would do, as [`whole`] shows it.
     pub target: String,
     /// The session; only its beginning is shown.
     pub session_id: String,
-    /// Why nothing else decided.
+    /// Why neither a rule nor a language model decided.
     pub reason: String,
 }
 
 /// Fields that say most about a call; they come first.
 const FIRST: &[&str] = &["command", "file_path", "notebook_path", "path", "url", "query"];
 
-/// Everything that the input of a call says. Whoever answers for a call, and whoever judges it,
-/// must see all of it: a path without the content that goes there says little.
+/// The whole input of a call as text. Whoever approves a call must see all of it: a path says little
+/// without the content that is written there.
 pub fn whole(input: &Value) -> String {
     let Value::Object(fields) = input else {
         return input.to_string();
@@ -166,7 +166,7 @@ pub fn acknowledge(callback_id: &str, text: &str) -> Value {
     json!({ "callback_query_id": callback_id, "text": text })
 }
 
-/// Payload of `sendMessage` for the answer to a text.
+/// Payload of `sendMessage` for the reply to a command.
 pub fn confirm(chat_id: i64, reply_to: i64, text: &str) -> Value {
     json!({ "chat_id": chat_id, "text": text, "reply_to_message_id": reply_to })
 }

@@ -6,7 +6,7 @@
 pub enum KeyKind {
     /// `true` or `false`, or one of their other names.
     Flag,
-    /// A whole number; what is outside is brought to the nearer end.
+    /// A whole number, clamped to its bounds.
     Number {
         /// Smallest.
         min: i64,
@@ -19,11 +19,11 @@ pub enum KeyKind {
     Text,
     /// Text that is never shown.
     Secret,
-    /// A whole number that names a chat.
+    /// The id of a chat.
     Id,
-    /// Whole numbers that name people: one, a list, or text with commas.
+    /// Ids of people: one, a list, or a string with commas.
     Ids,
-    /// Arguments: text that is split at white space, or a list.
+    /// Arguments: a string that is split at white space, or a list of strings.
     Arguments,
     /// A list of workflows, each a mapping.
     Workflows,
@@ -34,11 +34,11 @@ pub enum KeyKind {
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigKey {
-    /// The names on the way to it, with dots between them.
+    /// Its path: names separated by dots.
     pub path: &'static str,
     /// What it may be set to.
     pub kind: KeyKind,
-    /// What holds without it, as it would be written; empty: nothing.
+    /// Its default, as it is written in the file; empty if there is none.
     pub default: &'static str,
     /// The environment variable that overrides it.
     pub variable: Option<&'static str>,
@@ -73,14 +73,14 @@ pub const KEYS: &[ConfigKey] = &[
         KeyKind::Flag,
         "true",
         Some("HANDSOFF_MODE"),
-        "Whether onloop's hooks have an opinion at all. `false`: sessions are not continued, calls are not judged",
+        "Whether onloop's hooks do anything at all. `false`: sessions are not continued, calls are not judged",
     ),
     key(
         "handsoff.max_continuations",
         KeyKind::Number { min: 0, max: MOST_CONTINUATIONS },
         "10",
         Some("HANDSOFF_MAX_CONTINUATIONS"),
-        "How often one session is continued; `0`: never",
+        "How many times one session is continued; `0`: never",
     ),
     key(
         "handsoff.auto_permission",
@@ -94,7 +94,7 @@ pub const KEYS: &[ConfigKey] = &[
         KeyKind::Flag,
         "false",
         Some("HANDSOFF_DEBUG"),
-        "Whether decisions and changes of sessions are logged below `.tmp`",
+        "Whether decisions and changes of sessions are logged in `.tmp`",
     ),
     key(
         "handsoff.supervisor.provider",
@@ -150,14 +150,14 @@ pub const KEYS: &[ConfigKey] = &[
         KeyKind::Number { min: 1, max: MOST_TIMEOUT_SEC },
         "60",
         None,
-        "How long an answer is waited for; never longer than the host's own limit for a hook",
+        "How long to wait for an answer; never longer than the host's own timeout for a hook",
     ),
     key(
         "telegram.poll_interval_sec",
         KeyKind::Number { min: 1, max: MOST_POLL_SEC },
         "5",
         None,
-        "How long one question for answers may stay open at Telegram, and the pause after an error",
+        "How long one request for answers may stay open at Telegram, and the pause after an error",
     ),
     key(
         "telegram.allowed_user_ids",
@@ -181,7 +181,7 @@ pub const WORKFLOW_KEYS: &[(&str, &str)] = &[
     ("name", "Its name in session files. Default: the command without `/`"),
     (
         "prompt_file",
-        "File with the prompt of its continuations; relative to the configuration file. Required",
+        "File with the prompt of its continuations, relative to the configuration file; required",
     ),
 ];
 

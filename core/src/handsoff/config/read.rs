@@ -120,7 +120,7 @@ impl<'y> Reader<'y> {
             || timeout == Field::Faulty
             || poll == Field::Faulty;
         if faulty {
-            self.note("`telegram` is off until what is said about it above is mended".to_owned());
+            self.note("`telegram` is off until the problems above are fixed".to_owned());
             return None;
         }
         let (Field::Set(token), Field::Set(chat_id)) = (token, chat_id) else {
@@ -133,7 +133,7 @@ impl<'y> Reader<'y> {
             _ if chat_id > 0 => vec![chat_id],
             _ => {
                 let why =
-                    "in a group everybody could answer, so `telegram.allowed_user_ids` is needed";
+                    "anybody in a group could answer, so `telegram.allowed_user_ids` is required";
                 self.note(format!("`telegram` is off: {why}"));
                 return None;
             }
@@ -261,7 +261,7 @@ impl<'y> Reader<'y> {
         };
         match whole(value).filter(|id| *id != 0) {
             Some(id) => Field::Set(id),
-            None => self.wrong(path, &described(value), "the number of a chat"),
+            None => self.wrong(path, &described(value), "the id of a chat"),
         }
     }
 
@@ -279,7 +279,7 @@ impl<'y> Reader<'y> {
         };
         match ids.filter(|ids| ids.iter().all(|id| *id > 0)) {
             Some(ids) => Field::Set(ids),
-            None => self.wrong(path, &described(value), "the numbers of people, as `123, 456`"),
+            None => self.wrong(path, &described(value), "the ids of people, as `123, 456`"),
         }
     }
 
@@ -296,7 +296,7 @@ impl<'y> Reader<'y> {
         };
         match words.filter(|words| words.iter().all(|word| !word.contains('\0'))) {
             Some(words) => Field::Set(words),
-            None => self.wrong(path, &described(value), "text, or a list of texts"),
+            None => self.wrong(path, &described(value), "a string, or a list of strings"),
         }
     }
 
@@ -320,11 +320,11 @@ impl<'y> Reader<'y> {
         let is = match value {
             Value::String(text) => match BotToken::new(text.trim()) {
                 Some(token) => return Field::Set(token),
-                None => "text of another form".to_owned(),
+                None => "a string of another form".to_owned(),
             },
             Value::Sequence(_) | Value::Mapping(_) => described(value),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {
-                "no text".to_owned()
+                "not a string".to_owned()
             }
         };
         self.wrong(path, &is, "a bot's token, as `123456:ABC-DEF`")
@@ -375,7 +375,8 @@ impl<'y> Reader<'y> {
 
     fn name_unknown_key(&mut self, section: &str, key: &Value, known: &[&str]) {
         let Some(name) = key.as_str() else {
-            self.note(format!("a key of `{section}` is {}, which is no name", described(key)));
+            let of = if section.is_empty() { String::new() } else { format!(" of `{section}`") };
+            self.note(format!("a key{of} is {}; expected a name", described(key)));
             return;
         };
         if known.contains(&name) {

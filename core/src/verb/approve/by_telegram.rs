@@ -1,4 +1,4 @@
-//! Calls that were put off, asked about in a chat, one after the other.
+//! `onloop approve --telegram`: asks about deferred calls in a chat, one after the other.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::engine::approval::{self, Resolution};
 use crate::engine::config;
 use crate::handsoff::approval::ApprovalChoice;
 
-/// Asks until every call that waits was asked about once; with `resumes`, sessions go on in
-/// between, and what they put off then is asked about as well.
+/// Asks until every call that waits was asked about once. With `resumes` each session is resumed
+/// after its answer, and the calls that it then defers are asked about as well.
 ///
-/// Exit: 3 when somebody did not answer; the calls keep waiting then.
+/// Exits with 3 if a question was not answered; that call keeps waiting.
 pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
     let (mut asked, mut warned) = (BTreeSet::new(), false);
     let mut exit = Exit::Done;

@@ -32,7 +32,7 @@ pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> HookA
     match note(&sessions, id, created, number).await {
         Ok(true) => log::debug(scene, &format!("captured {created:?} {number}")).await,
         Ok(false) => {}
-        Err(problem) => log::debug(scene, &format!("captured nothing: {problem}")).await,
+        Err(error) => log::debug(scene, &format!("captured nothing: {error}")).await,
     }
     HookAnswer::Nothing
 }

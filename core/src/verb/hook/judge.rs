@@ -1,5 +1,4 @@
-//! May this tool call run? Rules decide first; what they leave open goes on to whoever can
-//! be asked.
+//! Decides about a tool call: first by rules, then, where no rule decides, by whoever can be asked.
 
 use super::{Scene, log};
 use crate::documents::session::RememberedAnswer;
@@ -32,8 +31,8 @@ pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
     decided(scene, call, &ruling).await
 }
 
-/// The host is about to ask a person. Often that is because we have just said so: then nobody
-/// is asked a second time.
+/// The host is about to ask a person, often because we have just answered "ask". Then nobody is
+/// asked a second time.
 pub(super) async fn permission_request(scene: &Scene, call: &Call) -> HookAnswer {
     let ruling = by_rules(scene, call).await;
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
@@ -61,7 +60,7 @@ fn why(ruling: &Ruling) -> String {
     format!("onloop ({}): {}", ruling.rule, ruling.reason)
 }
 
-/// What a call is about: its command, its path, or all of its input.
+/// The most telling member of a call's input: its command, its path, or else all of it.
 pub(super) fn target(call: &Call) -> String {
     let keys = ["command", "file_path", "notebook_path", "path", "filePath", "url", "pattern"];
     let found = keys.iter().find_map(|key| call.input[*key].as_str());
@@ -72,7 +71,7 @@ fn digest_of(call: &Call) -> String {
     digest(&format!("{}\n{}", call.tool, call.input))
 }
 
-/// Asks whoever can be asked. What nobody answers stays as it is.
+/// Asks whoever can be asked. Without an answer the decision stays.
 async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
     let (tail, whole) = scene.transcript().await;
     let escalation = Escalation {
@@ -93,7 +92,7 @@ async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
     Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() }
 }
 
-/// The answer of a person to a call that was put off; it counts once.
+/// A person's answer about a call that was deferred; it counts once.
 async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
     let id = scene.session.as_ref()?;
     let answer = pending::consume(&scene.io, id.as_str(), &call.tool, &call.input).await;
@@ -106,7 +105,7 @@ async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
     Some(Ruling { decision, rule: "approval".to_owned(), reason, commands: Vec::new() })
 }
 
-/// The id under which the call waits for a person, where the host can wait without us.
+/// Defers the call where the host can; returns the id under which it waits for a person.
 async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String> {
     if scene.host != Host::Claude || !pending::host_defers(&scene.io) {
         return None;
@@ -129,8 +128,8 @@ async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String>
     }
 }
 
-/// Keeps the answer for the other event of the same call. Where it cannot be kept, a person
-/// may be asked twice.
+/// Stores the answer for the other event of the same call. If that fails, a person may be asked
+/// twice.
 async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
     let Some(id) = &scene.session else { return };
     let config = &scene.loaded.config;
@@ -143,12 +142,12 @@ async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
         reason: ruling.reason.clone(),
         at: scene.io.now(),
     };
-    if let Err(problem) = scene.sessions(id).await.remember(id, answer).await {
-        log::debug(scene, &format!("the answer cannot be kept: {problem}")).await;
+    if let Err(error) = scene.sessions(id).await.remember(id, answer).await {
+        log::debug(scene, &format!("the answer cannot be kept: {error}")).await;
     }
 }
 
-/// What the rules say, in the circumstances of this session.
+/// The ruling of the permission engine for this session, branch and folder.
 async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = context(scene).await;
     context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;

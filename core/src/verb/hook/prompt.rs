@@ -1,4 +1,4 @@
-//! A prompt is about to be sent: does it start a workflow, or ask for something else?
+//! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
 use super::{Scene, log, stop};
 use crate::engine::sessions::{SessionChange, SessionError};
@@ -32,9 +32,9 @@ pub(super) async fn submitted(
     };
     match noted {
         Ok(()) => HookAnswer::Nothing,
-        Err(problem) => {
-            log::debug(scene, &format!("the prompt changed nothing: {problem}")).await;
-            HookAnswer::Tell(format!("onloop cannot keep this session: {problem}"))
+        Err(error) => {
+            log::debug(scene, &format!("the prompt changed nothing: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
         }
     }
 }
@@ -46,8 +46,8 @@ async fn begin(scene: &Scene, session: &Session) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// A person asks for something that starts no workflow. A session that goes on by itself rests
-/// until it is told to go on; one that works on a run, until the run moves.
+/// A person asks for something that starts no workflow. The session pauses until a prompt says to
+/// continue; one that works on a run, until the run changes.
 async fn other_request(
     scene: &Scene,
     id: &crate::handsoff::SessionId,
@@ -58,7 +58,7 @@ async fn other_request(
     let before = sessions.load(id).await?;
     let bound = before.as_ref().and_then(|session| session.run_id.as_deref());
     let run = match &before {
-        // A session without a run rests whatever happens to runs.
+        // A session without a run pauses whatever happens to runs.
         Some(session) if session.run_id.is_none() => None,
         Some(_) | None => stop::active_run(scene, bound).await?,
     };

@@ -17,7 +17,7 @@ use crate::limits;
 use crate::run::Run;
 use crate::text;
 
-/// Consecutive stops after which Claude Code ends a turn, unless it is told otherwise.
+/// Continuations in a row after which Claude Code ends a turn, unless its variable says otherwise.
 const CLAUDE_CAP: u32 = 8;
 const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 /// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
@@ -31,13 +31,13 @@ pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
     let sessions = scene.sessions(id).await;
     let answer = match sessions.load(id).await {
         Ok(session) => decide(scene, &sessions, id, session, stop).await,
-        Err(problem) => Err(problem),
+        Err(error) => Err(error),
     };
     match answer {
         Ok(answer) => answer,
-        Err(problem) => {
-            log::debug(scene, &format!("not sent on: {problem}")).await;
-            HookAnswer::Tell(format!("onloop cannot go on with this session: {problem}"))
+        Err(error) => {
+            log::debug(scene, &format!("not continued: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
         }
     }
 }
@@ -260,7 +260,7 @@ fn settle(
     match verdict {
         StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
         StopVerdict::End(why) => {
-            let message = format!("session {} is not sent on: {why}", session.id);
+            let message = format!("session {} is not continued: {why}", session.id);
             (SessionChange::Write(Box::new(session)), Said::Over(message))
         }
         StopVerdict::Continue { number, maximum } => {
@@ -278,7 +278,7 @@ async fn tell(scene: &Scene, said: Said) -> HookAnswer {
     match said {
         Said::Nothing => HookAnswer::Nothing,
         Said::GoOn { prompt, number, maximum } => {
-            log::debug(scene, &format!("sent on {number}/{maximum}")).await;
+            log::debug(scene, &format!("continued {number}/{maximum}")).await;
             HookAnswer::Continue(prompt)
         }
         Said::Over(mut message) => {

@@ -15,8 +15,8 @@ the same as a JSON Schema.
 | `.agentize.local.yaml` | you; keep it out of the repository | everything below |
 | `.agentize.yaml` | whoever can commit | `permissions` alone; its allow rules after `onloop permit trust` |
 
-The local file is looked for in the current folder and every folder above it, then in `$AGENTIZE_HOME`, then in `$HOME`. The
-first one found is the only one read. The environment wins over it.
+The local file is searched for in the current folder and every folder above it, then in `$AGENTIZE_HOME`, then in `$HOME`. Only the
+first one found is read. The environment overrides it.
 
 ```yaml
 handsoff:
@@ -38,27 +38,27 @@ telegram:
 ";
 
 const TAIL: &str = "
-A flag is `true`, `on`, `enable` or any number but zero; or `false`, `off`, `disable` or `0`; in any case of letters. Any other
-word is an error, also `yes` and `no`.
+A flag is `true`, `on`, `enable` or any number but zero; or `false`, `off`, `disable` or `0`; in upper or lower case. Any other
+word is an error, including `yes` and `no`.
 
 ## Workflows of your own
 
-Each entry of `handsoff.workflows` is a mapping. An entry that cannot be used is left out and named.
+Each entry of `handsoff.workflows` is a mapping. An entry that cannot be used is ignored and reported.
 
 | key | meaning |
 | --- | --- |
 ";
 
 const ERRORS: &str = "
-## What is wrong in it
+## Mistakes
 
-Every mistake is named with its line and column, and an unknown key with the known one that was probably meant. `onloop
-permit explain` shows them. Keys of other tools that share the file are left alone.
+Every mistake is reported with its line and column, and an unknown key with the known one that was probably meant. `onloop
+permit explain` shows them. Keys of other tools that share the file are ignored.
 
-A mistake never gives anything. In place of what cannot be used holds what costs nothing, sends nothing and allows
-nothing: no continuation, no language model, no supervisor, no chat. A file that cannot be read as a whole
-leaves the judging of calls on and everything else off, and nothing is allowed by a rule until it is mended; what is denied
-stays denied. Half a chat is none: without a token, a chat and somebody who may answer, nobody is asked.
+A mistake never grants anything. A value that cannot be used is replaced by one that costs nothing, sends nothing and allows
+nothing: no continuation, no language model, no supervisor, no chat. With a file that cannot be read at all,
+calls are still judged and everything else is off, and no rule allows anything until it is fixed; what is denied
+stays denied. Half a chat is no chat: without a token, a chat id and somebody who may answer, nobody is asked.
 ";
 
 /// `docs/config.md`.
@@ -90,16 +90,16 @@ fn value(key: &ConfigKey) -> String {
     match key.kind {
         KeyKind::Flag => "flag".to_owned(),
         KeyKind::Number { min, max } => {
-            format!("{min} to {max}; what is outside is brought inside")
+            format!("{min} to {max}, clamped")
         }
         KeyKind::Word(words) => {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
-        KeyKind::Text => "text".to_owned(),
-        KeyKind::Secret => "text, never shown".to_owned(),
-        KeyKind::Id => "whole number, also as text".to_owned(),
-        KeyKind::Ids => "whole numbers: one, a list, or text with commas".to_owned(),
-        KeyKind::Arguments => "text, split at white space, or a list of texts".to_owned(),
+        KeyKind::Text => "string".to_owned(),
+        KeyKind::Secret => "string, never shown".to_owned(),
+        KeyKind::Id => "whole number, also as a string".to_owned(),
+        KeyKind::Ids => "whole numbers: one, a list, or a string with commas".to_owned(),
+        KeyKind::Arguments => "string, split at white space, or a list of strings".to_owned(),
         KeyKind::Workflows => "list".to_owned(),
         KeyKind::Rules => "mapping".to_owned(),
     }
