@@ -63,7 +63,7 @@ enum Verb {
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run
     #[command(after_help = "Examples:
-  onloop resume                                the only unfinished run
+  onloop resume                               the only unfinished run
   onloop resume hotl-workflow-add-auth.md     the latest run of a file
   onloop resume --interrupted redo            let the agent act again
   onloop resume add-auth-20260320T212315Z --adopt")]

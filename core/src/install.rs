@@ -1,6 +1,6 @@
 //! What onloop puts into agent hosts, and where.
 //!
-//! [`offer`] is the one description: which moments we want to hear of, which skills, commands
+//! [`offer`] is the one description: which events we subscribe to, which skills, commands
 //! and agents there are. Each host has a module below this one that says which files of that
 //! host they become. Nothing here touches a file: a [`HostFile`] says what a file should be, given
 //! what it is.
@@ -73,7 +73,7 @@ impl InstallScope {
 /// Where files go, and the program that they call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The words that start onloop; never empty.
+    /// The command line that starts onloop, in words; never empty.
     pub program: Vec<String>,
     /// Whose sessions are meant.
     pub scope: InstallScope,
@@ -96,7 +96,7 @@ impl Setting {
         }
     }
 
-    /// The words that start our server.
+    /// The command line that starts our server, in words.
     fn server_words(&self) -> Vec<String> {
         let mut words = self.program.clone();
         words.push("mcp".to_owned());
@@ -155,7 +155,7 @@ pub fn user_folder<'e>(
         .map_or_else(|| format!("{home}/{usual}"), |folder| folder.trim_end_matches('/').to_owned())
 }
 
-/// How long hosts are told to wait for our hooks, in seconds.
+/// The timeouts that hosts are given for our hooks, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     /// Before a tool call: a model and a person may have to be asked.

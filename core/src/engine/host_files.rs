@@ -42,6 +42,12 @@ impl std::fmt::Display for HostFileError {
     }
 }
 
+/// The help of an argument that names a host.
+#[cfg(feature = "cli")]
+pub(crate) fn host_help() -> String {
+    format!("One of {}", Host::ALL.map(Host::as_str).join(", "))
+}
+
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
     match word.parse() {

@@ -8,7 +8,7 @@ use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
-/// The events that we want to hear of. A matcher would only leave tools out, so there is none.
+/// The events that we subscribe to. A matcher would only leave tools out, so there is none.
 pub(super) const EVENTS: [(&str, Moment); 6] = [
     ("UserPromptSubmit", Moment::Prompt),
     ("UserPromptExpansion", Moment::Prompt),

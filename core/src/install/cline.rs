@@ -8,7 +8,7 @@ use crate::hooks::Host;
 
 /// Events at which there is something to say or to learn. A task that ends cannot be sent on.
 const EVENTS: [&str; 3] = ["PreToolUse", "PostToolUse", "UserPromptSubmit"];
-/// The first words of our files.
+/// How our files begin.
 const SIGN: &str = "# Installed by onloop; `onloop uninstall cline` removes it.";
 
 pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {

@@ -21,11 +21,11 @@ pub struct HookFile {
 }
 
 impl HookFile {
-    /// The file with our entries in it. It is the same to the byte where they are there already.
+    /// The file with our entries in it; the same bytes if they are there already.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be edited.
+    /// When the file cannot be edited.
     pub(super) fn merged(&self, found: Option<&str>) -> Result<String, EditError> {
         let found = found.filter(|text| !text.trim_matches('\u{feff}').trim().is_empty());
         let mut text = found.map_or_else(|| self.empty(), str::to_owned);
@@ -51,7 +51,7 @@ impl HookFile {
     ///
     /// # Errors
     ///
-    /// Why the file cannot be edited.
+    /// When the file cannot be edited.
     pub(super) fn without(&self, found: &str) -> Result<Remains, EditError> {
         let had = ours(self.host, &self.read(found)?).len();
         let text = self.emptied(found.to_owned())?;

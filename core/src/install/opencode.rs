@@ -8,7 +8,7 @@ use super::server_file::Form;
 use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
-/// The plugin, with a place for the words that start the hook.
+/// The plugin, with a place for the command line of the hook.
 const PLUGIN: &str = include_str!("opencode/plugin.js");
 const WORDS: &str = "[\"onloop\", \"hook\", \"opencode\"]";
 const SIGN: &str = "// Installed by onloop; `onloop uninstall opencode` removes it.";
@@ -44,7 +44,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     files
 }
 
-/// The words with which a plugin of ours starts the hook.
+/// The command line with which a plugin of ours starts the hook, in words.
 pub(super) fn words_of(plugin: &str) -> Option<Vec<String>> {
     let line = plugin.lines().find_map(|line| line.strip_prefix("const HOOK = "))?;
     serde_json::from_str::<Vec<String>>(line.trim_end_matches(';')).ok()

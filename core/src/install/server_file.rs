@@ -1,4 +1,4 @@
-//! The entry with which a host starts `onloop mcp`, in a file that is the user's too.
+//! The entry with which a host starts `onloop mcp`, in a file that is also the user's.
 
 pub(super) mod toml;
 
@@ -32,17 +32,17 @@ pub(super) enum Form {
     },
     /// As a table of `mcp_servers` in TOML.
     Toml {
-        /// The words that start the server.
+        /// The command line that starts the server, in words.
         words: Vec<String>,
     },
 }
 
 impl ServerFile {
-    /// The file with our entry in it. It is the same to the byte where that is there already.
+    /// The file with our entry in it; the same bytes if it is there already.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be edited.
+    /// When the file cannot be edited.
     pub(super) fn merged(&self, found: Option<&str>) -> Result<String, EditError> {
         match &self.form {
             Form::Json { servers, entry } => {
@@ -64,7 +64,7 @@ impl ServerFile {
     ///
     /// # Errors
     ///
-    /// Why the file cannot be edited.
+    /// When the file cannot be edited.
     pub(super) fn without(&self, found: &str) -> Result<Remains, EditError> {
         let text = match &self.form {
             Form::Json { servers, .. } => match entry_in(servers, found)? {
@@ -82,7 +82,7 @@ impl ServerFile {
         Ok(Remains { text, is_nothing })
     }
 
-    /// The words with which the file starts a server of ours.
+    /// The command line with which the file starts a server of ours, in words.
     pub fn words_in(&self, text: &str) -> Option<Vec<String>> {
         let words = match &self.form {
             Form::Json { servers, .. } => words_of(&entry_in(servers, text).ok()??.1),
@@ -91,7 +91,7 @@ impl ServerFile {
         starts_us(&words).then_some(words)
     }
 
-    /// The words with which it should.
+    /// The command line with which it should.
     pub fn words(&self) -> Vec<String> {
         match &self.form {
             Form::Json { entry, .. } => words_of(entry),

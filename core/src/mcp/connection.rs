@@ -52,7 +52,7 @@ pub struct ServerRequest(pub u64);
 /// What the client answers to a request of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientAnswer {
-    /// The words of a person.
+    /// A person's answer.
     Words(String),
     /// Nobody answered.
     Nobody,
@@ -94,7 +94,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What comes of a line of the client, without its line break.
+    /// Takes a line of the client, without its line break.
     pub fn receive(&mut self, line: &[u8]) -> Vec<Reaction> {
         let line = line.trim_ascii();
         if line.is_empty() {
@@ -113,7 +113,7 @@ impl Connection {
         }
     }
 
-    /// What comes of a line that was too long to be kept.
+    /// Takes a line that was too long to be kept.
     pub fn receive_too_long(&mut self) -> Reaction {
         let message = format!("a message is longer than {} bytes", limits::MCP_LINE_BYTES);
         refused(RpcError::new(RpcError::PARSE, message))
@@ -360,7 +360,7 @@ impl Connection {
                 acts.extend(self.deliver(batch, None).map(Reaction::Send));
                 acts
             }
-            // Whoever sends a notification does not want an answer, not even that it is unknown.
+            // A notification is never answered, not even when its method is unknown.
             _ => Vec::new(),
         }
     }

@@ -42,11 +42,11 @@ impl RpcError {
     pub const PARSE: i64 = -32700;
     /// It is not a request, or not one that can be made now.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// There is no such method.
+    /// The method is unknown.
     pub const NO_METHOD: i64 = -32601;
     /// The parameters do not fit the method.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// There is no such resource.
+    /// The resource is unknown, or cannot be read.
     pub const NO_RESOURCE: i64 = -32002;
     /// Too much is open already.
     pub const BUSY: i64 = -32000;

@@ -3,7 +3,7 @@
 //! This program drives other programs, as a host does. Most of what they ask for it asks its own
 //! host for; what they say it keeps for the answer; a question to a person goes to the client.
 //! Calls take turns between two requests, and while a process runs, which there is one of at a
-//! time, the client's messages are still heard.
+//! time, the client's messages are still read.
 
 mod folders;
 mod job;
@@ -62,7 +62,7 @@ impl Server {
             if let Some(exit) = self.closing.filter(|_| self.jobs.is_empty()) {
                 return exit;
             }
-            // Whoever runs a process hears of its end or of a message, whichever is first.
+            // While a process runs, its end or a message comes first.
             let wait_ms = match self.follow_process().await {
                 Followed::Ended => continue,
                 Followed::Runs => Some(0),

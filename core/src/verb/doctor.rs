@@ -21,7 +21,7 @@ pub struct DoctorArgs {
     pub host: Option<String>,
 }
 
-/// What was found, in the order in which it is told.
+/// What was found, in the order in which it is printed.
 #[derive(Default)]
 struct Findings {
     lines: Vec<String>,
@@ -192,7 +192,7 @@ async fn try_hooks(
             continue;
         }
         tried.push(&hook.call);
-        // Whoever wrote the repository wrote these; looking at it must not run what they like.
+        // These come with the repository, whose author must not decide what doctor runs.
         if setting.scope == InstallScope::Project && !expected.contains(&hook.call) {
             let why = format!("{scope}: `{}` (`{place}`) does not call this", hook.event);
             findings.bad(format!("{why} program; it was not tried"), &fix);

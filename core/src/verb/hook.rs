@@ -22,7 +22,8 @@ use crate::limits;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct HookArgs {
-    /// claude, codex, cursor, vscode, opencode, cline or copilot
+    /// The agent host that calls.
+    #[cfg_attr(feature = "cli", arg(help = crate::engine::host_files::host_help()))]
     pub host: String,
     /// How long the host waits, as its entry for this hook says
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]

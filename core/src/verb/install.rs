@@ -6,8 +6,9 @@
 use crate::effect::{
     Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
+#[cfg(feature = "cli")]
+use crate::engine::host_files::host_help;
 use crate::engine::host_files::{HostFileError, known, look, quiet, setting};
-use crate::hooks::Host;
 use crate::install::{EditError, HostFile, InstallScope, advice, diff, host_files};
 use crate::limits;
 use crate::text::{one_line, printable};
@@ -16,8 +17,8 @@ use crate::text::{one_line, printable};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InstallArgs {
-    /// The host, by the word that [`Host::as_str`] gives.
-    #[cfg_attr(feature = "cli", arg(value_name = "HOST", help = one_of_hosts()))]
+    /// The host, by the name that [`crate::hooks::Host::as_str`] gives it.
+    #[cfg_attr(feature = "cli", arg(value_name = "HOST", help = host_help()))]
     pub host: String,
     /// Whose sessions [default: project for vscode and copilot, else user]
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
@@ -25,11 +26,6 @@ pub struct InstallArgs {
     /// Show what would change, as a diff, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
-}
-
-/// The hosts, for help.
-pub(crate) fn one_of_hosts() -> String {
-    format!("One of {}", Host::ALL.map(Host::as_str).join(", "))
 }
 
 /// What is kept of a file before its first change.
@@ -51,25 +47,14 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
             Err(why) => refusals.push(why.to_string()),
         }
     }
-    if !refusals.is_empty() {
-        refusals.push("nothing was changed".to_owned());
-        return refuse(io, &refusals, Exit::Usage).await;
-    }
-    let changed = changes.iter().filter(|change| change.is_one()).count();
-    if args.dry_run {
-        return show(io, &changes).await;
-    }
-    for change in &changes {
-        if let Err(failure) = perform(io, change).await {
-            let why = format!("`{}`: {failure}", change.host_file.path());
-            return refuse(io, &[why], Exit::Refused).await;
-        }
+    if let Err(exit) = make(io, &changes, refusals, args.dry_run).await {
+        return exit;
     }
     let name = host.title();
-    if changed == 0 {
-        io.note(format!("onloop is installed in {name} already; nothing was changed.")).await;
-    } else {
+    if changes.iter().any(Change::is_one) {
         io.note(format!("onloop is installed in {name} ({} scope).", scope.as_str())).await;
+    } else {
+        io.note(format!("onloop is installed in {name} already; nothing was changed.")).await;
     }
     for paragraph in advice(host, scope) {
         io.note(format!("  {paragraph}")).await;
@@ -102,18 +87,8 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
             }
         }
     }
-    if !refusals.is_empty() {
-        refusals.push("nothing was changed".to_owned());
-        return refuse(io, &refusals, Exit::Usage).await;
-    }
-    if args.dry_run {
-        return show(io, &changes).await;
-    }
-    for change in &changes {
-        if let Err(failure) = perform(io, change).await {
-            let why = format!("`{}`: {failure}", change.host_file.path());
-            return refuse(io, &[why], Exit::Refused).await;
-        }
+    if let Err(exit) = make(io, &changes, refusals, args.dry_run).await {
+        return exit;
     }
     let name = host.title();
     if changes.iter().any(Change::is_one) {
@@ -122,6 +97,30 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
         io.note(format!("onloop is not in {name}; nothing was changed.")).await;
     }
     Exit::Done
+}
+
+/// Makes the changes, unless one of them was refused. `Err`: the verb ends here, after a refusal, a
+/// failure or a dry run.
+async fn make(
+    io: &Io,
+    changes: &[Change],
+    mut refusals: Vec<String>,
+    dry_run: bool,
+) -> Result<(), Exit> {
+    if !refusals.is_empty() {
+        refusals.push("nothing was changed".to_owned());
+        return Err(refuse(io, &refusals, Exit::Usage).await);
+    }
+    if dry_run {
+        return Err(show(io, changes).await);
+    }
+    for change in changes {
+        if let Err(failure) = perform(io, change).await {
+            let why = format!("`{}`: {failure}", change.host_file.path());
+            return Err(refuse(io, &[why], Exit::Refused).await);
+        }
+    }
+    Ok(())
 }
 
 async fn refuse(io: &Io, why: &[String], exit: Exit) -> Exit {

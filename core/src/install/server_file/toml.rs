@@ -24,14 +24,14 @@ const TIMEOUT: &str = "tool_timeout_sec";
 /// The keys that we write.
 const KEYS: [&str; 3] = ["command", "args", TIMEOUT];
 
-/// Stands behind the header when an empty line was put above it, which goes with the table. Without
-/// it that line is somebody else's.
+/// Stands behind the header when we put an empty line above it, which goes with the table. Without
+/// it that line is the user's.
 const SEPARATED: &str = " # and the line above";
 
 /// Bytes to be replaced, and what comes in their place.
 type Edit = (Range<usize>, String);
 
-/// The file with our entry in it. It is the same to the byte where that is there already.
+/// The file with our entry in it; the same bytes if it is there already.
 pub(super) fn merged(found: &str, words: &[String]) -> Result<String, EditError> {
     let document = parse(found)?;
     let merged = match entry_in(&document)? {
@@ -74,7 +74,7 @@ pub(super) fn without(found: &str) -> Result<String, EditError> {
     if parse(&text).is_ok() { Ok(text) } else { Err(EditError::OtherForm) }
 }
 
-/// The words with which the file starts the server of our name; nothing where there is none.
+/// The command line with which the file starts the server of our name, in words.
 pub(super) fn words_in(text: &str) -> Option<Vec<String>> {
     let document = parse(text).ok()?;
     entry_in(&document).ok()?.map(words_of)
@@ -139,8 +139,8 @@ fn is_only_ours(table: &InlineTable) -> bool {
     table.is_dotted() || table.get_values().iter().all(|(path, _)| is_ours(path))
 }
 
-/// What makes an entry of ours start the server with `words`. A timeout that is there is the
-/// user's choice.
+/// The edits after which an entry of ours starts the server with `words`. A timeout that is there
+/// is the user's choice.
 fn updates(text: &str, entry: &Item, words: &[String]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut missing = Vec::new();

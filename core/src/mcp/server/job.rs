@@ -52,7 +52,7 @@ pub(super) enum State {
     WantsProcess(ProcessSpec),
     /// The end of its process.
     InProcess {
-        /// When the program wants to hear of it before.
+        /// When the program wants to be woken before that.
         wake_after_ms: Option<u64>,
     },
     /// A person.
