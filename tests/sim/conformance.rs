@@ -227,7 +227,7 @@ fn compare(
     if step["is"] != *is {
         return Err(format!("it is `{is}`: {outcome:?}"));
     }
-    if let Ok(Outcome::Written(version) | Outcome::File { version, .. }) = &outcome {
+    if let Ok(Outcome::Written { version } | Outcome::File { version, .. }) = &outcome {
         if let Some(saved) = step["version"].as_str()
             && versions[saved] != *version
         {
@@ -246,7 +246,7 @@ fn compare(
         }
     }
     match (&outcome, step["ends_with"].as_str()) {
-        (Ok(Outcome::Path(path)), Some(end)) if !path.ends_with(end) => {
+        (Ok(Outcome::Path { path }), Some(end)) if !path.ends_with(end) => {
             Err(format!("it is {path}"))
         }
         _ => Ok(()),
@@ -263,8 +263,8 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Tail { bytes, size_bytes }) => {
             ("tail".to_owned(), vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))])
         }
-        Ok(Outcome::Written(_)) => plain("written"),
-        Ok(Outcome::Names(names)) => {
+        Ok(Outcome::Written { .. }) => plain("written"),
+        Ok(Outcome::Names { names }) => {
             ("names".to_owned(), vec![("names", Value::from(names.clone()))])
         }
         Ok(Outcome::Stat(stat)) => {
@@ -276,14 +276,14 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
             ];
             ("stat".to_owned(), parts)
         }
-        Ok(Outcome::Path(_)) => plain("path"),
+        Ok(Outcome::Path { .. }) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
         Ok(Outcome::Survey(_)) => plain("survey"),
-        Ok(Outcome::Worktrees(_)) => plain("worktrees"),
-        Ok(Outcome::Commit(_)) => plain("commit"),
-        Ok(Outcome::Answer(_)) => plain("answer"),
-        Ok(Outcome::Input(_)) => plain("input"),
+        Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
+        Ok(Outcome::Commit { .. }) => plain("commit"),
+        Ok(Outcome::Answer { .. }) => plain("answer"),
+        Ok(Outcome::Input { .. }) => plain("input"),
         Ok(Outcome::NoInput) => plain("no_input"),
         Ok(Outcome::Http(answer)) => {
             let parts = vec![("status", Value::from(answer.status)), ("text", lossy(&answer.body))];

@@ -356,7 +356,7 @@ impl SimHost {
             }
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
-            Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
+            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: std::mem::take(&mut self.input) }),
             Request::Ask { .. } => self.ask().map(Outcome::Answer),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => {
@@ -546,8 +546,8 @@ fn no_network(_disk: &mut Disk, _spec: &HttpSpec) -> Result<HttpAnswer, Failure>
 fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
     match request {
         GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
-        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(Vec::new())),
-        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => Ok(Outcome::Commit(None)),
+        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: Vec::new() }),
+        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => Ok(Outcome::Commit { commit: None }),
         GitRequest::CreateWorktree { .. }
         | GitRequest::RemoveWorktree { .. }
         | GitRequest::Switch { .. }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::bytes::Bytes;
 #[cfg(doc)]
 use super::Request;
 use crate::limits;
 
 /// A program to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProcessSpec {
     /// What to run.
     pub command: Command,
@@ -18,7 +22,7 @@ pub struct ProcessSpec {
     /// Environment variables set, after the removals.
     pub env_set: BTreeMap<String, String>,
     /// What the program reads; `None` is an empty, closed stream.
-    pub stdin: Option<Vec<u8>>,
+    pub stdin: Option<Bytes>,
     /// Longest run; afterwards its whole process group is ended, then killed.
     pub timeout_ms: Option<u64>,
     /// Bytes kept from the start, and again from the end, of each stream.
@@ -91,7 +95,7 @@ impl ProcessSpec {
 
     /// Lets the program read `input`, then the end of its input.
     pub fn with_stdin(self, input: impl Into<Vec<u8>>) -> ProcessSpec {
-        ProcessSpec { stdin: Some(input.into()), ..self }
+        ProcessSpec { stdin: Some(input.into().into()), ..self }
     }
 
     /// Ends the program's whole process group after `timeout_ms`.
@@ -116,10 +120,11 @@ impl ProcessSpec {
 }
 
 /// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Command {
     /// A program, found on `PATH` unless it contains `/`, and its arguments.
-    Argv(Vec<String>),
+    Argv(#[serde(serialize_with = "argv_member")] Vec<String>),
     /// A line for a shell.
     Shell {
         /// Which shell.
@@ -129,8 +134,16 @@ pub enum Command {
     },
 }
 
+/// `{"argv": […]}`, so that it cannot be taken for a line.
+fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(Some(1))?;
+    members.serialize_entry("argv", words)?;
+    members.end()
+}
+
 /// A shell that a command may be written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Shell {
     /// `bash -c`.
     Bash,
@@ -155,7 +168,7 @@ impl Shell {
 }
 
 /// How a program ended and what it said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// How it ended.
     pub status: ProcessStatus,
@@ -168,7 +181,8 @@ pub struct ProcessEnd {
 }
 
 /// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProcessStatus {
     /// By itself.
     Exited(i32),
@@ -181,12 +195,12 @@ pub enum ProcessStatus {
 }
 
 /// One stream's output: all of it, or its beginning and its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
     /// The first bytes.
-    pub head: Vec<u8>,
+    pub head: Bytes,
     /// The last bytes, without those already in `head`.
-    pub tail: Vec<u8>,
+    pub tail: Bytes,
     /// Everything that was written.
     pub total_bytes: u64,
 }

@@ -176,7 +176,7 @@ mod tests {
             let outcome = match files.get(path.as_str()) {
                 Some(&"!") => Err(Failure::new(FailureKind::Denied, "permission denied")),
                 Some(text) => Ok(Outcome::File {
-                    bytes: text.as_bytes().to_vec(),
+                    bytes: (*text).into(),
                     version: Version(String::new()),
                 }),
                 None => Err(Failure::new(FailureKind::NotFound, path)),

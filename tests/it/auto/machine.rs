@@ -222,7 +222,7 @@ impl Machine {
         self.put(path, bytes);
         self.denied.remove(path);
         self.touched.push(path.to_owned());
-        Ok(Outcome::Written(version(bytes)))
+        Ok(Outcome::Written { version: version(bytes) })
     }
 
     fn list(&self, path: &str) -> io::Result<Outcome> {
@@ -231,7 +231,7 @@ impl Machine {
             names.push(entry?.file_name().to_string_lossy().into_owned());
         }
         names.sort();
-        Ok(Outcome::Names(names))
+        Ok(Outcome::Names { names })
     }
 
     fn stat(&self, path: &str) -> io::Result<Outcome> {

@@ -24,7 +24,7 @@ pub(super) fn rehearsed(input: &str) -> Vec<Value> {
                 break;
             }
             Turn::Request(Request::ReadInput { .. }) => {
-                Outcome::Input(chunks.next().map_or(Vec::new(), |lines| lines.concat().into()))
+                Outcome::Input { bytes: chunks.next().map_or(Vec::new(), |lines| lines.concat().into()) }
             }
             Turn::Request(Request::Say(Say::Result(text))) => {
                 printed.push_str(&text);

@@ -89,7 +89,7 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     std::fs::write(world.path("secret"), "secret").unwrap();
     std::os::unix::fs::symlink("secret", world.path("link")).unwrap();
-    let Ok(Outcome::Written(version)) = world.perform(write("guard", "", Expect::Any)) else {
+    let Ok(Outcome::Written { version }) = world.perform(write("guard", "", Expect::Any)) else {
         panic!("a plain file can be written");
     };
     let guard = ("guard".to_owned(), version);

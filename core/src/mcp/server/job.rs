@@ -192,7 +192,7 @@ impl Job {
     /// Goes on with what a person said.
     pub(super) fn hear(&mut self, at: Timestamp, answer: QuestionAnswer) {
         let outcome = match answer {
-            QuestionAnswer::Words(words) => Ok(Outcome::Answer(words)),
+            QuestionAnswer::Words(words) => Ok(Outcome::Answer { answer: words }),
             QuestionAnswer::Nobody | QuestionAnswer::Roots(_) => Err(nobody()),
         };
         self.reply(at, outcome);
