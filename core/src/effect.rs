@@ -14,6 +14,7 @@ pub(crate) mod memory_host;
 mod process;
 mod request;
 mod start;
+pub mod trace;
 pub mod wire;
 
 use std::cell::RefCell;

@@ -232,12 +232,10 @@ impl OsHost {
                 .files
                 .read_tail(&path, limit_bytes)
                 .map(|(bytes, size_bytes)| Outcome::Tail { bytes: bytes.into(), size_bytes }),
-            Request::Write { path, bytes, expect, durability } => {
-                self
+            Request::Write { path, bytes, expect, durability } => self
                 .files
                 .write(&path, &bytes, &expect, durability)
-                .map(|version| Outcome::Written { version })
-            }
+                .map(|version| Outcome::Written { version }),
             Request::Append { path, bytes, expect_len_bytes, unchanged } => {
                 self.files.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
             }
@@ -247,7 +245,9 @@ impl OsHost {
             Request::Remove { path } => self.files.remove(&path).map(done),
             Request::List { path } => self.files.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => self.files.stat(&path).map(Outcome::Stat),
-            Request::Canonical { path } => self.files.canonical(&path).map(|path| Outcome::Path { path }),
+            Request::Canonical { path } => {
+                self.files.canonical(&path).map(|path| Outcome::Path { path })
+            }
             Request::Lock { path, wait_ms } => {
                 let now = self.clock.now();
                 self.locks.lock(&path, wait_ms, now).map(done)
@@ -263,7 +263,9 @@ impl OsHost {
             }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
-            Request::Ask { question } => self.terminal.ask(&question).map(|answer| Outcome::Answer { answer }),
+            Request::Ask { question } => {
+                self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
+            }
             Request::ReadInput { limit_bytes, wait_ms } => {
                 let read = self.terminal.read_input(limit_bytes, wait_ms)?;
                 Ok(read.map_or(Outcome::NoInput, |bytes| Outcome::Input { bytes: bytes.into() }))

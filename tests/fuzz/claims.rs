@@ -107,7 +107,9 @@ pub(crate) fn mcp(bytes: &[u8]) {
             Turn::Request(request) => request,
         };
         let outcome = match request {
-            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: input.take().unwrap_or_default() }),
+            Request::ReadInput { .. } => {
+                Ok(Outcome::Input { bytes: input.take().unwrap_or_default().into() })
+            }
             Request::Say(Say::Result(text)) => {
                 said.push_str(&text);
                 Ok(Outcome::Done)
@@ -146,7 +148,7 @@ fn answer_of_hook(host: Host, input: &[u8]) -> String {
         };
         let missing = || Err(Failure::new(FailureKind::NotFound, "nothing is there"));
         let outcome = match request {
-            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: input.take().unwrap_or_default() }),
+            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: input.take().unwrap_or_default().into() }),
             Request::Say(Say::Result(text)) => {
                 assert!(said.is_empty(), "a hook speaks once");
                 said = text;

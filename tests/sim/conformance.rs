@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use onloop::host::Host;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Unchanged, Version,
 };
 use onloop_core::workflow::Shell;
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Bench for SimHost {
                 body: String::from_utf8_lossy(spec.body.as_deref().unwrap_or_default()).into(),
             };
             match answer(&behaviour, &asked) {
-                Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes() }),
+                Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes().into() }),
                 None => Err(Failure::new(FailureKind::Closed, "no answer")),
             }
         });
@@ -139,7 +139,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "read_tail" => Request::ReadTail { path: path(), limit_bytes: number("limit") },
         "write" => Request::Write {
             path: path(),
-            bytes: bytes("text"),
+            bytes: bytes("text").into(),
             expect: match step["expect"].as_str() {
                 None => Expect::Any,
                 Some("absent") => Expect::Absent,
@@ -152,15 +152,18 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         },
         "append" => Request::Append {
             path: path(),
-            bytes: bytes("text"),
+            bytes: bytes("text").into(),
             expect_len_bytes: number("len"),
-            unchanged: (text(step, "guard"), versions[&text(step, "guard_version")].clone()),
+            unchanged: Unchanged {
+                path: text(step, "guard"),
+                version: versions[&text(step, "guard_version")].clone(),
+            },
         },
         "patch" => Request::Patch {
             path: path(),
             offset_bytes: number("at"),
-            old: bytes("old"),
-            new: bytes("new"),
+            old: bytes("old").into(),
+            new: bytes("new").into(),
         },
         "remove" => Request::Remove { path: path() },
         "list" => Request::List { path: path() },
@@ -194,7 +197,7 @@ fn http(step: &Value, server: &str) -> Request {
         method: if step["method"] == "post" { HttpMethod::Post } else { HttpMethod::Get },
         url,
         headers: headers.collect(),
-        body: step["body"].as_str().map(|body| body.as_bytes().to_vec()),
+        body: step["body"].as_str().map(Into::into),
         timeout_ms: step["timeout_ms"].as_u64().unwrap_or(20_000),
         limit_bytes: step["limit"].as_u64().unwrap_or(1000),
     })
@@ -205,7 +208,7 @@ fn process(step: &Value, command: Command) -> Request {
     let env_set = env.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()));
     let capture = step["capture"].as_u64().unwrap_or(1000);
     let spec = ProcessSpec {
-        stdin: step["stdin"].as_str().map(|input| input.as_bytes().to_vec()),
+        stdin: step["stdin"].as_str().map(Into::into),
         stream_to: step["stream_to"].as_str().map(str::to_owned),
         wake_after_ms: step["wake_after_ms"].as_u64(),
         ..ProcessSpec::new(command)

@@ -11,9 +11,9 @@ pub(super) struct Ask<R> {
     pub(super) answer: Answer<R>,
 }
 
-/// Reads an outcome; gives it back where it does not answer the request.
+/// Reads the outcome that answers the request.
 #[derive(Clone, Copy)]
-pub(super) struct Answer<R>(fn(Outcome) -> Result<R, Outcome>);
+pub(super) struct Answer<R>(fn(Outcome) -> Result<R, Failure>);
 
 /// How far a process has come.
 pub(super) enum ProcessTurn {
@@ -22,13 +22,16 @@ pub(super) enum ProcessTurn {
 }
 
 impl<R> Answer<R> {
-    /// What the host's reply says. A host that replies with another kind of outcome is broken;
-    /// that is a failure, not a panic, because hosts are written by others too.
+    /// What the host's reply says.
     pub(super) fn read(self, reply: Result<Outcome, Failure>) -> Result<R, Failure> {
-        (self.0)(reply?).map_err(|other| {
-            Failure::new(FailureKind::Other, format!("the host answered with {other:?}"))
-        })
+        reply.and_then(self.0)
     }
+}
+
+/// A host that replies with another kind of outcome is broken; that is a failure, not a panic,
+/// because hosts are written by others too.
+fn unexpected(outcome: &Outcome) -> Failure {
+    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
 }
 
 /// The only outcomes that answer `request`, and what they say.
@@ -38,7 +41,7 @@ macro_rules! ask {
             request: $request,
             answer: Answer(|outcome| match outcome {
                 $($outcome => Ok($answer),)+
-                other => Err(other),
+                other => Err(unexpected(&other)),
             }),
         }
     };

@@ -9,9 +9,9 @@ use std::task::Poll;
 
 use super::ask::{self, Ask, ProcessTurn};
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
-use crate::effect::{Exchange, Slot};
 use crate::effect::request::*;
 use crate::effect::start::Start;
+use crate::effect::{Exchange, Slot};
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress};
 use crate::time::Timestamp;
 
@@ -297,5 +297,46 @@ impl Io {
             text.push('\n');
         }
         let _ = self.done(Request::Say(Say::Note(text))).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::effect::{Exit, Program, Reply, Turn};
+
+    #[test]
+    fn an_outcome_of_another_kind_is_a_failure() {
+        let mut program = Program::new(Start::example(["onloop"]), |io| async move {
+            let failure = io.stat("a").await.unwrap_err();
+            assert_eq!(failure, Failure::new(FailureKind::Other, "the host answered with Done"));
+            Exit::Done
+        });
+        assert!(matches!(program.resume(None), Turn::Request(Request::Stat { .. })));
+        let reply = Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) };
+        assert!(matches!(program.resume(Some(reply)), Turn::Exit(Exit::Done)));
+    }
+
+    #[test]
+    #[should_panic(expected = "before it had the reply to another one")]
+    fn two_requests_at_once_are_a_bug() {
+        let mut program = Program::new(Start::example(["onloop"]), |io| async move {
+            let mut first = Box::pin(io.sleep(1));
+            let pending = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(pending.is_pending());
+            let _ = io.sleep(2).await;
+            Exit::Done
+        });
+        program.resume(None);
+    }
+
+    #[test]
+    #[should_panic(expected = "although the program had asked for nothing")]
+    fn a_reply_to_no_request_is_a_bug() {
+        let mut program =
+            Program::new(Start::example(["onloop"]), |_| std::future::ready(Exit::Done));
+        program.resume(Some(Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) }));
     }
 }

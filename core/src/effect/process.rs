@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::bytes::Bytes;
 #[cfg(doc)]
 use super::Request;
+use super::bytes::Bytes;
 use crate::limits;
 
 /// A program to run.

@@ -55,7 +55,9 @@ impl Repo {
             GitRequest::Head { .. } => Ok(Outcome::Commit { commit: Some(commit('a')) }),
             GitRequest::MergeBase { commit: asked, .. } => {
                 let contains = self.merges > 0 && *asked == commit('b');
-                Ok(Outcome::Commit { commit: Some(if contains { asked.clone() } else { commit('a') }) })
+                Ok(Outcome::Commit {
+                    commit: Some(if contains { asked.clone() } else { commit('a') }),
+                })
             }
             GitRequest::RemoteBranch { .. } => {
                 Ok(Outcome::Commit { commit: self.pushed.then(|| commit('b')) })

@@ -244,7 +244,7 @@ impl Session {
         Ok(match request {
             Request::Read { path, .. } => {
                 let version = Version(String::new());
-                effect::Outcome::File { bytes: fs::read(at(&path))?, version }
+                effect::Outcome::File { bytes: fs::read(at(&path))?.into(), version }
             }
             Request::Write { path, bytes, expect, .. } => {
                 if expect == Expect::Absent && at(&path).exists() {

@@ -126,11 +126,7 @@ fn every_request_has_its_document() {
             format!(r#"{{"do":"process","command":{{"shell":"bash","line":"true"}},{rest}}}"#),
             &[b"in"],
         ),
-        (
-            Request::Git(survey),
-            text(r#"{"do":"git","git":"survey","cwd":"/w","branch":"b"}"#),
-            &[],
-        ),
+        (Request::Git(survey), text(r#"{"do":"git","git":"survey","cwd":"/w","branch":"b"}"#), &[]),
         (
             Request::Say(Say::Note(text("hi\n"))),
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
@@ -177,7 +173,11 @@ fn outcomes_are_read_with_their_attachments() {
         outcome(process, &[b"abc", b"def", b"", b""]),
         Outcome::Process(ProcessEnd {
             status: ProcessStatus::Signalled(9),
-            stdout: Capture { head: b"abc".to_vec().into(), tail: b"def".to_vec().into(), total_bytes: 10 },
+            stdout: Capture {
+                head: b"abc".to_vec().into(),
+                tail: b"def".to_vec().into(),
+                total_bytes: 10
+            },
             stderr: Capture::default(),
             duration_ms: 3,
         })

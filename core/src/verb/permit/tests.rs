@@ -28,10 +28,9 @@ where
                 Ok(Outcome::Input { bytes: bytes.into() })
             }
             Request::Read { path, .. } => match files.iter().find(|(name, _)| *name == path) {
-                Some((_, text)) => Ok(Outcome::File {
-                    bytes: (*text).into(),
-                    version: Version("1".to_owned()),
-                }),
+                Some((_, text)) => {
+                    Ok(Outcome::File { bytes: (*text).into(), version: Version("1".to_owned()) })
+                }
                 None => Err(Failure::new(FailureKind::NotFound, "nothing there")),
             },
             Request::Write { path, bytes, .. } => {
