@@ -27,6 +27,7 @@ mod preflight;
 #[cfg(unix)]
 pub(crate) mod run;
 #[cfg(unix)]
+mod replay;
 mod scenario;
 mod schema;
 mod sim;
