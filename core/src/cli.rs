@@ -156,7 +156,7 @@ Examples:
   codex mcp add onloop -- onloop mcp          Codex
   npx @modelcontextprotocol/inspector onloop mcp    look at it by hand")]
     Mcp,
-    /// Repeat a recorded program with its replies and compare its requests
+    /// Repeat a recorded call and compare its requests
     #[command(
         after_help = "Nothing is performed. Exits with 0 when every request is as recorded and
 with 1 when one differs.
