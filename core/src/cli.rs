@@ -11,12 +11,12 @@ use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
     ApproveArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
-    LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReportArgs,
-    ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs,
-    StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize, finish, gate, hook, init,
-    install, lint, locate, new, next, normalize, prepare, receipt, report, resume, run, schema,
-    session_clear, session_done, session_list, session_show, session_stop, status, step, summary,
-    uninstall,
+    LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReplayArgs,
+    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
+    StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize, finish, gate,
+    hook, init, install, lint, locate, new, next, normalize, prepare, receipt, replay, report,
+    resume, run, schema, session_clear, session_done, session_list, session_show, session_stop,
+    status, step, summary, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -216,6 +216,16 @@ Examples:
   codex mcp add onloop -- onloop mcp                Codex
   npx @modelcontextprotocol/inspector onloop mcp    try it by hand")]
     Mcp,
+    /// Repeat a recorded call and compare its requests
+    #[command(
+        after_help = "Nothing is performed. Exits with 0 when every request is as recorded and
+with 1 when one differs.
+
+Examples:
+  ONLOOP_TRACE=trace.jsonl onloop status    record
+  onloop replay trace.jsonl                 compare"
+    )]
+    Replay(ReplayArgs),
     /// Print the JSON Schema of a document
     #[command(after_help = "Examples:
   onloop schema workflow > workflow.schema.json")]
@@ -342,6 +352,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Uninstall(args) => uninstall(&io, &args).await,
         Verb::Doctor(args) => doctor(&io, &args).await,
         Verb::Mcp => mcp(&io).await,
+        Verb::Replay(args) => replay(&io, &args, program).await,
         Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,

@@ -4,7 +4,9 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
+mod ask;
 mod branch;
+mod bytes;
 mod git;
 mod http;
 mod io;
@@ -14,6 +16,7 @@ mod process;
 mod request;
 mod shell;
 mod start;
+pub mod trace;
 pub mod wire;
 
 use std::cell::RefCell;
@@ -23,6 +26,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
+pub use bytes::Bytes;
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
@@ -30,6 +34,8 @@ pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus};
 pub use request::*;
 pub use shell::{Shell, UnknownShell};
 pub use start::{ProcessIdentity, Start, Terminal};
+
+use serde::Serialize;
 
 use crate::time::Timestamp;
 
@@ -40,7 +46,8 @@ pub struct Program {
 }
 
 /// What a program wants from its host next.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
 pub enum Turn {
     /// Perform this, then resume with the reply.
@@ -52,10 +59,23 @@ pub enum Turn {
 /// Where request and reply wait while the other side runs.
 #[derive(Debug)]
 struct Slot {
-    request: Option<Request>,
-    reply: Option<Result<Outcome, Failure>>,
+    exchange: Exchange,
     now: Timestamp,
     progress: Option<Progress>,
+}
+
+/// How far the one exchange has come that can be under way.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for each program")]
+enum Exchange {
+    /// The program works.
+    None,
+    /// The program has asked, and the host has not been told.
+    Asked(Request),
+    /// The host performs the request.
+    Performing,
+    /// The host has answered, and the program has not seen it.
+    Answered(Result<Outcome, Failure>),
 }
 
 /// How far a run has come that a program conducts.
@@ -77,8 +97,7 @@ impl Program {
         B: FnOnce(Io) -> F,
     {
         let slot = Rc::new(RefCell::new(Slot {
-            request: None,
-            reply: None,
+            exchange: Exchange::None,
             now: start.now,
             progress: None,
         }));
@@ -91,18 +110,28 @@ impl Program {
     ///
     /// # Panics
     ///
-    /// When called after [`Turn::Exit`], or when a program waits for anything but a request.
+    /// When called after [`Turn::Exit`], without the reply to the last request or with a reply
+    /// to none; and when a program waits for anything but one request.
     pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
         if let Some(reply) = reply {
             let mut slot = self.slot.borrow_mut();
+            assert!(
+                matches!(slot.exchange, Exchange::Performing),
+                "the host answered although the program had asked for nothing"
+            );
             slot.now = reply.at;
-            slot.reply = Some(reply.outcome);
+            slot.exchange = Exchange::Answered(reply.outcome);
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(exit) => Turn::Exit(exit),
             Poll::Pending => {
-                let request = self.slot.borrow_mut().request.take();
-                Turn::Request(request.expect("a program waits only for its host"))
+                let exchange = &mut self.slot.borrow_mut().exchange;
+                match std::mem::replace(exchange, Exchange::Performing) {
+                    Exchange::Asked(request) => Turn::Request(request),
+                    Exchange::None | Exchange::Performing | Exchange::Answered(_) => {
+                        panic!("the program waits for something that is not its host's reply")
+                    }
+                }
             }
         }
     }

@@ -210,3 +210,8 @@ pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
 pub const MCP_ROOTS: usize = 64;
 /// Longest wait for the client to say where it works; after it, the server's own folder counts.
 pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;
+
+/// Bytes that a trace keeps of one text, file or output; it says how many it left out.
+pub const TRACE_BODY_BYTES: usize = 1024 * 1024;
+/// Largest trace that is replayed.
+pub const TRACE_BYTES: u64 = 512 * 1024 * 1024;

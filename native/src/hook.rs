@@ -6,7 +6,7 @@ use std::io::Write;
 use onloop_core::verb::{answer_of_a_broken_hook, called_as_hook};
 
 /// The command line, with whatever is not UTF-8 in it replaced.
-fn argv() -> Vec<String> {
+pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 

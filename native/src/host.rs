@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use onloop_core::effect::{
     Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
-    ProcessSpec, Reply, Request, Say, Start, Stat, Version,
+    ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -61,7 +61,7 @@ pub trait Files {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &(String, Version),
+        unchanged: &Unchanged,
     ) -> Result<(), Failure>;
     /// [`Request::Patch`].
     fn patch(
@@ -227,14 +227,15 @@ impl OsHost {
             Request::Read { path, limit_bytes } => self
                 .files
                 .read(&path, limit_bytes)
-                .map(|(bytes, version)| Outcome::File { bytes, version }),
+                .map(|(bytes, version)| Outcome::File { bytes: bytes.into(), version }),
             Request::ReadTail { path, limit_bytes } => self
                 .files
                 .read_tail(&path, limit_bytes)
-                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
-            Request::Write { path, bytes, expect, durability } => {
-                self.files.write(&path, &bytes, &expect, durability).map(Outcome::Written)
-            }
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes: bytes.into(), size_bytes }),
+            Request::Write { path, bytes, expect, durability } => self
+                .files
+                .write(&path, &bytes, &expect, durability)
+                .map(|version| Outcome::Written { version }),
             Request::Append { path, bytes, expect_len_bytes, unchanged } => {
                 self.files.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
             }
@@ -242,9 +243,11 @@ impl OsHost {
                 self.files.patch(&path, offset_bytes, &old, &new).map(done)
             }
             Request::Remove { path } => self.files.remove(&path).map(done),
-            Request::List { path } => self.files.list(&path).map(Outcome::Names),
+            Request::List { path } => self.files.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => self.files.stat(&path).map(Outcome::Stat),
-            Request::Canonical { path } => self.files.canonical(&path).map(Outcome::Path),
+            Request::Canonical { path } => {
+                self.files.canonical(&path).map(|path| Outcome::Path { path })
+            }
             Request::Lock { path, wait_ms } => {
                 let now = self.clock.now();
                 self.locks.lock(&path, wait_ms, now).map(done)
@@ -260,10 +263,12 @@ impl OsHost {
             }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
-            Request::Ask { question } => self.terminal.ask(&question).map(Outcome::Answer),
+            Request::Ask { question } => {
+                self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
+            }
             Request::ReadInput { limit_bytes, wait_ms } => {
                 let read = self.terminal.read_input(limit_bytes, wait_ms)?;
-                Ok(read.map_or(Outcome::NoInput, Outcome::Input))
+                Ok(read.map_or(Outcome::NoInput, |bytes| Outcome::Input { bytes: bytes.into() }))
             }
             Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
             Request::Say(say) => self.terminal.say(&say).map(done),

@@ -4,10 +4,12 @@ mod drive;
 mod hook;
 pub mod host;
 mod start;
+mod trace;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use onloop_core::effect::trace::recording_command;
 use onloop_core::effect::{Exit, Program, Start};
 
 pub use drive::drive;
@@ -57,7 +59,10 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
     };
-    let exit = drive(&mut host, begin(start));
+    let exit = match trace::Recording::begin(&start) {
+        None => drive(&mut host, begin(start)),
+        Some(recording) => trace::drive_recorded(&mut host, begin(start), recording),
+    };
     match lost.failure() {
         // Whoever reads the result must not take a part of it for the whole.
         Some(failure) if exit == Exit::Done => {
@@ -79,6 +84,14 @@ fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "error: {message}");
 }
 
+/// Where the trace of this bug is, or the command that records one.
+fn how_to_record() -> String {
+    match std::env::var(trace::VARIABLE) {
+        Ok(path) if !path.is_empty() => format!("This one is in:\n  {path}"),
+        Ok(_) | Err(_) => format!("To record one:\n  {}", recording_command(&hook::argv())),
+    }
+}
+
 /// Says how to report a bug and ends the process at once: after a panic nothing that we hold
 /// can be trusted, and everything durable is already on disk. Locks of a process that ended
 /// are taken over by the next one.
@@ -88,8 +101,9 @@ fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let _ = writeln!(
         std::io::stderr(),
         "onloop {version} hit a bug of its own{place}: {message}\n\
-         What was recorded is safe. Please report this with the command you ran:\n  \
-         {repository}/issues",
+         What was recorded is safe. Please report this at {repository}/issues\n\
+         with a trace ({repository}/blob/main/docs/traces.md). {trace}",
+        trace = how_to_record(),
         version = env!("CARGO_PKG_VERSION"),
         repository = env!("CARGO_PKG_REPOSITORY"),
     );

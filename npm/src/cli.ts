@@ -1,16 +1,17 @@
 /** A whole process around the program of a command line. */
 
-import { readFileSync, writeSync } from "node:fs";
+import { constants, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import { Core, EXIT_BUG } from "./core.js";
+import { Core, EXIT_BUG, TRACE } from "./core.js";
 import { Bug, PANIC } from "./instance.js";
 import { NodeHost } from "./node/host.js";
 
 const EXIT_USAGE = 2;
 const EXIT_REFUSED = 4;
 const EXIT_INTERRUPTED = 130;
-const ISSUES = "https://github.com/onloop/onloop/issues";
+const REPOSITORY = "https://github.com/onloop/onloop";
+const { O_CREAT, O_WRONLY } = constants;
 /** A second signal within this time means "now": nothing is saved any more. */
 const IMPATIENCE_MS = 1000;
 /** A key that arrives this soon after an interactive program has ended was meant for it. */
@@ -61,13 +62,13 @@ async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
   listen(host);
   try {
     const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
-    const exit = await core.run({ ...host.start(argv), program }, host);
+    const exit = await core.run({ ...host.start(argv), program }, host, recording());
     const { lostOutput } = host;
     // Whoever reads the result must not take a part of it for the whole.
     if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };
     return { exit: refuse(lostOutput.message, EXIT_REFUSED), outcome: "lost" };
   } catch (error) {
-    return broken(reportBug(core, error));
+    return broken(reportBug(core, argv, error));
   }
 }
 
@@ -81,15 +82,60 @@ function refuse(message: string, exit: number): number {
 }
 
 /** Everything durable is already on disk; locks were released. */
-function reportBug(core: Core, error: unknown): number {
+function reportBug(core: Core, argv: string[], error: unknown): number {
   // A bug of the core says where it is itself; one of the host has a stack.
   const what =
     error instanceof Bug ? error.message.replace(PANIC, "") : `: ${stack(error)}`;
   process.stderr.write(
     `onloop ${core.version()} hit a bug of its own${what}\n` +
-      `What was recorded is safe. Please report this with the command you ran:\n  ${ISSUES}\n`,
+      `What was recorded is safe. Please report this at ${REPOSITORY}/issues\n` +
+      `with a trace (${REPOSITORY}/blob/main/docs/traces.md). ${howToRecord(core, argv)}\n`,
   );
   return EXIT_BUG;
+}
+
+/** Where the trace of this bug is, or the command that records one. */
+function howToRecord(core: Core, argv: string[]): string {
+  const path = process.env[TRACE] ?? "";
+  if (path !== "") return `This one is in:\n  ${path}`;
+  return `To record one:\n  ${core.recordingCommand(argv)}`;
+}
+
+/**
+ * Begins the recording that the environment asks for, for nobody else to read. Where it cannot
+ * be written the work goes on without: a hook has to answer.
+ */
+function recording(): ((line: string) => void) | undefined {
+  const path = process.env[TRACE] ?? "";
+  if (path === "") return undefined;
+  let file: number | undefined;
+  const attempt = (write: () => void): void => {
+    try {
+      write();
+    } catch (error) {
+      file = undefined;
+      const why = text(error);
+      process.stderr.write(`warning: cannot write the trace that ${TRACE} names: ${why}\n`);
+    }
+  };
+  attempt(() => {
+    const opened = openSync(path, O_WRONLY | O_CREAT, 0o600);
+    // Before anything is in it: the file may be an older one that others can read.
+    fchmodSync(opened, 0o600);
+    ftruncateSync(opened);
+    file = opened;
+  });
+  return file === undefined
+    ? undefined
+    : (line) => {
+        const to = file;
+        // A torn recording does not go on.
+        if (to !== undefined) attempt(() => writeWhole(to, Buffer.from(line)));
+      };
+}
+
+function writeWhole(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 function stack(error: unknown): string {

@@ -10,6 +10,9 @@ import { type Start, type Turn, perform } from "./wire.js";
 /** Exit code of a bug, as the command line reports it. */
 export const EXIT_BUG = 70;
 
+/** The environment variable that names the file of a trace. */
+export const TRACE = "ONLOOP_TRACE";
+
 /** Escape sequences of terminals, in words for people. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
@@ -48,10 +51,15 @@ export class Core extends Functions {
     return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
   }
 
-  /** Runs the program of a command line on a host and returns its exit code. */
-  async run(start: Start, host: Host): Promise<number> {
-    const number = this.#call((core) => core.program_begin(JSON.stringify(start)));
+  /**
+   * Runs the program of a command line on a host and returns its exit code. `trace` gets each
+   * line of a recording, with its line break, before what it says is acted on.
+   */
+  async run(start: Start, host: Host, trace?: (line: string) => void): Promise<number> {
+    const startJson = JSON.stringify(start);
+    const number = this.#call((core) => core.program_begin(startJson));
     const generation = live.generation;
+    trace?.(this.#call((core) => core.trace_begin(number, startJson)));
     let reply: string | undefined;
     let attachments: Uint8Array[] = [];
     try {
@@ -61,11 +69,15 @@ export class Core extends Functions {
         }
         const answer = this.#call((core) => core.program_resume(number, reply, attachments));
         const [json, ...sent] = answer as [string, ...Uint8Array[]];
+        trace?.(this.#call((core) => core.trace_turn(number, json, sent)));
         const turn = JSON.parse(json) as Turn;
         if ("exit" in turn) return turn.exit;
+        // Another onloop below a program that we run must not begin the same file anew.
+        if (trace && turn.request.do === "process") turn.request.env_remove.push(TRACE);
         const message = await perform(host, turn.request, sent);
         reply = message.json;
         attachments = message.attachments;
+        trace?.(this.#call((core) => core.trace_reply(number, message.json, message.attachments)));
       }
     } finally {
       if (live.generation === generation) this.#call((core) => core.program_drop(number));
@@ -84,6 +96,11 @@ export class Core extends Functions {
    */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
     return this.#call((core) => core.broken_hook_answer(JSON.stringify(argv)));
+  }
+
+  /** The command that records the program of a command line, to be copied into a shell. */
+  recordingCommand(argv: readonly string[]): string | undefined {
+    return this.#call((core) => core.recording_command_of(JSON.stringify(argv)));
   }
 
   #call<T>(use: (core: typeof glue) => T): T {

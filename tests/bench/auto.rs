@@ -36,7 +36,7 @@ fn run_of_twenty_cycles(bencher: Bencher<'_, '_>) {
             let outcome = match program.resume(reply.take()) {
                 Turn::Exit(exit) => break exit,
                 Turn::Request(Request::ReadInput { .. }) => {
-                    Outcome::Input(input.take().unwrap_or_default())
+                    Outcome::Input { bytes: input.take().unwrap_or_default().into() }
                 }
                 Turn::Request(_) => Outcome::Done,
             };

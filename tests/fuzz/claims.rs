@@ -109,12 +109,14 @@ pub(crate) fn mcp(bytes: &[u8]) {
             Turn::Request(request) => request,
         };
         let outcome = match request {
-            Request::ReadInput { .. } => Ok(Outcome::Input(input.take().unwrap_or_default())),
+            Request::ReadInput { .. } => {
+                Ok(Outcome::Input { bytes: input.take().unwrap_or_default().into() })
+            }
             Request::Say(Say::Result(text)) => {
                 said.push_str(&text);
                 Ok(Outcome::Done)
             }
-            Request::Canonical { path } => Ok(Outcome::Path(path)),
+            Request::Canonical { path } => Ok(Outcome::Path { path }),
             Request::Process(_) | Request::Write { .. } => {
                 panic!("nothing is there to run or to change")
             }
@@ -148,17 +150,17 @@ fn answer_of_hook(host: Host, input: &[u8]) -> String {
         };
         let missing = || Err(Failure::new(FailureKind::NotFound, "nothing is there"));
         let outcome = match request {
-            Request::ReadInput { .. } => Ok(Outcome::Input(input.take().unwrap_or_default())),
+            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: input.take().unwrap_or_default().into() }),
             Request::Say(Say::Result(text)) => {
                 assert!(said.is_empty(), "a hook speaks once");
                 said = text;
                 Ok(Outcome::Done)
             }
-            Request::Write { .. } => Ok(Outcome::Written(Version("1".to_owned()))),
+            Request::Write { .. } => Ok(Outcome::Written { version: Version("1".to_owned()) }),
             Request::Lock { .. } | Request::Unlock { .. } | Request::Say(Say::Note(_)) => {
                 Ok(Outcome::Done)
             }
-            Request::Canonical { path } if path == "/demo" => Ok(Outcome::Path(path)),
+            Request::Canonical { path } if path == "/demo" => Ok(Outcome::Path { path }),
             Request::Read { .. }
             | Request::ReadTail { .. }
             | Request::Stat { .. }

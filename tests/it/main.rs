@@ -25,8 +25,9 @@ mod permission_bash;
 mod permission_properties;
 mod preflight;
 #[cfg(unix)]
-pub(crate) mod run;
+mod replay;
 #[cfg(unix)]
+pub(crate) mod run;
 mod scenario;
 mod schema;
 mod sim;

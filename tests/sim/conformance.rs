@@ -12,7 +12,7 @@ use onloop::host::Host;
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Unchanged, Version,
 };
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl Bench for SimHost {
                 body: String::from_utf8_lossy(spec.body.as_deref().unwrap_or_default()).into(),
             };
             match answer(&behaviour, &asked) {
-                Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes() }),
+                Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes().into() }),
                 None => Err(Failure::new(FailureKind::Closed, "no answer")),
             }
         });
@@ -139,7 +139,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "read_tail" => Request::ReadTail { path: path(), limit_bytes: number("limit") },
         "write" => Request::Write {
             path: path(),
-            bytes: bytes("text"),
+            bytes: bytes("text").into(),
             expect: match step["expect"].as_str() {
                 None => Expect::Any,
                 Some("absent") => Expect::Absent,
@@ -152,15 +152,18 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         },
         "append" => Request::Append {
             path: path(),
-            bytes: bytes("text"),
+            bytes: bytes("text").into(),
             expect_len_bytes: number("len"),
-            unchanged: (text(step, "guard"), versions[&text(step, "guard_version")].clone()),
+            unchanged: Unchanged {
+                path: text(step, "guard"),
+                version: versions[&text(step, "guard_version")].clone(),
+            },
         },
         "patch" => Request::Patch {
             path: path(),
             offset_bytes: number("at"),
-            old: bytes("old"),
-            new: bytes("new"),
+            old: bytes("old").into(),
+            new: bytes("new").into(),
         },
         "remove" => Request::Remove { path: path() },
         "list" => Request::List { path: path() },
@@ -194,7 +197,7 @@ fn http(step: &Value, server: &str) -> Request {
         method: if step["method"] == "post" { HttpMethod::Post } else { HttpMethod::Get },
         url,
         headers: headers.collect(),
-        body: step["body"].as_str().map(|body| body.as_bytes().to_vec()),
+        body: step["body"].as_str().map(Into::into),
         timeout_ms: step["timeout_ms"].as_u64().unwrap_or(20_000),
         limit_bytes: step["limit"].as_u64().unwrap_or(1000),
     })
@@ -205,7 +208,7 @@ fn process(step: &Value, command: Command) -> Request {
     let env_set = env.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()));
     let capture = step["capture"].as_u64().unwrap_or(1000);
     let spec = ProcessSpec {
-        stdin: step["stdin"].as_str().map(|input| input.as_bytes().to_vec()),
+        stdin: step["stdin"].as_str().map(Into::into),
         stream_to: step["stream_to"].as_str().map(str::to_owned),
         wake_after_ms: step["wake_after_ms"].as_u64(),
         ..ProcessSpec::new(command)
@@ -227,7 +230,7 @@ fn compare(
     if step["is"] != *is {
         return Err(format!("it is `{is}`: {outcome:?}"));
     }
-    if let Ok(Outcome::Written(version) | Outcome::File { version, .. }) = &outcome {
+    if let Ok(Outcome::Written { version } | Outcome::File { version, .. }) = &outcome {
         if let Some(saved) = step["version"].as_str()
             && versions[saved] != *version
         {
@@ -246,7 +249,7 @@ fn compare(
         }
     }
     match (&outcome, step["ends_with"].as_str()) {
-        (Ok(Outcome::Path(path)), Some(end)) if !path.ends_with(end) => {
+        (Ok(Outcome::Path { path }), Some(end)) if !path.ends_with(end) => {
             Err(format!("it is {path}"))
         }
         _ => Ok(()),
@@ -263,8 +266,8 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Tail { bytes, size_bytes }) => {
             ("tail".to_owned(), vec![("text", lossy(bytes)), ("size", Value::from(*size_bytes))])
         }
-        Ok(Outcome::Written(_)) => plain("written"),
-        Ok(Outcome::Names(names)) => {
+        Ok(Outcome::Written { .. }) => plain("written"),
+        Ok(Outcome::Names { names }) => {
             ("names".to_owned(), vec![("names", Value::from(names.clone()))])
         }
         Ok(Outcome::Stat(stat)) => {
@@ -276,14 +279,14 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
             ];
             ("stat".to_owned(), parts)
         }
-        Ok(Outcome::Path(_)) => plain("path"),
+        Ok(Outcome::Path { .. }) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
         Ok(Outcome::Survey(_)) => plain("survey"),
-        Ok(Outcome::Worktrees(_)) => plain("worktrees"),
-        Ok(Outcome::Commit(_)) => plain("commit"),
-        Ok(Outcome::Answer(_)) => plain("answer"),
-        Ok(Outcome::Input(_)) => plain("input"),
+        Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
+        Ok(Outcome::Commit { .. }) => plain("commit"),
+        Ok(Outcome::Answer { .. }) => plain("answer"),
+        Ok(Outcome::Input { .. }) => plain("input"),
         Ok(Outcome::NoInput) => plain("no_input"),
         Ok(Outcome::Http(answer)) => {
             let parts = vec![("status", Value::from(answer.status)), ("text", lossy(&answer.body))];

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
+use onloop_core::effect::{
+    Durability, Expect, Failure, FailureKind, FileKind, Stat, Unchanged, Version,
+};
 use onloop_core::time::Timestamp;
 
 /// Longest name of one file, as on every common file system.
@@ -233,9 +235,9 @@ impl Disk {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &(String, Version),
+        unchanged: &Unchanged,
     ) -> Done<()> {
-        let (guard, expected) = unchanged;
+        let Unchanged { path: guard, version: expected } = unchanged;
         match self.file(guard, Follow::Folders) {
             Ok(file) if version(file) == *expected => {}
             Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),

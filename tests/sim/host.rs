@@ -327,13 +327,13 @@ impl SimHost {
         match request {
             Request::Read { path, limit_bytes } => disk
                 .read(&path, limit_bytes)
-                .map(|(bytes, version)| Outcome::File { bytes, version }),
+                .map(|(bytes, version)| Outcome::File { bytes: bytes.into(), version }),
             Request::ReadTail { path, limit_bytes } => disk
                 .read_tail(&path, limit_bytes)
-                .map(|(bytes, size_bytes)| Outcome::Tail { bytes, size_bytes }),
-            Request::Write { path, bytes, expect, durability } => {
-                disk.write(&path, &bytes, &expect, durability).map(Outcome::Written)
-            }
+                .map(|(bytes, size_bytes)| Outcome::Tail { bytes: bytes.into(), size_bytes }),
+            Request::Write { path, bytes, expect, durability } => disk
+                .write(&path, &bytes, &expect, durability)
+                .map(|version| Outcome::Written { version }),
             Request::Append { path, bytes, expect_len_bytes, unchanged } => {
                 disk.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
             }
@@ -341,9 +341,9 @@ impl SimHost {
                 disk.patch(&path, offset_bytes, &old, &new).map(done)
             }
             Request::Remove { path } => disk.remove(&path).map(done),
-            Request::List { path } => disk.list(&path).map(Outcome::Names),
+            Request::List { path } => disk.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
-            Request::Canonical { path } => disk.canonical(&path).map(Outcome::Path),
+            Request::Canonical { path } => disk.canonical(&path).map(|path| Outcome::Path { path }),
             Request::Lock { path, wait_ms } => self.lock(&path, wait_ms).map(done),
             Request::Unlock { path } => self.unlock(&path).map(done),
             Request::Process(spec) => self.process(number, &spec),
@@ -356,8 +356,10 @@ impl SimHost {
             }
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
-            Request::ReadInput { .. } => Ok(Outcome::Input(std::mem::take(&mut self.input))),
-            Request::Ask { .. } => self.ask().map(Outcome::Answer),
+            Request::ReadInput { .. } => {
+                Ok(Outcome::Input { bytes: std::mem::take(&mut self.input).into() })
+            }
+            Request::Ask { .. } => self.ask().map(|answer| Outcome::Answer { answer }),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => {
                 self.said.push(say);
@@ -546,8 +548,10 @@ fn no_network(_disk: &mut Disk, _spec: &HttpSpec) -> Result<HttpAnswer, Failure>
 fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
     match request {
         GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
-        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(Vec::new())),
-        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => Ok(Outcome::Commit(None)),
+        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: Vec::new() }),
+        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => {
+            Ok(Outcome::Commit { commit: None })
+        }
         GitRequest::CreateWorktree { .. }
         | GitRequest::RemoveWorktree { .. }
         | GitRequest::Switch { .. }

@@ -109,5 +109,9 @@ pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) ->
 fn capture(bytes: &[u8], limit: usize) -> Capture {
     let (head, rest) = bytes.split_at(limit.min(bytes.len()));
     let tail = &rest[rest.len().saturating_sub(limit)..];
-    Capture { head: head.to_vec(), tail: tail.to_vec(), total_bytes: bytes.len() as u64 }
+    Capture {
+        head: head.to_vec().into(),
+        tail: tail.to_vec().into(),
+        total_bytes: bytes.len() as u64,
+    }
 }

@@ -543,11 +543,3 @@ fn assert_document(assertion: &Assertion) -> AssertDocument {
     };
     AssertDocument { kind: kind.to_owned(), value, ..AssertDocument::default() }
 }
-
-fn phase_word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Acting => "acting",
-        Phase::Acted => "acted",
-        Phase::Interrupted => "interrupted",
-    }
-}

@@ -1,10 +1,13 @@
 //! What programs ask of git, and what they are told.
 
+use serde::{Deserialize, Serialize};
+
 #[cfg(doc)]
 use super::Outcome;
 
 /// A closed set of questions and acts; hosts answer through libgit2 or the git program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "git", rename_all = "snake_case")]
 pub enum GitRequest {
     /// Everything preflight wants to know → [`Outcome::Survey`].
     Survey {
@@ -119,14 +122,14 @@ pub enum GitRequest {
 }
 
 /// Facts about the folder a run is started in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitSurvey {
     /// `None`: not inside a repository, or a bare one.
     pub repository: Option<Repository>,
 }
 
 /// Facts about a checkout. Paths are absolute, with symbolic links resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {
     /// Top folder of this checkout.
     pub root: String,
@@ -151,7 +154,7 @@ pub struct Repository {
 }
 
 /// One worktree of a repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeEntry {
     /// Its top folder, absolute.
     pub path: String,

@@ -2,9 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Bytes;
+
 /// A question to a server. What it shows of itself in messages is where it goes and nothing
 /// else: an address may contain a token, headers and body may contain anything.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct HttpSpec {
     /// What is done.
     pub method: HttpMethod,
@@ -13,7 +17,7 @@ pub struct HttpSpec {
     /// Names and values, besides those that follow from the rest.
     pub headers: Vec<(String, String)>,
     /// What is sent.
-    pub body: Option<Vec<u8>>,
+    pub body: Option<Bytes>,
     /// Longest time until the answer is there as a whole. After it: `Closed`.
     pub timeout_ms: u64,
     /// Largest body that is accepted; a larger one: `TooLarge`.
@@ -21,7 +25,8 @@ pub struct HttpSpec {
 }
 
 /// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
     /// Something is asked for.
     Get,
@@ -30,12 +35,12 @@ pub enum HttpMethod {
 }
 
 /// What a server answered, whatever it thinks of the question.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpAnswer {
     /// Status; redirections are not followed.
     pub status: u16,
     /// The body.
-    pub body: Vec<u8>,
+    pub body: Bytes,
 }
 
 impl HttpMethod {
@@ -93,7 +98,7 @@ mod tests {
             method: HttpMethod::Get,
             url: url.to_owned(),
             headers: vec![("authorization".to_owned(), "tok3n".to_owned())],
-            body: Some(b"tok3n".to_vec()),
+            body: Some(b"tok3n".to_vec().into()),
             timeout_ms: 1,
             limit_bytes: 1,
         }

@@ -7,10 +7,11 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
+use super::ask::{self, Ask, ProcessTurn};
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
-use crate::effect::Slot;
 use crate::effect::request::*;
 use crate::effect::start::Start;
+use crate::effect::{Exchange, Slot};
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress};
 use crate::time::Timestamp;
 
@@ -43,22 +44,6 @@ enum Results {
     Output,
     /// To the words for people: whoever calls has results of its own.
     Notes,
-}
-
-/// Takes the one kind of outcome that a request can have. A host that answers with another
-/// kind is broken; that is a failure, not a panic, because hosts are written by others too.
-macro_rules! expect_outcome {
-    ($reply:expr, $pattern:pat => $value:expr) => {
-        match $reply {
-            Ok($pattern) => Ok($value),
-            Ok(other) => Err(wrong_outcome(&other)),
-            Err(failure) => Err(failure),
-        }
-    };
-}
-
-fn wrong_outcome(outcome: &Outcome) -> Failure {
-    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
 }
 
 impl Io {
@@ -108,40 +93,49 @@ impl Io {
     }
 
     /// Asks for any effect.
+    ///
+    /// # Panics
+    ///
+    /// When the program has not had the reply to an earlier request: there is one at a time.
     pub async fn request(&self, request: Request) -> Result<Outcome, Failure> {
         let mut request = Some(request);
         poll_fn(|_| {
-            let mut slot = self.slot.borrow_mut();
+            let exchange = &mut self.slot.borrow_mut().exchange;
             if let Some(request) = request.take() {
-                debug_assert!(slot.request.is_none(), "one request at a time");
-                slot.reply = None;
-                slot.request = Some(request);
+                assert!(
+                    matches!(exchange, Exchange::None),
+                    "the program asked for an effect before it had the reply to another one"
+                );
+                *exchange = Exchange::Asked(request);
                 return Poll::Pending;
             }
-            match slot.reply.take() {
-                Some(reply) => Poll::Ready(reply),
-                None => Poll::Pending,
+            match std::mem::replace(exchange, Exchange::None) {
+                Exchange::Answered(reply) => Poll::Ready(reply),
+                waiting @ (Exchange::None | Exchange::Asked(_) | Exchange::Performing) => {
+                    *exchange = waiting;
+                    Poll::Pending
+                }
             }
         })
         .await
     }
 
+    async fn send<R>(&self, Ask { request, answer }: Ask<R>) -> Result<R, Failure> {
+        answer.read(self.request(request).await)
+    }
+
     async fn done(&self, request: Request) -> Result<(), Failure> {
-        expect_outcome!(self.request(request).await, Outcome::Done => ())
+        self.send(ask::done(request)).await
     }
 
     /// [`Request::Read`].
     pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
-        let request = Request::Read { path: path.to_owned(), limit_bytes };
-        expect_outcome!(self.request(request).await,
-            Outcome::File { bytes, version } => (bytes, version))
+        self.send(ask::read(path.to_owned(), limit_bytes)).await
     }
 
     /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
     pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
-        let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
-        expect_outcome!(self.request(request).await,
-            Outcome::Tail { bytes, size_bytes } => (bytes, size_bytes))
+        self.send(ask::read_tail(path.to_owned(), limit_bytes)).await
     }
 
     /// [`Request::Write`].
@@ -152,8 +146,7 @@ impl Io {
         expect: Expect,
         durability: Durability,
     ) -> Result<Version, Failure> {
-        let request = Request::Write { path: path.to_owned(), bytes, expect, durability };
-        expect_outcome!(self.request(request).await, Outcome::Written(version) => version)
+        self.send(ask::write(path.to_owned(), bytes, expect, durability)).await
     }
 
     /// [`Request::Append`].
@@ -164,7 +157,8 @@ impl Io {
         expect_len_bytes: u64,
         unchanged: (String, Version),
     ) -> Result<(), Failure> {
-        let path = path.to_owned();
+        let (path, bytes) = (path.to_owned(), bytes.into());
+        let unchanged = Unchanged { path: unchanged.0, version: unchanged.1 };
         self.done(Request::Append { path, bytes, expect_len_bytes, unchanged }).await
     }
 
@@ -176,7 +170,7 @@ impl Io {
         old: &[u8],
         new: &[u8],
     ) -> Result<(), Failure> {
-        let (old, new) = (old.to_vec(), new.to_vec());
+        let (old, new) = (old.to_vec().into(), new.to_vec().into());
         self.done(Request::Patch { path: path.to_owned(), offset_bytes, old, new }).await
     }
 
@@ -187,20 +181,17 @@ impl Io {
 
     /// [`Request::List`].
     pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
-        let request = Request::List { path: path.to_owned() };
-        expect_outcome!(self.request(request).await, Outcome::Names(names) => names)
+        self.send(ask::list(path.to_owned())).await
     }
 
     /// [`Request::Stat`].
     pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
-        let request = Request::Stat { path: path.to_owned() };
-        expect_outcome!(self.request(request).await, Outcome::Stat(stat) => stat)
+        self.send(ask::stat(path.to_owned())).await
     }
 
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
-        let request = Request::Canonical { path: path.to_owned() };
-        expect_outcome!(self.request(request).await, Outcome::Path(path) => path)
+        self.send(ask::canonical(path.to_owned())).await
     }
 
     /// [`Request::Lock`].
@@ -217,33 +208,31 @@ impl Io {
     pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
         spec.wake_after_ms = wake_after_ms;
-        let mut reply = self.request(Request::Process(spec)).await;
-        while let (Some(pulse), Ok(Outcome::Running)) = (&self.pulse, &reply) {
-            (pulse.beat)().await;
-            reply = self.request(Request::Wait { wake_after_ms, wake_on_input: false }).await;
+        let mut turn = self.send(ask::process(spec)).await?;
+        loop {
+            match (turn, &self.pulse) {
+                (ProcessTurn::Ended(end), _) => return Ok(end),
+                (ProcessTurn::Running, Some(pulse)) => (pulse.beat)().await,
+                // Nobody asked to be woken.
+                (ProcessTurn::Running, None) => {}
+            }
+            turn = self.send(ask::wait(wake_after_ms)).await?;
         }
-        expect_outcome!(reply, Outcome::Process(end) => end)
     }
 
     /// [`GitRequest::Survey`].
     pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
-        let request = GitRequest::Survey { cwd: cwd.to_owned(), branch: branch.to_owned() };
-        expect_outcome!(self.request(Request::Git(request)).await,
-            Outcome::Survey(survey) => survey)
+        self.send(ask::survey(cwd.to_owned(), branch.to_owned())).await
     }
 
     /// [`GitRequest::Worktrees`].
     pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
-        let request = GitRequest::Worktrees { cwd: cwd.to_owned() };
-        expect_outcome!(self.request(Request::Git(request)).await,
-            Outcome::Worktrees(worktrees) => worktrees)
+        self.send(ask::worktrees(cwd.to_owned())).await
     }
 
     /// [`GitRequest::Head`].
     pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
-        let request = GitRequest::Head { cwd: cwd.to_owned() };
-        expect_outcome!(self.request(Request::Git(request)).await,
-            Outcome::Commit(commit) => commit)
+        self.send(ask::head(cwd.to_owned())).await
     }
 
     /// [`GitRequest::MergeBase`].
@@ -253,10 +242,7 @@ impl Io {
         commit: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
-        let request = GitRequest::MergeBase { cwd, commit, branch };
-        expect_outcome!(self.request(Request::Git(request)).await,
-            Outcome::Commit(commit) => commit)
+        self.send(ask::merge_base(cwd.to_owned(), commit.to_owned(), branch.to_owned())).await
     }
 
     /// [`GitRequest::RemoteBranch`].
@@ -266,10 +252,7 @@ impl Io {
         remote: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
-        let request = GitRequest::RemoteBranch { cwd, remote, branch };
-        expect_outcome!(self.request(Request::Git(request)).await,
-            Outcome::Commit(commit) => commit)
+        self.send(ask::remote_branch(cwd.to_owned(), remote.to_owned(), branch.to_owned())).await
     }
 
     /// Any [`GitRequest`] that changes something.
@@ -279,19 +262,17 @@ impl Io {
 
     /// [`Request::Http`].
     pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
-        expect_outcome!(self.request(Request::Http(spec)).await, Outcome::Http(answer) => answer)
+        self.send(ask::http(spec)).await
     }
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let request = Request::Ask { question: question.into() };
-        expect_outcome!(self.request(request).await, Outcome::Answer(answer) => answer)
+        self.send(ask::person(question.into())).await
     }
 
     /// [`Request::ReadInput`], for as long as it takes.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        let request = Request::ReadInput { limit_bytes, wait_ms: None };
-        expect_outcome!(self.request(request).await, Outcome::Input(bytes) => bytes)
+        self.send(ask::input(limit_bytes)).await
     }
 
     /// [`Request::Sleep`].
@@ -316,5 +297,46 @@ impl Io {
             text.push('\n');
         }
         let _ = self.done(Request::Say(Say::Note(text))).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::effect::{Exit, Program, Reply, Turn};
+
+    #[test]
+    fn an_outcome_of_another_kind_is_a_failure() {
+        let mut program = Program::new(Start::example(["onloop"]), |io| async move {
+            let failure = io.stat("a").await.unwrap_err();
+            assert_eq!(failure, Failure::new(FailureKind::Other, "the host answered with Done"));
+            Exit::Done
+        });
+        assert!(matches!(program.resume(None), Turn::Request(Request::Stat { .. })));
+        let reply = Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) };
+        assert!(matches!(program.resume(Some(reply)), Turn::Exit(Exit::Done)));
+    }
+
+    #[test]
+    #[should_panic(expected = "before it had the reply to another one")]
+    fn two_requests_at_once_are_a_bug() {
+        let mut program = Program::new(Start::example(["onloop"]), |io| async move {
+            let mut first = Box::pin(io.sleep(1));
+            let pending = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(pending.is_pending());
+            let _ = io.sleep(2).await;
+            Exit::Done
+        });
+        program.resume(None);
+    }
+
+    #[test]
+    #[should_panic(expected = "although the program had asked for nothing")]
+    fn a_reply_to_no_request_is_a_bug() {
+        let mut program =
+            Program::new(Start::example(["onloop"]), |_| std::future::ready(Exit::Done));
+        program.resume(Some(Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) }));
     }
 }

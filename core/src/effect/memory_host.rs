@@ -52,7 +52,7 @@ impl MemoryHost {
                 if bytes.len() as u64 > limit_bytes {
                     return Err(Failure::new(FailureKind::TooLarge, path));
                 }
-                Ok(Outcome::File { bytes: bytes.clone(), version: version(bytes) })
+                Ok(Outcome::File { bytes: bytes.clone().into(), version: version(bytes) })
             }
             Request::Write { path, bytes, expect, durability: _ } => {
                 let fits = match (expect, self.files.get(&path)) {
@@ -63,8 +63,8 @@ impl MemoryHost {
                 };
                 fits.map_err(|kind| Failure::new(kind, path.clone()))?;
                 let written = version(&bytes);
-                self.files.insert(path, bytes);
-                Ok(Outcome::Written(written))
+                self.files.insert(path, bytes.into());
+                Ok(Outcome::Written { version: written })
             }
             Request::List { path } => self.list(&path),
             Request::Stat { path } => self.stat(&path),
@@ -90,7 +90,7 @@ impl MemoryHost {
         if names.is_empty() && folder != "." {
             return Err(missing(folder));
         }
-        Ok(Outcome::Names(names))
+        Ok(Outcome::Names { names })
     }
 
     fn stat(&self, path: &str) -> Result<Outcome, Failure> {

@@ -1,14 +1,18 @@
 //! Other programs: what to run, within which bounds, and how it ended.
 
-use super::shell::Shell;
 use std::collections::BTreeMap;
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 #[cfg(doc)]
 use super::Request;
+use super::bytes::Bytes;
+use super::shell::Shell;
 use crate::limits;
 
 /// A program to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProcessSpec {
     /// What to run.
     pub command: Command,
@@ -19,7 +23,7 @@ pub struct ProcessSpec {
     /// Environment variables set, after the removals.
     pub env_set: BTreeMap<String, String>,
     /// What the program reads; `None` is an empty, closed stream.
-    pub stdin: Option<Vec<u8>>,
+    pub stdin: Option<Bytes>,
     /// Longest run; afterwards its whole process group is ended, then killed.
     pub timeout_ms: Option<u64>,
     /// Bytes kept from the start, and again from the end, of each stream.
@@ -92,7 +96,7 @@ impl ProcessSpec {
 
     /// Lets the program read `input`, then the end of its input.
     pub fn with_stdin(self, input: impl Into<Vec<u8>>) -> ProcessSpec {
-        ProcessSpec { stdin: Some(input.into()), ..self }
+        ProcessSpec { stdin: Some(input.into().into()), ..self }
     }
 
     /// Ends the program's whole process group after `timeout_ms`.
@@ -117,10 +121,11 @@ impl ProcessSpec {
 }
 
 /// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Command {
     /// A program, found on `PATH` unless it contains `/`, and its arguments.
-    Argv(Vec<String>),
+    Argv(#[serde(serialize_with = "argv_member")] Vec<String>),
     /// A line for a shell.
     Shell {
         /// Which shell.
@@ -130,8 +135,15 @@ pub enum Command {
     },
 }
 
+/// `{"argv": […]}`, so that it cannot be taken for a line.
+fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(Some(1))?;
+    members.serialize_entry("argv", words)?;
+    members.end()
+}
+
 /// How a program ended and what it said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// How it ended.
     pub status: ProcessStatus,
@@ -144,7 +156,8 @@ pub struct ProcessEnd {
 }
 
 /// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProcessStatus {
     /// By itself.
     Exited(i32),
@@ -157,12 +170,12 @@ pub enum ProcessStatus {
 }
 
 /// One stream's output: all of it, or its beginning and its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
     /// The first bytes.
-    pub head: Vec<u8>,
+    pub head: Bytes,
     /// The last bytes, without those already in `head`.
-    pub tail: Vec<u8>,
+    pub tail: Bytes,
     /// Everything that was written.
     pub total_bytes: u64,
 }

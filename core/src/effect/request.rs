@@ -1,7 +1,11 @@
 //! The vocabulary between programs and hosts. A new request is a design decision; see
 //! `docs/architecture.md` for what each host promises.
 
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use super::wire::millis;
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
 use crate::time::Timestamp;
 
@@ -16,7 +20,8 @@ pub struct Reply {
 
 /// An effect that a program asks for. Paths are UTF-8, absolute or relative to
 /// [`Start::cwd`](crate::effect::Start::cwd), with `/` between their parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
 pub enum Request {
     /// The content of a file → [`Outcome::File`]. Longer than `limit_bytes`: `TooLarge`.
     Read {
@@ -38,10 +43,11 @@ pub enum Request {
         /// The file.
         path: String,
         /// Its new content.
-        bytes: Vec<u8>,
+        bytes: Bytes,
         /// What must be there before.
         expect: Expect,
         /// Whether it must survive a power cut once the reply arrives.
+        #[serde(rename = "durable")]
         durability: Durability,
     },
     /// Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0
@@ -50,11 +56,11 @@ pub enum Request {
         /// The file.
         path: String,
         /// What is added.
-        bytes: Vec<u8>,
+        bytes: Bytes,
         /// Size of the file before; another size: `Conflict`.
         expect_len_bytes: u64,
         /// Another file that must still have this version; otherwise: `Conflict`.
-        unchanged: (String, Version),
+        unchanged: Unchanged,
     },
     /// Overwrites bytes in place without changing the size → [`Outcome::Done`].
     Patch {
@@ -63,9 +69,9 @@ pub enum Request {
         /// Where.
         offset_bytes: u64,
         /// What is there now; anything else: `Conflict`.
-        old: Vec<u8>,
+        old: Bytes,
         /// What comes in its place, as long as `old`.
-        new: Vec<u8>,
+        new: Bytes,
     },
     /// Removes a file, or a folder with everything in it → [`Outcome::Done`]. Nothing there:
     /// `NotFound`.
@@ -147,7 +153,8 @@ pub enum Request {
 }
 
 /// What must be at a path before it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Expect {
     /// Anything.
     Any,
@@ -158,8 +165,17 @@ pub enum Expect {
 }
 
 /// Names one content of one file at one time. Opaque; made and compared by the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version(pub String);
+
+/// A file that must still have the version that an earlier reply named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchanged {
+    /// The file.
+    pub path: String,
+    /// Its version.
+    pub version: Version,
+}
 
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,8 +187,15 @@ pub enum Durability {
     Relaxed,
 }
 
+impl Serialize for Durability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (*self == Durability::Durable).serialize(serializer)
+    }
+}
+
 /// Something to say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "to", content = "text", rename_all = "snake_case")]
 pub enum Say {
     /// A result, for standard output, written as it is.
     Result(String),
@@ -182,67 +205,91 @@ pub enum Say {
 }
 
 /// What came of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
 pub enum Outcome {
     /// Nothing but success.
     Done,
     /// Content and version of a file.
     File {
         /// The content.
-        bytes: Vec<u8>,
+        bytes: Bytes,
         /// Its version.
         version: Version,
     },
     /// The end of a file.
     Tail {
         /// The last bytes.
-        bytes: Vec<u8>,
+        bytes: Bytes,
         /// Size of the whole file.
         size_bytes: u64,
     },
-    /// Version of what was just written.
-    Written(Version),
-    /// Names in a folder, sorted.
-    Names(Vec<String>),
+    /// A file was written.
+    Written {
+        /// Its version now.
+        version: Version,
+    },
+    /// What is in a folder.
+    Names {
+        /// Its entries, sorted.
+        names: Vec<String>,
+    },
     /// What is at a path.
     Stat(Stat),
-    /// A path.
-    Path(String),
+    /// A path without symbolic links.
+    Path {
+        /// Absolute.
+        path: String,
+    },
     /// How a program ended.
     Process(ProcessEnd),
     /// A program still runs; [`Request::Wait`] goes on with it.
     Running,
     /// Facts about a repository.
     Survey(GitSurvey),
-    /// Worktrees.
-    Worktrees(Vec<WorktreeEntry>),
-    /// A commit id; `None` before the first commit and outside a repository.
-    Commit(Option<String>),
+    /// The worktrees of a repository.
+    Worktrees {
+        /// The main one first; empty outside a repository.
+        worktrees: Vec<WorktreeEntry>,
+    },
+    /// A commit.
+    Commit {
+        /// Its id, hexadecimal; `None` before the first commit and outside a repository.
+        commit: Option<String>,
+    },
     /// What a server answered.
     Http(HttpAnswer),
-    /// A person's answer, without its line break.
-    Answer(String),
-    /// Lines of standard input; empty at its end.
-    Input(Vec<u8>),
+    /// A person has answered.
+    Answer {
+        /// One line, without its line break.
+        answer: String,
+    },
+    /// Lines of standard input.
+    Input {
+        /// Whole lines; empty at the end of the input.
+        bytes: Bytes,
+    },
     /// No whole line has come in time.
     NoInput,
 }
 
 /// What is at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// File, folder or something else.
     pub kind: FileKind,
     /// Size in bytes; 0 for folders.
     pub size_bytes: u64,
     /// Last change of the content.
+    #[serde(rename = "modified_ms", with = "millis")]
     pub modified: Timestamp,
     /// May be run as a program.
     pub executable: bool,
 }
 
 /// What kind of thing is at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// A regular file.
     File,
@@ -256,7 +303,7 @@ pub enum FileKind {
 
 /// An effect that did not happen, or not completely. Programs branch on `kind`; people read
 /// `message`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What sort of failure.
     pub kind: FailureKind,
@@ -265,7 +312,8 @@ pub struct Failure {
 }
 
 /// Sorts of failure that programs tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// Nothing is there.
     NotFound,
@@ -356,6 +404,59 @@ impl std::fmt::Display for Failure {
     }
 }
 
+impl Request {
+    /// Its bytes, in the order of its members.
+    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+        match self {
+            Request::Write { bytes, .. } | Request::Append { bytes, .. } => vec![bytes],
+            Request::Patch { old, new, .. } => vec![old, new],
+            Request::Process(spec) => spec.stdin.iter_mut().collect(),
+            Request::Http(spec) => spec.body.iter_mut().collect(),
+            Request::Read { .. }
+            | Request::ReadTail { .. }
+            | Request::Remove { .. }
+            | Request::List { .. }
+            | Request::Stat { .. }
+            | Request::Canonical { .. }
+            | Request::Lock { .. }
+            | Request::Unlock { .. }
+            | Request::Wait { .. }
+            | Request::End
+            | Request::Git(_)
+            | Request::Ask { .. }
+            | Request::ReadInput { .. }
+            | Request::Sleep { .. }
+            | Request::Say(_) => Vec::new(),
+        }
+    }
+}
+
+impl Outcome {
+    /// Its bytes, in the order of its members.
+    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+        match self {
+            Outcome::File { bytes, .. }
+            | Outcome::Tail { bytes, .. }
+            | Outcome::Input { bytes } => vec![bytes],
+            Outcome::Process(ProcessEnd { stdout, stderr, .. }) => {
+                vec![&mut stdout.head, &mut stdout.tail, &mut stderr.head, &mut stderr.tail]
+            }
+            Outcome::Http(answer) => vec![&mut answer.body],
+            Outcome::Done
+            | Outcome::Written { .. }
+            | Outcome::Names { .. }
+            | Outcome::Stat(_)
+            | Outcome::Path { .. }
+            | Outcome::Running
+            | Outcome::Survey(_)
+            | Outcome::Worktrees { .. }
+            | Outcome::Commit { .. }
+            | Outcome::Answer { .. }
+            | Outcome::NoInput => Vec::new(),
+        }
+    }
+}
+
 /// Exit codes; `docs/cli.md` is generated from their documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -375,6 +476,12 @@ pub enum Exit {
     Interrupted,
     /// A verb with an exit table of its own: an rw-auto run, see `docs/auto.md`.
     Custom(u8),
+}
+
+impl Serialize for Exit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.code().serialize(serializer)
+    }
 }
 
 impl Exit {

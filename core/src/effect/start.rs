@@ -2,32 +2,41 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use super::wire::{hex, millis};
 use crate::time::Timestamp;
 
 /// What a program knows from the beginning.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Start {
     /// Command line; the first word is the name the program was called by.
     pub argv: Vec<String>,
     /// The words that start this program again from anywhere: its absolute path, or that of
-    /// an interpreter and of a script. Empty: it cannot be started again.
+    /// an interpreter and of a script. Empty: it cannot be started again, as where a host
+    /// embeds the core.
+    #[serde(default)]
     pub program: Vec<String>,
     /// Environment variables; names and values that are not UTF-8 are left out.
     pub env: BTreeMap<String, String>,
     /// Absolute current folder. Relative paths in requests are below it.
     pub cwd: String,
     /// Time at start.
+    #[serde(rename = "now_ms", with = "millis")]
     pub now: Timestamp,
     /// What the standard streams are connected to.
     pub terminal: Terminal,
     /// Who asks; written into locks.
     pub process: ProcessIdentity,
     /// Unpredictable bytes; the only randomness a program gets.
+    #[serde(with = "hex")]
     pub random: [u8; 16],
 }
 
 /// What the standard streams are connected to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Terminal {
     /// Somebody can answer questions.
     pub stdin: bool,
@@ -40,7 +49,8 @@ pub struct Terminal {
 }
 
 /// A process, so that another one can tell whether it is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProcessIdentity {
     /// Process id on `host`.
     pub pid: u32,

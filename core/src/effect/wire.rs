@@ -6,16 +6,15 @@
 //! 2⁵³, so that every JSON reader gets them right.
 //!
 //! ```
-//! use onloop_core::program::{Durability, Expect, Request, Turn};
-//! use onloop_core::wire::host;
+//! use onloop_core::effect::{Durability, Expect, Request, Turn, wire};
 //!
 //! let turn = Turn::Request(Request::Write {
 //!     path: "a.txt".to_owned(),
-//!     bytes: b"hello".to_vec(),
+//!     bytes: b"hello".to_vec().into(),
 //!     expect: Expect::Absent,
 //!     durability: Durability::Durable,
 //! });
-//! let message = host::write_turn(turn);
+//! let message = wire::write_turn(turn);
 //! assert_eq!(
 //!     message.json,
 //!     r#"{"request":{"do":"write","path":"a.txt","bytes":0,"expect":"absent","durable":true}}"#
@@ -23,15 +22,18 @@
 //! assert_eq!(message.attachments, [b"hello"]);
 //! ```
 
-mod reply;
-mod request;
-mod start;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::effect::{Exit, Reply, Start, Turn};
+use super::bytes::Bytes;
+use crate::effect::{Failure, Outcome, Reply, Start, Turn};
+use crate::syntax::strict_json;
+use crate::time::Timestamp;
 
 /// A document and the bytes that belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +60,10 @@ impl Malformed {
     fn new(what: &str, why: impl fmt::Display) -> Malformed {
         Malformed(format!("the host's {what} is malformed: {why}"))
     }
+
+    fn reply(why: impl fmt::Display) -> Malformed {
+        Malformed::new("reply", why)
+    }
 }
 
 /// Reads what a host knows from the beginning.
@@ -66,41 +72,121 @@ impl Malformed {
 ///
 /// [`Malformed`] with the position in the JSON.
 pub fn read_start(json: &str) -> Result<Start, Malformed> {
-    start::read(json)
+    serde_json::from_str(json).map_err(|error| Malformed::new("start", error))
 }
 
-/// Reads a host's answer. Attachments that the document does not mention are ignored.
+/// Reads a host's answer, `{"at_ms": …, "outcome": {…}}` or `{"at_ms": …, "failure": {…}}`.
+/// Attachments that the document does not mention are ignored.
 ///
 /// # Errors
 ///
-/// [`Malformed`] with the position in the JSON, or the attachment that is not there.
-pub fn read_reply(message: Message) -> Result<Reply, Malformed> {
-    reply::read(message)
+/// [`Malformed`] with the position in the JSON, or the attachment that is missing.
+pub fn read_reply(mut message: Message) -> Result<Reply, Malformed> {
+    let value = strict_json::parse(&message.json).map_err(Malformed::reply)?;
+    let Value::Object(mut members) = value else {
+        return Err(Malformed::reply("it is not a JSON object"));
+    };
+    let at_ms = members.get("at_ms").and_then(Value::as_i64);
+    let at_ms = at_ms.ok_or_else(|| Malformed::reply("`at_ms` is not a whole number"))?;
+    let outcome = match (members.remove("outcome"), members.remove("failure")) {
+        (Some(outcome), None) => Ok(read_outcome(outcome, &mut message.attachments)?),
+        (None, Some(failure)) => {
+            Err(serde_json::from_value::<Failure>(failure).map_err(Malformed::reply)?)
+        }
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Malformed::reply("expected either `outcome` or `failure`"));
+        }
+    };
+    Ok(Reply { at: Timestamp::from_millis(at_ms), outcome })
+}
+
+fn read_outcome(document: Value, attachments: &mut [Vec<u8>]) -> Result<Outcome, Malformed> {
+    let mut outcome: Outcome = serde_json::from_value(document).map_err(Malformed::reply)?;
+    let count = attachments.len();
+    for bytes in outcome.bytes_mut() {
+        let position = bytes.position();
+        bytes.attach(attachments).ok_or_else(|| {
+            Malformed::reply(format!("attachment {position} is missing; {count} came"))
+        })?;
+    }
+    if let Outcome::Process(end) = &outcome {
+        for capture in [&end.stdout, &end.stderr] {
+            if (capture.head.len() + capture.tail.len()) as u64 > capture.total_bytes {
+                return Err(Malformed::reply("`total_bytes` is less than what was kept"));
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// What [`read_reply`] reads.
+pub fn write_reply(mut reply: Reply) -> Message {
+    let mut members = Map::new();
+    members.insert("at_ms".to_owned(), Value::from(reply.at.as_millis()));
+    let attachments = match &mut reply.outcome {
+        Ok(outcome) => detach(outcome.bytes_mut()),
+        Err(_) => Vec::new(),
+    };
+    let (name, document) = match &reply.outcome {
+        Ok(outcome) => ("outcome", serde_json::to_value(outcome)),
+        Err(failure) => ("failure", serde_json::to_value(failure)),
+    };
+    members.insert(name.to_owned(), document.expect("the document has only string keys"));
+    Message { json: Value::Object(members).to_string(), attachments }
 }
 
 /// What a program wants next, or how it ended: `{"request": …}` or `{"exit": code}`.
-pub fn write_turn(turn: Turn) -> Message {
-    #[derive(Serialize)]
-    #[serde(rename_all = "snake_case")]
-    enum TurnDocument {
-        Request(Box<request::Document>),
-        Exit(u8),
-    }
-    let mut attachments = Vec::new();
-    let document = match turn {
-        Turn::Request(request) => {
-            TurnDocument::Request(Box::new(request::to_document(request, &mut attachments)))
-        }
-        Turn::Exit(exit) => TurnDocument::Exit(Exit::code(exit)),
+pub fn write_turn(mut turn: Turn) -> Message {
+    let attachments = match &mut turn {
+        Turn::Request(request) => detach(request.bytes_mut()),
+        Turn::Exit(_) => Vec::new(),
     };
-    let json = serde_json::to_string(&document).expect("the document has only string keys");
-    Message { json, attachments }
+    Message { json: json(&turn), attachments }
 }
 
-/// Position of an attachment.
-type Attachment = usize;
+/// A document of the host's own side, which has only string keys.
+pub(super) fn json(document: &impl Serialize) -> String {
+    serde_json::to_string(document).expect("the document has only string keys")
+}
 
-fn attach(attachments: &mut Vec<Vec<u8>>, bytes: Vec<u8>) -> Attachment {
-    attachments.push(bytes);
-    attachments.len() - 1
+fn detach(all: Vec<&mut Bytes>) -> Vec<Vec<u8>> {
+    let mut attachments = Vec::new();
+    all.into_iter().for_each(|bytes| bytes.detach(&mut attachments));
+    attachments
+}
+
+/// Times as milliseconds since 1970.
+pub(super) mod millis {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::time::Timestamp;
+
+    pub(crate) fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(at.as_millis())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(from).map(Timestamp::from_millis)
+    }
+}
+
+/// Sixteen bytes as thirty-two hexadecimal digits.
+pub(super) mod hex {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8; 16], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*bytes)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 16], D::Error> {
+        let text = String::deserialize(from)?;
+        // The number parser would take a sign, too.
+        let digits = Some(text.as_str())
+            .filter(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let number = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
+        number
+            .map(u128::to_be_bytes)
+            .ok_or_else(|| D::Error::custom("`random` is not 32 hexadecimal digits"))
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) async fn act(
             let mut spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
             spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), file);
             spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
-            spec.stdin = Some(prompt.into_bytes());
+            spec.stdin = Some(prompt.into_bytes().into());
             ended(io.process(spec).await, "agent", timeout_ms)
         }
     }

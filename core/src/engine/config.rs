@@ -180,10 +180,9 @@ mod tests {
             let Request::Read { path, .. } = request else { panic!("{request:?}") };
             let outcome = match files.get(path.as_str()) {
                 Some(&"!") => Err(Failure::new(FailureKind::Denied, "permission denied")),
-                Some(text) => Ok(Outcome::File {
-                    bytes: text.as_bytes().to_vec(),
-                    version: Version(String::new()),
-                }),
+                Some(text) => {
+                    Ok(Outcome::File { bytes: (*text).into(), version: Version(String::new()) })
+                }
                 None => Err(Failure::new(FailureKind::NotFound, path)),
             };
             reply = Some(Reply { at: Timestamp::EPOCH, outcome });

@@ -104,5 +104,6 @@ pub(crate) async fn look(
 
 /// A short program that nobody watches.
 pub(crate) fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
-    ProcessSpec { stdin, ..ProcessSpec::new(command) }.timeout_ms(limits::CANARY_TIMEOUT_MS)
+    ProcessSpec { stdin: stdin.map(Into::into), ..ProcessSpec::new(command) }
+        .timeout_ms(limits::CANARY_TIMEOUT_MS)
 }

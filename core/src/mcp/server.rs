@@ -78,10 +78,10 @@ impl Server {
         loop {
             let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
             match self.io.request(request).await {
-                Ok(Outcome::Input(bytes)) if bytes.is_empty() => {
+                Ok(Outcome::Input { bytes }) if bytes.is_empty() => {
                     return self.close(Exit::Done).await;
                 }
-                Ok(Outcome::Input(bytes)) => return self.receive(&bytes).await,
+                Ok(Outcome::Input { bytes }) => return self.receive(&bytes).await,
                 Ok(Outcome::NoInput) if wait_ms == Some(0) => return,
                 Ok(Outcome::NoInput) => {
                     self.connection.stop_waiting_for_roots();
@@ -231,7 +231,7 @@ impl Server {
                 Ok(Outcome::Done)
             }
             // What the client sends is not for a program behind a tool.
-            Request::ReadInput { .. } => Ok(Outcome::Input(Vec::new())),
+            Request::ReadInput { .. } => Ok(Outcome::Input { bytes: Vec::new().into() }),
             Request::Ask { .. } | Request::Process(_) | Request::Sleep { .. } if job.cancelled => {
                 Err(job::interrupted())
             }

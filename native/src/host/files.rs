@@ -12,7 +12,9 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
+use onloop_core::effect::{
+    Durability, Expect, Failure, FailureKind, FileKind, Stat, Unchanged, Version,
+};
 
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
@@ -113,10 +115,10 @@ impl Files for OsFiles {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &(String, Version),
+        unchanged: &Unchanged,
     ) -> Result<(), Failure> {
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
-        let (guard, expected) = unchanged;
+        let Unchanged { path: guard, version: expected } = unchanged;
         let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
         met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
         let target = self.root.resolve(path)?;

@@ -93,9 +93,11 @@ impl OsGit {
                 self.survey(&absolute(cwd)?, branch).map(Outcome::Survey)
             }
             GitRequest::Worktrees { cwd } => {
-                self.worktrees(&absolute(cwd)?).map(Outcome::Worktrees)
+                self.worktrees(&absolute(cwd)?).map(|worktrees| Outcome::Worktrees { worktrees })
             }
-            GitRequest::Head { cwd } => self.head(&absolute(cwd)?).map(Outcome::Commit),
+            GitRequest::Head { cwd } => {
+                self.head(&absolute(cwd)?).map(|commit| Outcome::Commit { commit })
+            }
             GitRequest::CreateWorktree { cwd, path, branch, create_at } => {
                 let new = NewWorktree {
                     path: &absolute(path)?,
@@ -115,11 +117,13 @@ impl OsGit {
             }
             GitRequest::MergeBase { cwd, commit, branch } => {
                 let branch = branch_name(branch)?;
-                self.merge_base(&absolute(cwd)?, commit_id(commit)?, &branch).map(Outcome::Commit)
+                self.merge_base(&absolute(cwd)?, commit_id(commit)?, &branch)
+                    .map(|commit| Outcome::Commit { commit })
             }
             GitRequest::RemoteBranch { cwd, remote, branch } => {
                 let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
-                self.remote_branch(&absolute(cwd)?, remote, &branch).map(Outcome::Commit)
+                self.remote_branch(&absolute(cwd)?, remote, &branch)
+                    .map(|commit| Outcome::Commit { commit })
             }
             GitRequest::Merge { cwd, branch, commit, into } => {
                 let merge = NewMerge {

@@ -79,7 +79,7 @@ fn converse(agent: &Agent, spec: &HttpSpec, origin: &str) -> Result<HttpAnswer, 
     // Nobody means a server on this machine to be asked through another one.
     let proxy = if is_loopback(origin) { None } else { Proxy::try_from_env() };
     let body = match (&spec.body, spec.method) {
-        (Some(body), _) => Some(body.as_slice()),
+        (Some(body), _) => Some(&**body),
         (None, HttpMethod::Post) => Some(&[][..]),
         (None, HttpMethod::Get) => None,
     };
@@ -97,7 +97,7 @@ fn converse(agent: &Agent, spec: &HttpSpec, origin: &str) -> Result<HttpAnswer, 
     // The library refuses what is as large as its limit.
     let limit = spec.limit_bytes.saturating_add(1);
     let body = response.body_mut().with_config().limit(limit).read_to_vec()?;
-    Ok(HttpAnswer { status, body })
+    Ok(HttpAnswer { status, body: body.into() })
 }
 
 fn is_loopback(origin: &str) -> bool {

@@ -59,7 +59,7 @@ fn chat(word: Option<&'static str>) -> impl FnMut(&HttpSpec) -> HttpAnswer {
         };
         HttpAnswer {
             status: 200,
-            body: json!({"ok": true, "result": result}).to_string().into_bytes(),
+            body: json!({"ok": true, "result": result}).to_string().into_bytes().into(),
         }
     }
 }

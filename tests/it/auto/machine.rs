@@ -197,7 +197,7 @@ impl Machine {
             return Err(Failure::new(FailureKind::TooLarge, format!("`{path}`: too large")));
         }
         let version = version(&bytes);
-        Ok(Outcome::File { bytes, version })
+        Ok(Outcome::File { bytes: bytes.into(), version })
     }
 
     fn write(&mut self, path: &str, bytes: &[u8], expect: &Expect) -> Result<Outcome, Failure> {
@@ -222,7 +222,7 @@ impl Machine {
         self.put(path, bytes);
         self.denied.remove(path);
         self.touched.push(path.to_owned());
-        Ok(Outcome::Written(version(bytes)))
+        Ok(Outcome::Written { version: version(bytes) })
     }
 
     fn list(&self, path: &str) -> io::Result<Outcome> {
@@ -231,7 +231,7 @@ impl Machine {
             names.push(entry?.file_name().to_string_lossy().into_owned());
         }
         names.sort();
-        Ok(Outcome::Names(names))
+        Ok(Outcome::Names { names })
     }
 
     fn stat(&self, path: &str) -> io::Result<Outcome> {
@@ -252,8 +252,8 @@ pub(super) fn exited(code: i32, stdout: &str) -> ProcessEnd {
     ProcessEnd {
         status: ProcessStatus::Exited(code),
         stdout: Capture {
-            head: stdout.as_bytes().to_vec(),
-            tail: Vec::new(),
+            head: stdout.into(),
+            tail: Vec::new().into(),
             total_bytes: stdout.len() as u64,
         },
         stderr: Capture::default(),

@@ -1,6 +1,5 @@
 //! What runs do when locks, disks, hosts and people do not play along.
 
-use onloop_core::agent::Agent;
 use onloop_core::auto::{LOCK_PATH, STATE_PATH};
 use onloop_core::effect::{Exit, Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_core::time::Timestamp;
@@ -198,7 +197,8 @@ fn a_child_gets_its_prompt_and_leaves_its_traces() {
     let ended = machine.run(
         |io| auto(io, run_args(&["--hitl", "add", "export"])),
         &mut |machine: &mut Machine, spec: &ProcessSpec| {
-            let prompt = String::from_utf8(spec.stdin.clone().expect("a prompt")).expect("UTF-8");
+            let prompt =
+                String::from_utf8(spec.stdin.clone().expect("a prompt").into()).expect("UTF-8");
             assert!(prompt.ends_with("The argument:\n\n    add export\n"));
             assert_eq!(variable(spec, "ONLOOP_AUTO_TARGET"), "rw-planner");
             assert_eq!(variable(spec, "ONLOOP_AUTO_CYCLE"), "1");

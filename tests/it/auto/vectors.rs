@@ -24,7 +24,8 @@ pub(super) fn rehearsed(input: &str) -> Vec<Value> {
                 break;
             }
             Turn::Request(Request::ReadInput { .. }) => {
-                Outcome::Input(chunks.next().map_or(Vec::new(), |lines| lines.concat().into()))
+                let bytes = chunks.next().map_or(Vec::new(), |lines| lines.concat().into());
+                Outcome::Input { bytes: bytes.into() }
             }
             Turn::Request(Request::Say(Say::Result(text))) => {
                 printed.push_str(&text);

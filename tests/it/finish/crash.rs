@@ -51,14 +51,16 @@ impl Repo {
         let missing = |what: &str| Err(Failure::new(FailureKind::NotFound, what.to_owned()));
         match request {
             GitRequest::Survey { cwd, branch } => Ok(Outcome::Survey(self.survey(cwd, branch))),
-            GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees(self.worktrees())),
-            GitRequest::Head { .. } => Ok(Outcome::Commit(Some(commit('a')))),
+            GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: self.worktrees() }),
+            GitRequest::Head { .. } => Ok(Outcome::Commit { commit: Some(commit('a')) }),
             GitRequest::MergeBase { commit: asked, .. } => {
                 let contains = self.merges > 0 && *asked == commit('b');
-                Ok(Outcome::Commit(Some(if contains { asked.clone() } else { commit('a') })))
+                Ok(Outcome::Commit {
+                    commit: Some(if contains { asked.clone() } else { commit('a') }),
+                })
             }
             GitRequest::RemoteBranch { .. } => {
-                Ok(Outcome::Commit(self.pushed.then(|| commit('b'))))
+                Ok(Outcome::Commit { commit: self.pushed.then(|| commit('b')) })
             }
             GitRequest::Merge { .. } if self.conflict => {
                 Err(Failure::new(FailureKind::Conflict, "`a.txt`"))

@@ -1,13 +1,13 @@
 //! What only a real file system shows.
 
-use onloop_core::effect::{Durability, Expect, FailureKind, Outcome, Request, Version};
+use onloop_core::effect::{Durability, Expect, FailureKind, Outcome, Request, Unchanged, Version};
 
 use super::World;
 
 fn write(path: &str, text: &str, expect: Expect) -> Request {
     Request::Write {
         path: path.to_owned(),
-        bytes: text.as_bytes().to_vec(),
+        bytes: text.into(),
         expect,
         durability: Durability::Durable,
     }
@@ -15,7 +15,7 @@ fn write(path: &str, text: &str, expect: Expect) -> Request {
 
 fn read(world: &mut World, path: &str) -> (String, Version) {
     match world.perform(Request::Read { path: path.to_owned(), limit_bytes: 1000 }) {
-        Ok(Outcome::File { bytes, version }) => (String::from_utf8(bytes).unwrap(), version),
+        Ok(Outcome::File { bytes, version }) => (String::from_utf8(bytes.into()).unwrap(), version),
         other => panic!("`{path}` was read as {other:?}"),
     }
 }
@@ -89,38 +89,38 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     std::fs::write(world.path("secret"), "secret").unwrap();
     std::os::unix::fs::symlink("secret", world.path("link")).unwrap();
-    let Ok(Outcome::Written(version)) = world.perform(write("guard", "", Expect::Any)) else {
+    let Ok(Outcome::Written { version }) = world.perform(write("guard", "", Expect::Any)) else {
         panic!("a plain file can be written");
     };
-    let guard = ("guard".to_owned(), version);
+    let guard = Unchanged { path: "guard".to_owned(), version };
     let requests = [
         Request::Read { path: "fifo".to_owned(), limit_bytes: 10 },
         Request::Read { path: "/dev/zero".to_owned(), limit_bytes: 10 },
         write("fifo", "x", Expect::Any),
         Request::Append {
             path: "fifo".to_owned(),
-            bytes: vec![1],
+            bytes: vec![1].into(),
             expect_len_bytes: 0,
             unchanged: guard.clone(),
         },
         write("link", "x", Expect::Any),
         Request::Append {
             path: "link".to_owned(),
-            bytes: vec![1],
+            bytes: vec![1].into(),
             expect_len_bytes: 6,
             unchanged: guard.clone(),
         },
         Request::Append {
             path: "link".to_owned(),
-            bytes: vec![1],
+            bytes: vec![1].into(),
             expect_len_bytes: 0,
             unchanged: guard.clone(),
         },
         Request::Patch {
             path: "link".to_owned(),
             offset_bytes: 0,
-            old: b"s".to_vec(),
-            new: b"x".to_vec(),
+            old: "s".into(),
+            new: "x".into(),
         },
     ];
     for request in requests {

@@ -109,12 +109,12 @@ fn input_is_closed_fed_or_left_unread_without_hanging() {
         assert_eq!(run(line("cat; echo end")).stdout.text(), "end\n");
         // More in both directions than pipes hold: only interleaving gets through.
         let mut spec = line("cat");
-        spec.stdin = Some(vec![b'x'; 3_000_000]);
+        spec.stdin = Some(vec![b'x'; 3_000_000].into());
         spec.capture_bytes = 4_000_000;
         let end = run(spec);
         assert_eq!(end.stdout.head.len(), 3_000_000);
         let mut spec = line("exec true");
-        spec.stdin = Some(vec![b'x'; 3_000_000]);
+        spec.stdin = Some(vec![b'x'; 3_000_000].into());
         assert_eq!(run(spec).status, ProcessStatus::Exited(0));
     });
 }

@@ -27,7 +27,11 @@ fn nothing_is_lost_however_often_the_caller_is_woken() {
     let stdin = vec![b'x'; 300_000];
     start(
         &mut world,
-        ProcessSpec { stdin: Some(stdin), stream_to: Some("all.log".to_owned()), ..woken(text) },
+        ProcessSpec {
+            stdin: Some(stdin.into()),
+            stream_to: Some("all.log".to_owned()),
+            ..woken(text)
+        },
     );
     let mut wakes = 0;
     let end = loop {
@@ -53,7 +57,7 @@ fn an_interrupt_waits_for_the_next_turn() {
     world.interrupts.raise();
     let written = world.perform(Request::Write {
         path: "saved".to_owned(),
-        bytes: Vec::new(),
+        bytes: Vec::new().into(),
         expect: onloop_core::effect::Expect::Absent,
         durability: onloop_core::effect::Durability::Relaxed,
     });

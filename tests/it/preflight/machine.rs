@@ -221,7 +221,7 @@ impl Session {
                 outcome.questions.push(question);
                 let answer = self.answers.as_mut().and_then(VecDeque::pop_front);
                 let answer = answer.ok_or(Failure::new(FailureKind::Closed, "gone"))?;
-                Ok(effect::Outcome::Answer(answer))
+                Ok(effect::Outcome::Answer { answer })
             }
             other => self.file(other).map_err(|error| {
                 let kind = match error.kind() {
@@ -239,18 +239,18 @@ impl Session {
         Ok(match request {
             Request::Read { path, .. } => {
                 let version = Version(String::new());
-                effect::Outcome::File { bytes: fs::read(at(&path))?, version }
+                effect::Outcome::File { bytes: fs::read(at(&path))?.into(), version }
             }
             Request::Write { path, bytes, expect, .. } => {
                 if expect == Expect::Absent && at(&path).exists() {
                     return Err(std::io::ErrorKind::AlreadyExists.into());
                 }
                 write(&at(&path), &bytes)?;
-                effect::Outcome::Written(Version(String::new()))
+                effect::Outcome::Written { version: Version(String::new()) }
             }
             Request::Canonical { path } => {
                 let path = at(&path).canonicalize()?;
-                effect::Outcome::Path(path.to_str().expect("UTF-8").to_owned())
+                effect::Outcome::Path { path: path.to_str().expect("UTF-8").to_owned() }
             }
             Request::Stat { path } => {
                 let metadata = fs::symlink_metadata(at(&path))?;
@@ -273,7 +273,7 @@ impl Session {
                     names.push(entry?.file_name().into_string().expect("UTF-8"));
                 }
                 names.sort();
-                effect::Outcome::Names(names)
+                effect::Outcome::Names { names }
             }
             other => panic!("preflight has no reason to ask for {other:?}"),
         })

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use js_sys::{Array, Uint8Array};
+use onloop_core::effect::trace::{Tracer, recording_command};
 use onloop_core::effect::wire::{self, Message};
 use onloop_core::effect::{Program, Turn};
 // Linked, so that its exports are this module's, too.
@@ -16,7 +17,7 @@ use wasm_bindgen::prelude::*;
 
 thread_local! {
     static PROGRAMS: RefCell<Programs> = const {
-        RefCell::new(Programs { last: 0, running: BTreeMap::new() })
+        RefCell::new(Programs { last: 0, running: BTreeMap::new(), recorded: BTreeMap::new() })
     };
 }
 
@@ -24,6 +25,8 @@ thread_local! {
 struct Programs {
     last: u32,
     running: BTreeMap<u32, Program>,
+    /// Those whose requests and replies are written down.
+    recorded: BTreeMap<u32, Tracer>,
 }
 
 /// Begins the program of a command line; `start` is a start document. Returns its number.
@@ -67,10 +70,65 @@ pub fn program_resume(
     Ok(answer)
 }
 
+/// The header of a trace of the program that was begun with this start document. From now on
+/// [`trace_turn`] and [`trace_reply`] give its lines.
+#[wasm_bindgen]
+pub fn trace_begin(number: u32, start: &str) -> Result<String, JsError> {
+    let (tracer, header) = Tracer::new(&wire::read_start(start)?, "node");
+    PROGRAMS.with_borrow_mut(|programs| programs.recorded.insert(number, tracer));
+    Ok(header)
+}
+
+/// The line for a turn of a program.
+#[wasm_bindgen]
+pub fn trace_turn(
+    number: u32,
+    json: String,
+    attachments: Vec<Uint8Array>,
+) -> Result<String, JsError> {
+    trace_line(number, json, &attachments, Tracer::turn_message)
+}
+
+/// The line for a reply to a program.
+#[wasm_bindgen]
+pub fn trace_reply(
+    number: u32,
+    json: String,
+    attachments: Vec<Uint8Array>,
+) -> Result<String, JsError> {
+    trace_line(number, json, &attachments, Tracer::reply_message)
+}
+
+fn trace_line(
+    number: u32,
+    json: String,
+    attachments: &[Uint8Array],
+    line: fn(&Tracer, &Message) -> String,
+) -> Result<String, JsError> {
+    let attachments = attachments.iter().map(Uint8Array::to_vec).collect();
+    let message = Message { json, attachments };
+    PROGRAMS
+        .with_borrow(|programs| {
+            let tracer = programs.recorded.get(&number);
+            tracer.map(|tracer| line(tracer, &message))
+        })
+        .ok_or_else(|| JsError::new("the program is not recorded"))
+}
+
+/// The words that record the program of a command line, a JSON array of texts.
+#[wasm_bindgen]
+pub fn recording_command_of(argv: &str) -> Option<String> {
+    let argv: Vec<String> = serde_json::from_str(argv).ok()?;
+    Some(recording_command(&argv))
+}
+
 /// Gives a program up that has not exited.
 #[wasm_bindgen]
 pub fn program_drop(number: u32) {
-    PROGRAMS.with_borrow_mut(|programs| programs.running.remove(&number));
+    PROGRAMS.with_borrow_mut(|programs| {
+        programs.running.remove(&number);
+        programs.recorded.remove(&number);
+    });
 }
 
 /// What a hook says that breaks before it has said anything; nothing where the command line is

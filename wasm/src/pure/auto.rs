@@ -112,7 +112,7 @@ pub fn rehearse(scenario: &str) -> String {
         let outcome = match program.resume(reply) {
             Turn::Exit(_) => return said,
             Turn::Request(Request::ReadInput { .. }) => {
-                Outcome::Input(input.take().unwrap_or_default())
+                Outcome::Input { bytes: input.take().unwrap_or_default().into() }
             }
             Turn::Request(Request::Say(Say::Result(text))) => {
                 said.push_str(&text);

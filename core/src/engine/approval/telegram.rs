@@ -124,7 +124,7 @@ impl<'c> Bot<'c> {
             method: HttpMethod::Post,
             url: format!("{}/bot{}/{method}", self.base, self.token.expose()),
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: Some(payload.to_string().into_bytes()),
+            body: Some(payload.to_string().into_bytes().into()),
             timeout_ms,
             limit_bytes: limits::APPROVAL_ANSWER_BYTES,
         };

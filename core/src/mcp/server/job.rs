@@ -192,7 +192,7 @@ impl Job {
     /// Goes on with what a person said.
     pub(super) fn hear(&mut self, at: Timestamp, answer: ClientAnswer) {
         let outcome = match answer {
-            ClientAnswer::Words(words) => Ok(Outcome::Answer(words)),
+            ClientAnswer::Words(words) => Ok(Outcome::Answer { answer: words }),
             ClientAnswer::Nobody | ClientAnswer::Roots(_) => Err(nobody()),
         };
         self.reply(at, outcome);

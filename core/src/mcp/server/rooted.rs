@@ -1,6 +1,6 @@
 //! Requests of a program in another folder than the host's.
 
-use crate::effect::{GitRequest, ProcessSpec, Request};
+use crate::effect::{GitRequest, ProcessSpec, Request, Unchanged};
 
 /// The request with every path absolute, relative ones taken from `cwd`.
 pub(super) fn rooted(request: Request, cwd: &str) -> Request {
@@ -13,8 +13,8 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
         Request::Write { path, bytes, expect, durability } => {
             Request::Write { path: at(path), bytes, expect, durability }
         }
-        Request::Append { path, bytes, expect_len_bytes, unchanged: (guard, version) } => {
-            let unchanged = (at(guard), version);
+        Request::Append { path, bytes, expect_len_bytes, unchanged } => {
+            let unchanged = Unchanged { path: at(unchanged.path), version: unchanged.version };
             Request::Append { path: at(path), bytes, expect_len_bytes, unchanged }
         }
         Request::Patch { path, offset_bytes, old, new } => {
@@ -93,8 +93,8 @@ mod tests {
         let patch = Request::Patch {
             path: "p".to_owned(),
             offset_bytes: 0,
-            old: Vec::new(),
-            new: Vec::new(),
+            old: Vec::new().into(),
+            new: Vec::new().into(),
         };
         assert!(matches!(rooted(patch, "/w"), Request::Patch { path, .. } if path == "/w/p"));
     }

@@ -108,7 +108,7 @@ fn outcome(end: &ProcessEnd, log_path: &str) -> ChildOutcome {
 /// The whole lines that were kept of an answer. A line that the middle was cut out of could
 /// begin anywhere, even with what looks like a token.
 fn answer(output: &Capture) -> String {
-    let (head, tail) = (output.head.as_slice(), output.tail.as_slice());
+    let (head, tail) = (&*output.head, &*output.tail);
     if output.omitted_bytes() == 0 {
         return String::from_utf8_lossy(&[head, tail].concat()).into_owned();
     }

@@ -24,18 +24,18 @@ where
         };
         let outcome = match request {
             Request::ReadInput { .. } => {
-                Ok(Outcome::Input(chunks.next().map(|chunk| chunk.to_vec()).unwrap_or_default()))
+                let bytes = chunks.next().map(|chunk| chunk.to_vec()).unwrap_or_default();
+                Ok(Outcome::Input { bytes: bytes.into() })
             }
             Request::Read { path, .. } => match files.iter().find(|(name, _)| *name == path) {
-                Some((_, text)) => Ok(Outcome::File {
-                    bytes: text.as_bytes().to_vec(),
-                    version: Version("1".to_owned()),
-                }),
+                Some((_, text)) => {
+                    Ok(Outcome::File { bytes: (*text).into(), version: Version("1".to_owned()) })
+                }
                 None => Err(Failure::new(FailureKind::NotFound, "nothing there")),
             },
             Request::Write { path, bytes, .. } => {
-                written.push((path, String::from_utf8(bytes).expect("the list is text")));
-                Ok(Outcome::Written(Version("2".to_owned())))
+                written.push((path, String::from_utf8(bytes.into()).expect("the list is text")));
+                Ok(Outcome::Written { version: Version("2".to_owned()) })
             }
             Request::Say(Say::Result(text) | Say::Note(text)) => {
                 said.push_str(&text);

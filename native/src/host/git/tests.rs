@@ -92,7 +92,7 @@ impl Place {
 
     fn worktrees(&self, cwd: &str) -> Vec<WorktreeEntry> {
         match OsGit::new().perform(&GitRequest::Worktrees { cwd: self.text(cwd) }).unwrap() {
-            Outcome::Worktrees(entries) => entries,
+            Outcome::Worktrees { worktrees: entries } => entries,
             other => panic!("{other:?}"),
         }
     }

@@ -32,7 +32,7 @@ impl Keeper {
 
     pub(super) fn finish(mut self) -> Capture {
         self.trim(self.limit_bytes);
-        Capture { head: self.head, tail: self.tail, total_bytes: self.total_bytes }
+        Capture { head: self.head.into(), tail: self.tail.into(), total_bytes: self.total_bytes }
     }
 
     /// Keeps the last `len` bytes of the tail.
@@ -51,8 +51,8 @@ mod tests {
         let head = all.len().min(limit);
         let tail = (all.len() - head).min(limit);
         Capture {
-            head: all[..head].to_vec(),
-            tail: all[all.len() - tail..].to_vec(),
+            head: all[..head].to_vec().into(),
+            tail: all[all.len() - tail..].to_vec().into(),
             total_bytes: all.len() as u64,
         }
     }

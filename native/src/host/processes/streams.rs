@@ -59,7 +59,7 @@ impl Streams {
         log: Option<File>,
     ) -> io::Result<Streams> {
         let stdin = child.stdin.take().zip(spec.stdin.clone());
-        let stdin = stdin.map(|(pipe, bytes)| Input { pipe, bytes, written: 0 });
+        let stdin = stdin.map(|(pipe, bytes)| Input { pipe, bytes: bytes.into(), written: 0 });
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         if let Some(stdin) = &stdin {
             ioctl_fionbio(&stdin.pipe, true)?;
@@ -188,7 +188,7 @@ mod tests {
         let mut warnings = Warnings::default();
         let mut stream = Stream { pipe: Some(&b"some output"[..]), keeper: Keeper::new(100) };
         stream.drain(&mut [0; 4], &mut log, &mut warnings);
-        assert_eq!(stream.keeper.finish().head, b"some output");
+        assert_eq!(stream.keeper.finish().head, *b"some output");
         assert_eq!(
             warnings.0,
             ["the log `a.log` ends early: no space is left on the device; free some and try again"]

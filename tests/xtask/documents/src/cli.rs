@@ -60,6 +60,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ),
     ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy to servers, and which ones need none"),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
+    ("ONLOOP_TRACE", "a file that everything that passes is recorded in, for `onloop replay`"),
     ("NO_COLOR", "no colour"),
     ("CI", "no live status lines"),
 ];

@@ -60,7 +60,7 @@ impl Stage {
                 Some(_) => Ok(Outcome::Done),
                 None => Err(missing(&path)),
             },
-            Request::List { path } => Ok(Outcome::Names(self.names(&path))),
+            Request::List { path } => Ok(Outcome::Names { names: self.names(&path) }),
             Request::Stat { path } => self.stat(&path),
             Request::Process(spec) => self.process(&spec),
             Request::Say(Say::Result(text)) => {
@@ -92,9 +92,10 @@ impl Stage {
             Some(EntryContent::Text(text)) if text.len() as u64 > limit_bytes => {
                 Err(Failure::new(FailureKind::TooLarge, format!("`{path}` is too large")))
             }
-            Some(EntryContent::Text(text)) => {
-                Ok(Outcome::File { bytes: text.clone().into_bytes(), version: version(text) })
-            }
+            Some(EntryContent::Text(text)) => Ok(Outcome::File {
+                bytes: text.clone().into_bytes().into(),
+                version: version(text),
+            }),
             Some(EntryContent::Unreadable(why)) => Err(Failure::new(FailureKind::Denied, why)),
             None if self.is_folder(path) => {
                 Err(Failure::new(FailureKind::Invalid, format!("`{path}` is a folder")))
@@ -122,7 +123,7 @@ impl Stage {
         let written = version(&text);
         let entry = EntryDocument { content: EntryContent::Text(text), modified: None };
         self.tree.insert(path, entry);
-        Ok(Outcome::Written(written))
+        Ok(Outcome::Written { version: written })
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
@@ -203,8 +204,8 @@ impl Stage {
 
 fn ended(status: ProcessStatus, output: &str) -> Outcome {
     let stdout = Capture {
-        head: output.as_bytes().to_vec(),
-        tail: Vec::new(),
+        head: output.as_bytes().to_vec().into(),
+        tail: Vec::new().into(),
         total_bytes: output.len() as u64,
     };
     Outcome::Process(ProcessEnd { status, stdout, stderr: Capture::default(), duration_ms: 0 })

@@ -102,7 +102,7 @@ fn a_merge_base_says_whether_a_commit_is_part_of_a_branch() {
             let (cwd, branch) = (place.text("repo"), branch.to_owned());
             let request = GitRequest::MergeBase { cwd, commit: commit.clone(), branch };
             let found = OsGit::new().perform(&request).unwrap();
-            assert_eq!(found, Outcome::Commit(base.cloned()), "{kind}");
+            assert_eq!(found, Outcome::Commit { commit: base.cloned() }, "{kind}");
         }
     }
 }
@@ -119,7 +119,7 @@ fn a_push_sets_the_upstream_never_forces_and_asks_the_hook() {
             let (remote, branch) = ("origin".to_owned(), branch.to_owned());
             let cwd = place.text("repo");
             match OsGit::new().perform(&GitRequest::RemoteBranch { cwd, remote, branch }).unwrap() {
-                Outcome::Commit(commit) => commit,
+                Outcome::Commit { commit } => commit,
                 other => panic!("{other:?}"),
             }
         };

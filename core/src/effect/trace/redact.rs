@@ -1,0 +1,278 @@
+//! What a trace does not show: secrets, and the rest of what is too long.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{limits, text};
+
+/// Stands for a secret.
+const REDACTED: &str = "[redacted]";
+/// Stands with a number and ` bytes]` for the rest of a long text.
+const CUT: &str = "[cut ";
+/// Shorter values occur by chance.
+const SHORTEST_SECRET_BYTES: usize = 6;
+/// Words that make the name of an environment variable one of a secret, as a part between
+/// underscores.
+const SECRET_WORDS: [&str; 11] = [
+    "KEY",
+    "APIKEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PAT",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "COOKIE",
+];
+/// How tokens begin that are known by their look.
+const TOKEN_PREFIXES: [&str; 12] = [
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
+];
+/// Headers of requests that say nothing secret.
+const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
+
+/// The secrets of one program.
+#[derive(Debug)]
+pub(super) struct Redaction {
+    /// Longest first: one may be a part of another.
+    secrets: Vec<String>,
+}
+
+impl Redaction {
+    pub(super) fn new(env: &BTreeMap<String, String>) -> Redaction {
+        let values = env.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+        let mut secrets: Vec<String> = values
+            .filter(|value| value.len() >= SHORTEST_SECRET_BYTES && *value != REDACTED)
+            .flat_map(|value| {
+                let quoted = Value::from(value.as_str()).to_string();
+                // As it stands inside of JSON texts.
+                [value.clone(), quoted[1..quoted.len() - 1].to_owned()]
+            })
+            .collect();
+        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        secrets.dedup();
+        Redaction { secrets }
+    }
+
+    /// The values of secret variables, however short.
+    pub(super) fn environment(&self, env: &mut Value) {
+        for (name, value) in env.as_object_mut().into_iter().flatten() {
+            if is_secret(name) {
+                *value = Value::from(REDACTED);
+            }
+        }
+    }
+
+    /// Every text in a document.
+    pub(super) fn document(&self, document: &mut Value) {
+        match document {
+            Value::String(text) => *text = bounded(self.text(text)),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.document(value)),
+            Value::Object(members) => {
+                self.environment(members.get_mut("env_set").unwrap_or(&mut Value::Null));
+                headers(members);
+                members.values_mut().for_each(|value| self.document(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A text, or `{"hex": …}`.
+    pub(super) fn bytes(&self, bytes: &[u8]) -> Value {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Value::String(bounded(self.text(text))),
+            Err(_) => {
+                let mut digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                for secret in &self.secrets {
+                    let secret: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+                    digits = digits.replace(&secret, REDACTED);
+                }
+                json!({"hex": bounded(digits)})
+            }
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.secrets {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
+        private_keys(&passwords(&tokens(&text)))
+    }
+}
+
+/// Bytes as [`Redaction::bytes`] writes them. `None`: they are something else.
+pub(super) fn read_bytes(value: &Value) -> Option<Vec<u8>> {
+    if let Some(text) = value.as_str() {
+        return Some(text.as_bytes().to_vec());
+    }
+    // What was redacted or cut has no bytes.
+    let digits: String = pieces(value.get("hex")?.as_str()?).concat();
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// Whether a text may be the recorded one.
+pub(super) fn matches(recorded: &str, now: &str) -> bool {
+    if recorded == now {
+        return true;
+    }
+    let pieces = pieces(recorded);
+    let [first, middle @ .., last] = pieces.as_slice() else { return false };
+    let Some(mut rest) = now.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+        return false;
+    };
+    for piece in middle {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// What stands between the placeholders.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut pieces, mut begin, mut from) = (Vec::new(), 0, 0);
+    while let Some(at) = text[from..].find('[').map(|at| from + at) {
+        match placeholder_len(&text[at..]) {
+            Some(len) => {
+                pieces.push(&text[begin..at]);
+                begin = at + len;
+                from = begin;
+            }
+            None => from = at + 1,
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}
+
+fn placeholder_len(text: &str) -> Option<usize> {
+    if text.starts_with(REDACTED) {
+        return Some(REDACTED.len());
+    }
+    let rest = text.strip_prefix(CUT)?.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = rest.strip_prefix(" bytes]")?;
+    Some(text.len() - rest.len())
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let compound = ["SECRET", "PASSWORD", "TOKEN"].iter().any(|word| name.contains(word));
+    compound || name.split('_').any(|part| SECRET_WORDS.contains(&part))
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > limits::TRACE_BODY_BYTES {
+        let kept = text::prefix(&text, limits::TRACE_BODY_BYTES).len();
+        let cut = text.len() - kept;
+        text.truncate(kept);
+        text.push_str(&format!("{CUT}{cut} bytes]"));
+    }
+    text
+}
+
+fn headers(members: &mut Map<String, Value>) {
+    let pairs = members.get_mut("headers").and_then(Value::as_array_mut).into_iter().flatten();
+    for pair in pairs {
+        if let Some([name, value]) = pair.as_array_mut().map(Vec::as_mut_slice) {
+            let name = name.as_str().unwrap_or_default().to_ascii_lowercase();
+            if !PLAIN_HEADERS.contains(&name.as_str()) {
+                *value = Value::from(REDACTED);
+            }
+        }
+    }
+}
+
+/// Without the tokens that are known by their look, wherever they stand.
+fn tokens(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(begin) = rest.find(is_part) {
+        let end = rest[begin..].find(|c| !is_part(c)).map_or(rest.len(), |len| begin + len);
+        clean.push_str(&rest[..begin]);
+        clean.push_str(&word(&rest[begin..end]));
+        rest = &rest[end..];
+    }
+    clean + rest
+}
+
+fn word(word: &str) -> String {
+    // `123456:AA…` of Telegram, in an address behind `bot`.
+    if let Some((number, secret)) = word.rsplit_once(':') {
+        let digits = number.len() - number.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        if digits >= 6 && secret.len() >= 30 {
+            return format!("{number}:{REDACTED}");
+        }
+    }
+    let parts = word.split(':').map(|part| {
+        let token = TOKEN_PREFIXES.iter().find(|prefix| part.starts_with(**prefix));
+        match token {
+            Some(prefix)
+                if part.len() >= prefix.len() + 16
+                    && part.contains(|c: char| c.is_ascii_digit()) =>
+            {
+                format!("{prefix}{REDACTED}")
+            }
+            Some(_) | None => part.to_owned(),
+        }
+    });
+    parts.collect::<Vec<_>>().join(":")
+}
+
+/// Without the password in addresses such as `https://name:password@host`.
+fn passwords(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, authority) = rest.split_at(at + 3);
+        clean.push_str(before);
+        let end = authority
+            .find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c))
+            .unwrap_or(authority.len());
+        let user = authority[..end].rfind('@').and_then(|at| authority[..at].split_once(':'));
+        rest = match user {
+            Some((name, password)) => {
+                clean.push_str(&format!("{name}:{REDACTED}"));
+                &authority[name.len() + 1 + password.len()..]
+            }
+            None => authority,
+        };
+    }
+    clean + rest
+}
+
+/// Without what stands between the first and last line of a private key.
+fn private_keys(text: &str) -> String {
+    const BEGIN: &str = " PRIVATE KEY-----";
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(BEGIN) {
+        let (before, key) = rest.split_at(at + BEGIN.len());
+        clean.push_str(before);
+        clean.push_str(REDACTED);
+        let end = key.find("-----END ").unwrap_or(key.len());
+        let past = key[end..].find(BEGIN).map_or(key.len(), |len| end + len + BEGIN.len());
+        clean.push_str(&key[end..past]);
+        rest = &key[past..];
+    }
+    clean + rest
+}

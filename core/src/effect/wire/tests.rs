@@ -1,0 +1,222 @@
+//! The JSON of every kind of document, as hosts in other languages rely on it.
+
+use super::*;
+use crate::effect::{
+    Capture, Command, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod, HttpSpec,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Shell, Unchanged, Version,
+};
+use std::collections::BTreeMap;
+
+const START: &str = r#"{"argv":["onloop","lint"],"program":["/bin/onloop"],"env":{"A":"日本"},"cwd":"/w","now_ms":-1,
+    "terminal":{"stdin":true,"stdout":false,"stderr":false,"columns":100},
+    "process":{"pid":7,"host":"box","started":"99"},
+    "random":"000102030405060708090a0b0c0d0e0f"}"#;
+
+#[test]
+fn a_start_is_read_whole() {
+    let start = read_start(START).unwrap();
+    assert_eq!(start.argv, ["onloop", "lint"]);
+    assert_eq!(start.program, ["/bin/onloop"]);
+    let without = START.replace("\"program\":[\"/bin/onloop\"],", "");
+    assert!(read_start(&without).unwrap().program.is_empty());
+    assert_eq!(start.env["A"], "日本");
+    assert_eq!(start.now.as_millis(), -1);
+    assert_eq!(start.terminal.columns, 100);
+    assert_eq!(start.process.started, "99");
+    assert_eq!(start.random[..3], [0, 1, 2]);
+}
+
+#[test]
+fn what_is_no_start_says_why() {
+    let table = [
+        (START.replace("\"now_ms\":-1", "\"now\":-1"), "unknown field `now`"),
+        (START.replace("0001", "01"), "`random` is not 32 hexadecimal digits"),
+        (START.replace("0001", "+001"), "`random` is not 32 hexadecimal digits"),
+        (START.replace("\"pid\":7", "\"pid\":-7"), "invalid value: integer `-7`"),
+        (String::new(), "EOF while parsing"),
+    ];
+    for (json, expected) in table {
+        let error = read_start(&json).unwrap_err().to_string();
+        assert!(error.starts_with("the host's start is malformed: "), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+fn spec(command: Command) -> ProcessSpec {
+    ProcessSpec {
+        command,
+        cwd: ".".to_owned(),
+        env_remove: vec!["A".to_owned()],
+        env_set: BTreeMap::from([("B".to_owned(), "2".to_owned())]),
+        stdin: Some(b"in".to_vec().into()),
+        timeout_ms: None,
+        capture_bytes: 10,
+        stream_to: None,
+        label: Some("l".to_owned()),
+        interactive: false,
+        wake_after_ms: None,
+        wake_on_input: false,
+    }
+}
+
+#[test]
+fn every_request_has_its_document() {
+    let text = |text: &str| text.to_owned();
+    let survey = GitRequest::Survey { cwd: text("/w"), branch: text("b") };
+    let argv = Command::Argv(vec![text("ls")]);
+    let line = Command::Shell { shell: Shell::Bash, line: text("true") };
+    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false"#;
+    let append = Request::Append {
+        path: text("j"),
+        bytes: b"x".to_vec().into(),
+        expect_len_bytes: 4,
+        unchanged: Unchanged { path: text("r"), version: Version(text("v")) },
+    };
+    let patch = Request::Patch {
+        path: text("p"),
+        offset_bytes: 3,
+        old: b" ".to_vec().into(),
+        new: b"x".to_vec().into(),
+    };
+    let http = HttpSpec {
+        method: HttpMethod::Post,
+        url: text("https://h/p"),
+        headers: vec![(text("a"), text("b"))],
+        body: Some(b"q".to_vec().into()),
+        timeout_ms: 9,
+        limit_bytes: 8,
+    };
+    let table: [(Request, String, &[&[u8]]); 10] = [
+        (
+            Request::Http(http),
+            text(
+                r#"{"do":"http","method":"POST","url":"https://h/p","headers":[["a","b"]],"body":0,"timeout_ms":9,"limit_bytes":8}"#,
+            ),
+            &[b"q"],
+        ),
+        (
+            Request::Read { path: text("日"), limit_bytes: 5 },
+            text(r#"{"do":"read","path":"日","limit_bytes":5}"#),
+            &[],
+        ),
+        (
+            Request::ReadTail { path: text("t"), limit_bytes: 6 },
+            text(r#"{"do":"read_tail","path":"t","limit_bytes":6}"#),
+            &[],
+        ),
+        (
+            append,
+            text(
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"unchanged":{"path":"r","version":"v"}}"#,
+            ),
+            &[b"x"],
+        ),
+        (
+            patch,
+            text(r#"{"do":"patch","path":"p","offset_bytes":3,"old":0,"new":1}"#),
+            &[b" ", b"x"],
+        ),
+        (
+            Request::Process(spec(argv)),
+            format!(r#"{{"do":"process","command":{{"argv":["ls"]}},{rest}}}"#),
+            &[b"in"],
+        ),
+        (
+            Request::Process(spec(line)),
+            format!(r#"{{"do":"process","command":{{"shell":"bash","line":"true"}},{rest}}}"#),
+            &[b"in"],
+        ),
+        (Request::Git(survey), text(r#"{"do":"git","git":"survey","cwd":"/w","branch":"b"}"#), &[]),
+        (
+            Request::Say(Say::Note(text("hi\n"))),
+            text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
+            &[],
+        ),
+        (Request::Sleep { duration_ms: 7 }, text(r#"{"do":"sleep","duration_ms":7}"#), &[]),
+    ];
+    for (request, json, attachments) in table {
+        let expected = Message {
+            json: format!("{{\"request\":{json}}}"),
+            attachments: attachments.iter().map(|bytes| bytes.to_vec()).collect(),
+        };
+        assert_eq!(write_turn(Turn::Request(request)), expected);
+    }
+}
+
+fn reply(json: &str, attachments: &[&[u8]]) -> Result<Reply, Malformed> {
+    let attachments = attachments.iter().map(|bytes| bytes.to_vec()).collect();
+    read_reply(Message { json: json.to_owned(), attachments })
+}
+
+fn outcome(document: &str, attachments: &[&[u8]]) -> Outcome {
+    let json = format!(r#"{{"at_ms":5,"outcome":{document}}}"#);
+    let reply = reply(&json, attachments).unwrap();
+    assert_eq!(reply.at.as_millis(), 5);
+    reply.outcome.unwrap()
+}
+
+#[test]
+fn outcomes_are_read_with_their_attachments() {
+    assert_eq!(outcome(r#"{"is":"done"}"#, &[]), Outcome::Done);
+    assert_eq!(
+        outcome(r#"{"is":"file","bytes":1,"version":"v"}"#, &[b"no", b"\xff\0"]),
+        Outcome::File { bytes: b"\xff\0".to_vec().into(), version: Version("v".to_owned()) }
+    );
+    assert_eq!(
+        outcome(r#"{"is":"tail","bytes":0,"size_bytes":9}"#, &[b"end"]),
+        Outcome::Tail { bytes: b"end".to_vec().into(), size_bytes: 9 }
+    );
+    let process = r#"{"is":"process","status":{"signalled":9},"duration_ms":3,
+        "stdout":{"head":0,"tail":1,"total_bytes":10},
+        "stderr":{"head":2,"tail":3,"total_bytes":0}}"#;
+    assert_eq!(
+        outcome(process, &[b"abc", b"def", b"", b""]),
+        Outcome::Process(ProcessEnd {
+            status: ProcessStatus::Signalled(9),
+            stdout: Capture {
+                head: b"abc".to_vec().into(),
+                tail: b"def".to_vec().into(),
+                total_bytes: 10
+            },
+            stderr: Capture::default(),
+            duration_ms: 3,
+        })
+    );
+    let survey = r#"{"is":"survey","repository":null}"#;
+    assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
+    let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec().into() });
+    assert_eq!(outcome(r#"{"is":"http","status":404,"body":0}"#, &[b"no"]), http);
+    assert_eq!(outcome(r#"{"is":"commit","commit":null}"#, &[]), Outcome::Commit { commit: None });
+}
+
+#[test]
+fn a_failure_is_an_answer_too() {
+    let json = r#"{"at_ms":0,"failure":{"kind":"too_large","message":"m"}}"#;
+    let failure = reply(json, &[]).unwrap().outcome.unwrap_err();
+    assert_eq!(failure, Failure::new(FailureKind::TooLarge, "m"));
+}
+
+#[test]
+fn what_is_no_reply_says_why() {
+    let table = [
+        (r#"{"at_ms":0}"#, "expected either `outcome` or `failure`"),
+        (r#"{"at_ms":0,"outcome":{"is":"done"},"failure":{}}"#, "expected either"),
+        (r#"{"at_ms":"0","outcome":{"is":"done"}}"#, "`at_ms` is not a whole number"),
+        (r#"{"at_ms":0,"outcome":{"is":"dunno"}}"#, "unknown variant `dunno`"),
+        (
+            r#"{"at_ms":0,"outcome":{"is":"file","bytes":2,"version":""}}"#,
+            "attachment 2 is missing; 1 came",
+        ),
+        (
+            r#"{"at_ms":0,"outcome":{"is":"process","status":"timed_out","duration_ms":0,
+             "stdout":{"head":0,"tail":0,"total_bytes":0},
+             "stderr":{"head":0,"tail":0,"total_bytes":0}}}"#,
+            "`total_bytes` is less than what was kept",
+        ),
+        ("", "EOF"),
+    ];
+    for (json, expected) in table {
+        let error = reply(json, &[b"x"]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
