@@ -14,6 +14,7 @@ mod io;
 pub(crate) mod memory_host;
 mod process;
 mod request;
+mod scalar;
 mod shell;
 mod start;
 pub mod trace;

@@ -36,6 +36,9 @@ use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;
 use crate::limits;
 
+/// The name of our server in every host.
+const SERVER: &str = "onloop";
+
 /// Whose sessions are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]

@@ -20,6 +20,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod transition;
+mod verdict;
 mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
@@ -31,6 +32,7 @@ pub use next::{Blocker, Next, Question};
 pub use prompt::step_prompt;
 pub use record::*;
 pub use report::render_report;
-pub use review::{Verdict, parse_verdict, review_due_at_gate, review_prompt};
+pub use review::{parse_verdict, review_due_at_gate, review_prompt};
 pub use summary::{Platform, render_summary, step_line, step_list};
 pub use transition::{FinishRefusal, Missing, Refusal};
+pub use verdict::Verdict;

@@ -6,6 +6,7 @@ mod classify;
 mod command;
 pub mod duration;
 pub mod edit;
+mod field;
 mod finding;
 mod format;
 mod frontmatter;

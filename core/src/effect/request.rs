@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
-use super::wire::millis;
+use super::scalar::millis;
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
 use crate::time::Timestamp;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::wire::{hex, millis};
+use super::scalar::{hex, millis};
 use crate::time::Timestamp;
 
 /// What a program knows from the beginning.

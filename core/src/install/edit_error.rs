@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::server_file::SERVER;
+use super::SERVER;
 use crate::syntax::jsonc;
 
 /// Why a file of a host cannot be changed without touching what is not ours.

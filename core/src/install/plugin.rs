@@ -8,11 +8,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::SERVER;
 use super::Waits;
 use super::claude::{EVENTS, entry};
 use super::codex;
 use super::offer::{COMMANDS, SKILLS};
-use super::server_file::{SERVER, plain_entry};
+use super::server_file::plain_entry;
 use super::vscode::document;
 use crate::auto::prompts::AGENTS;
 use crate::handsoff::config::Config;

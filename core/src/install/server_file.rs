@@ -5,11 +5,8 @@ pub(super) mod toml;
 use serde_json::{Value, json};
 
 use super::hook_file::is_program_of_ours;
-use super::{EditError, Remains};
+use super::{EditError, Remains, SERVER};
 use crate::syntax::jsonc::{Node, append, parse, remove};
-
-/// The name of our server in every host.
-pub(super) const SERVER: &str = "onloop";
 
 /// Our entry in such a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,11 +10,12 @@
 
 mod expansion;
 mod grammar;
+mod piece;
 mod reader;
 mod redirection;
 mod word;
 
-pub(crate) use word::{Piece, Word};
+pub(crate) use piece::{Piece, Word};
 
 use crate::limits;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 
-use super::event::Usage;
+use super::event::{Usage, Written};
 use super::record::*;
 use crate::text;
 use crate::time::Timestamp;

@@ -1,12 +1,11 @@
 //! What can happen to a run, in the past tense.
 
 use super::finish::{FinishAct, FinishOutcome};
-use super::record::Written;
-use super::review::Verdict;
+use super::verdict::Verdict;
 use super::words::words;
 use crate::money::Money;
 use crate::time::Timestamp;
-use crate::workflow::{Budgets, Risk, Step};
+use crate::workflow::{Budgets, Plan, Risk, Step};
 
 /// Something that happened. [`super::Run::apply`] says when it may.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +137,23 @@ pub struct Adoption {
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`crate::workflow::Plan::digest`].
     pub digest: String,
+}
+
+/// Terms that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
+/// An edit of the file is told from such a change by comparing with this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// `auto_approve`.
+    pub auto_approve: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+}
+
+impl Written {
+    /// What the file of `plan` says.
+    pub fn of(plan: &Plan) -> Written {
+        Written { auto_approve: plan.auto_approve, budgets: plan.budgets.clone() }
+    }
 }
 
 /// What agents used.

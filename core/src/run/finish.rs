@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::record::{Run, RunStatus};
 use super::words::words;
 use crate::text;
 use crate::time::Timestamp;
@@ -202,34 +201,4 @@ pub struct Finish {
     pub recorded_at: Timestamp,
     /// Fields written by other generations of this format.
     pub unknown: Map<String, Value>,
-}
-
-impl Run {
-    /// Whether nothing more can happen to the steps: the run has ended, or its work was
-    /// thrown away.
-    pub fn is_over(&self) -> bool {
-        self.status.is_finished() || self.is_discarded()
-    }
-
-    /// Whether the work was thrown away.
-    pub fn is_discarded(&self) -> bool {
-        let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);
-        disposition == Some(Disposition::Discarded)
-    }
-
-    /// Whether a run in this state may be disposed of in this way.
-    pub(super) fn accepts(&self, disposition: Disposition) -> bool {
-        match (&self.status, disposition) {
-            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => true,
-            (
-                RunStatus::Blocked | RunStatus::Abandoned,
-                Disposition::Kept | Disposition::Discarded,
-            ) => true,
-            (
-                RunStatus::Blocked | RunStatus::Abandoned,
-                Disposition::Merged | Disposition::Published,
-            )
-            | (RunStatus::Running | RunStatus::Paused, _) => false,
-        }
-    }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::event::{CheckResult, Decision, LogEntry, Mode, Usage};
-use super::finish::{Finish, FinishIntent};
-use super::review::Verdict;
+use super::event::{CheckResult, Decision, LogEntry, Mode, Usage, Written};
+use super::finish::{Disposition, Finish, FinishIntent};
+use super::verdict::Verdict;
 use super::words::words;
 use crate::time::Timestamp;
-use crate::workflow::{Budgets, Check, Loop, Plan, Risk, Step};
+use crate::workflow::{Budgets, Check, Loop, Risk, Step};
 
 /// One execution of one plan, as [`Record`] shows it to whoever reads.
 ///
@@ -127,23 +127,6 @@ pub struct Terms {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
-}
-
-/// Terms that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
-/// An edit of the file is told from such a change by comparing with this.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// `auto_approve`.
-    pub auto_approve: bool,
-    /// Bounds on the whole run.
-    pub budgets: Budgets,
-}
-
-impl Written {
-    /// What the file of `plan` says.
-    pub fn of(plan: &Plan) -> Written {
-        Written { auto_approve: plan.auto_approve, budgets: plan.budgets.clone() }
-    }
 }
 
 /// State of a whole run.
@@ -330,6 +313,34 @@ pub struct StandingVerdict {
 }
 
 impl Run {
+    /// Whether nothing more can happen to the steps: the run has ended, or its work was
+    /// thrown away.
+    pub fn is_over(&self) -> bool {
+        self.status.is_finished() || self.is_discarded()
+    }
+
+    /// Whether the work was thrown away.
+    pub fn is_discarded(&self) -> bool {
+        let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);
+        disposition == Some(Disposition::Discarded)
+    }
+
+    /// Whether a run in this state may be disposed of in this way.
+    pub(super) fn accepts(&self, disposition: Disposition) -> bool {
+        match (&self.status, disposition) {
+            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => true,
+            (
+                RunStatus::Blocked | RunStatus::Abandoned,
+                Disposition::Kept | Disposition::Discarded,
+            ) => true,
+            (
+                RunStatus::Blocked | RunStatus::Abandoned,
+                Disposition::Merged | Disposition::Published,
+            )
+            | (RunStatus::Running | RunStatus::Paused, _) => false,
+        }
+    }
+
     /// The step with this number.
     pub fn step(&self, number: u32) -> Option<&StepRecord> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;

@@ -1,39 +1,9 @@
 //! Reviews by an agent: when they are due, what is asked and how the answer is read.
 
 use super::record::{Run, StepRecord};
-use super::words::words;
+use super::verdict::Verdict;
 use crate::text;
 use crate::workflow::Risk;
-
-/// What a reviewer says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing stands against going on.
-    Ready,
-    /// Going on is fine; the findings are worth reading.
-    ReadyWithWarnings,
-    /// Do not go on.
-    Block,
-    /// The answer has no verdict; it counts as [`Verdict::Block`].
-    Missing,
-}
-
-words!(Verdict {
-    Ready => "READY",
-    ReadyWithWarnings => "READY WITH WARNINGS",
-    Block => "NOT READY",
-    Missing => "NO VERDICT",
-});
-
-impl Verdict {
-    /// Whether the run may go on.
-    pub fn passes(self) -> bool {
-        match self {
-            Verdict::Ready | Verdict::ReadyWithWarnings => true,
-            Verdict::Block | Verdict::Missing => false,
-        }
-    }
-}
 
 /// Steps without a review after which the next human gate warrants one.
 const STEPS_BETWEEN_REVIEWS: u32 = 5;

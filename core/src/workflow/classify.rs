@@ -1,9 +1,10 @@
 //! Which files are workflows, judged by name first and by content where the name says nothing.
 
+use super::field::is_field;
 use super::line::Cursor;
 use super::markdown::{self, Form};
 use super::name::base_name;
-use super::{step, value};
+use super::value;
 
 /// What kind of document a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ fn is_plainly_a_workflow(text: &str) -> bool {
             Some(Form::Doubtful) | None => {}
         }
         let key = value::key(line.trimmed()).map(|(key, _)| key);
-        if in_step && key.is_some_and(step::is_field) {
+        if in_step && key.is_some_and(is_field) {
             return true;
         }
     }

@@ -107,7 +107,7 @@ fields! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workflow::{frontmatter, parse, step, verify};
+    use crate::workflow::{field, frontmatter, parse, verify};
 
     fn names(section: Section) -> Vec<&'static str> {
         FIELDS.iter().filter(|field| field.section == section).map(|field| field.name).collect()
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_table_names_what_the_reader_knows_and_nothing_else() {
         assert_eq!(names(Section::Frontmatter), frontmatter::names());
-        assert_eq!(names(Section::Step), step::FIELDS);
+        assert_eq!(names(Section::Step), field::FIELDS);
         // `kind` may stand directly below the check, with a warning.
         let (kind, check) = verify::FIELDS.split_last().expect("a check has fields");
         assert_eq!(names(Section::Check), check);

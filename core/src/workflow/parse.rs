@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::diagnostic::{Diagnostic, Edit, Span};
 use crate::limits;
 
+use super::field::is_field;
 use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
@@ -122,7 +123,7 @@ impl<'a> Body<'a> {
             None => {
                 if let Some((key, _)) = value::key(trimmed)
                     && line.indent() == 0
-                    && step::is_field(key)
+                    && is_field(key)
                 {
                     let span = Span::new(line.start, line.start + key.len());
                     self.findings.push(finding::step::outside_step(span, key));

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Edit, Span};
 use crate::limits;
 use crate::text;
 
+use super::field::FIELDS;
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
 use super::markdown::{Form, Header};
@@ -14,14 +15,6 @@ use super::value::{self, Kind, Style, Value};
 use super::verify;
 use super::{Check, Gate, Loop, Script, Step, command, suggest};
 use crate::effect::Shell;
-
-/// Fields of a step, in the order of the documentation.
-pub(super) const FIELDS: [&str; 5] = ["action", "loop", "max_iterations", "verify", "gate"];
-
-/// Whether `key` names a field of a step.
-pub(super) fn is_field(key: &str) -> bool {
-    FIELDS.contains(&key)
-}
 
 /// A field with the key's place.
 struct Field<'a> {

@@ -3,6 +3,7 @@
 use crate::diagnostic::Span;
 use crate::limits;
 
+use super::field::is_field;
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
 use super::value::{self, Kind, Style, Value};
@@ -207,7 +208,7 @@ impl<'c> Reader<'_, 'c> {
         let known = FIELDS.iter().chain(&["value"]).find(|name| name.eq_ignore_ascii_case(key));
         let Some(&name) = known else {
             Value::read(self.cursor, line, from, indent, Kind::Prose);
-            if super::step::is_field(key) {
+            if is_field(key) {
                 self.indented_field(name_span);
             } else if !matches!(key, "name" | "description" | "note" | "id") {
                 let suggestion = suggest::nearest(key, &FIELDS);

@@ -6,8 +6,9 @@ use std::ops::Range;
 use serde_json::{Value as Json, json};
 use toml_edit::{Document, InlineTable, Item, Key, Table, Value};
 
-use super::{SERVER, starts_us};
+use super::starts_us;
 use crate::install::EditError;
+use crate::install::SERVER;
 use crate::syntax::spans::{line_start, newline_of, spliced};
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What stands behind a `$` or between backquotes.
 
 use super::ScopeKind;
+use super::piece::Piece;
 use super::reader::{Parse, Reader};
-use super::word::{Builder, Piece};
+use super::word::Builder;
 
 impl Reader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {

@@ -5,7 +5,7 @@ use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
 use crate::run::next::{Next, blocker};
 use crate::run::record::*;
-use crate::run::review::Verdict;
+use crate::run::verdict::Verdict;
 use crate::time::Timestamp;
 use crate::workflow::Risk;
 

@@ -60,13 +60,6 @@ fn why(ruling: &Ruling) -> String {
     format!("onloop ({}): {}", ruling.rule, ruling.reason)
 }
 
-/// The most telling member of a call's input: its command, its path, or else all of it.
-pub(super) fn target(call: &Call) -> String {
-    let keys = ["command", "file_path", "notebook_path", "path", "filePath", "url", "pattern"];
-    let found = keys.iter().find_map(|key| call.input[*key].as_str());
-    found.map_or_else(|| call.input.to_string(), str::to_owned)
-}
-
 fn digest_of(call: &Call) -> String {
     digest(&format!("{}\n{}", call.tool, call.input))
 }

@@ -1,7 +1,6 @@
 //! What hooks did, for people who look for the reason. Only where `handsoff.debug` is on.
 
 use super::Scene;
-use super::judge::target;
 use crate::effect::{Durability, Expect, FileKind, OptionalExt};
 use crate::engine::sessions::Sessions;
 use crate::handsoff::Session;
@@ -106,6 +105,13 @@ async fn add(scene: &Scene, path: &str, line: &str) {
 
 async fn release(scene: &Scene, lock: &str) {
     let _ = scene.io.unlock(lock).await;
+}
+
+/// The most telling member of a call's input: its command, its path, or else all of it.
+fn target(call: &Call) -> String {
+    let keys = ["command", "file_path", "notebook_path", "path", "filePath", "url", "pattern"];
+    let found = keys.iter().find_map(|key| call.input[*key].as_str());
+    found.map_or_else(|| call.input.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

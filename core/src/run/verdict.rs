@@ -1,0 +1,33 @@
+//! What a reviewer says.
+
+use super::words::words;
+
+/// What a reviewer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing stands against going on.
+    Ready,
+    /// Going on is fine; the findings are worth reading.
+    ReadyWithWarnings,
+    /// Do not go on.
+    Block,
+    /// The answer has no verdict; it counts as [`Verdict::Block`].
+    Missing,
+}
+
+words!(Verdict {
+    Ready => "READY",
+    ReadyWithWarnings => "READY WITH WARNINGS",
+    Block => "NOT READY",
+    Missing => "NO VERDICT",
+});
+
+impl Verdict {
+    /// Whether the run may go on.
+    pub fn passes(self) -> bool {
+        match self {
+            Verdict::Ready | Verdict::ReadyWithWarnings => true,
+            Verdict::Block | Verdict::Missing => false,
+        }
+    }
+}

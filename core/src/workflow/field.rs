@@ -1,0 +1,9 @@
+//! The names of a step's fields.
+
+/// Fields of a step, in the order of the documentation.
+pub(super) const FIELDS: [&str; 5] = ["action", "loop", "max_iterations", "verify", "gate"];
+
+/// Whether `key` names a field of a step.
+pub(super) fn is_field(key: &str) -> bool {
+    FIELDS.contains(&key)
+}
