@@ -150,16 +150,44 @@ fn foreign_text() -> impl Strategy<Value = String> {
     ];
     let end = prop_oneof![Just("\n"), Just("\r\n")];
     let lines = prop::collection::vec((line, end), 0..6);
-    (any::<bool>(), lines, any::<bool>()).prop_map(|(mark, lines, whole)| {
-        let mut text = if mark { "\u{feff}".to_owned() } else { String::new() };
-        lines.iter().for_each(|(line, end)| text += &format!("{line}{end}"));
-        if whole { text } else { text.trim_end().to_owned() }
+    (any::<bool>(), lines, any::<bool>()).prop_map(|(mark, lines, whole)| text(mark, &lines, whole))
+}
+
+fn text(mark: bool, lines: &[(&str, &str)], whole: bool) -> String {
+    let mut text = if mark { "\u{feff}".to_owned() } else { String::new() };
+    lines.iter().for_each(|(line, end)| text += &format!("{line}{end}"));
+    if whole { text } else { text.trim_end().to_owned() }
+}
+
+/// A configuration of somebody else: some of these lines, each of which fits behind the others.
+fn foreign_toml() -> impl Strategy<Value = String> {
+    const LINES: &[&str] = &[
+        "# a remark",
+        "model = 'o' # mine",
+        "dotted.a = \"日本\"",
+        "note = \"\"\"\n[mcp_servers.onloop]\n\"\"\"",
+        "",
+        "list = [\n  1, # one\n]",
+        "dotted.b = { c = 2 }",
+        "[features]",
+        "\thooks = true\t",
+        "[mcp_servers.other]",
+        "command = 'x'",
+        "# another",
+        "[[lists]]",
+        "a = 1",
+        "[mcp_servers.other.env]",
+    ];
+    let lines = prop::sample::subsequence(LINES, 0..=LINES.len());
+    (any::<bool>(), lines, any::<bool>(), any::<bool>()).prop_map(|(mark, lines, cr, whole)| {
+        let end = if cr { "\r\n" } else { "\n" };
+        let lines: Vec<(&str, &str)> = lines.into_iter().map(|line| (line, end)).collect();
+        text(mark, &lines, whole)
     })
 }
 
 /// Files of others in the very folders that we write into.
-const BESIDE: [&str; 12] = [
-    "../home/.codex/config.toml",
+const BESIDE: [&str; 11] = [
     "../home/.codex/AGENTS.md",
     "../home/.agents/skills/mine/SKILL.md",
     "../home/.claude/commands/hotl/mine.md",
@@ -178,12 +206,14 @@ proptest! {
 
     #[test]
     fn whatever_lies_beside_ours_is_as_it_was(
+        toml in foreign_toml(),
         texts in prop::collection::vec(foreign_text(), BESIDE.len()),
     ) {
         let project = Workspace::plain();
         for (path, text) in BESIDE.iter().zip(&texts) {
             project.write(path, text);
         }
+        project.write("../home/.codex/config.toml", toml);
         let before = everything(&project);
         let old = project.path("../old/onloop");
         let each = |line: &str| -> String {
