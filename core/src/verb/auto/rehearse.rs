@@ -2,7 +2,7 @@
 //! runs is driven by a host in memory, so that nothing real is touched.
 
 use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
-use super::run::run;
+use super::run::run_with_children;
 use crate::auto::{LOCK_PATH, Profile, UnknownName};
 use crate::documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
 use crate::effect::{Exit, Io, Program, Reply, Start, Turn};
@@ -108,7 +108,7 @@ fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
         ..AutoRunArgs::default()
     };
     let start = Start { now, ..Start::example(["onloop", "auto"]) };
-    let mut program = Program::new(start, |io| run(io, args));
+    let mut program = Program::new(start, |io| run_with_children(io, args));
     let mut stage = Stage::new(now, scenario);
     let mut reply = None;
     while let Turn::Request(request) = program.resume(reply) {

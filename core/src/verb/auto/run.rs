@@ -1,5 +1,7 @@
 //! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
 
+use std::convert::Infallible;
+
 use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
 use super::child::{ChildCommand, keep_answer};
 use super::drive::{Halt, advance, take};
@@ -13,6 +15,17 @@ use crate::text;
 
 /// Runs planner and loop in turns until the run ends.
 pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
+    let native = args.native_loop();
+    run_with(io, args, native).await
+}
+
+/// The same where every child is another program. Whoever only needs this does not get the code
+/// that runs workflows: it is a third of the WebAssembly module without a command line.
+pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Exit {
+    run_with::<Infallible>(io, args, None).await
+}
+
+async fn run_with<W: WorkflowRunner>(io: Io, args: AutoRunArgs, native: Option<W>) -> Exit {
     let prepared = args
         .rules
         .profile()
@@ -24,7 +37,6 @@ pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let native = args.native_loop();
     if child.is_none() && native.is_none() && profile != Profile::Route {
         io.note("note: no agent is named; give `--agent NAME` or `--agent-command LINE`").await;
     }
@@ -49,10 +61,16 @@ pub async fn route(io: Io, args: RouteArgs) -> Exit {
         can_dispatch: false,
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    to_the_end(&io, workspace, assignment, Cast { native: None, child: None }).await
+    let nobody = Cast::<Infallible> { native: None, child: None };
+    to_the_end(&io, workspace, assignment, nobody).await
 }
 
-async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, cast: Cast) -> Exit {
+async fn to_the_end<W: WorkflowRunner>(
+    io: &Io,
+    mut workspace: Workspace,
+    assignment: Assignment,
+    cast: Cast<W>,
+) -> Exit {
     let during_child = stamping(io, &assignment.run);
     let mut auto = Auto::begin(assignment);
     loop {
@@ -66,15 +84,33 @@ async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, c
     }
 }
 
+/// Runs the task of a dispatch where it is a workflow.
+trait WorkflowRunner {
+    /// `None`: there is nothing that a workflow could do here.
+    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome>;
+}
+
+impl WorkflowRunner for NativeLoop {
+    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome> {
+        NativeLoop::run(self, io, dispatch).await
+    }
+}
+
+impl WorkflowRunner for Infallible {
+    async fn run(&self, _: &Io, _: &Dispatch) -> Option<ChildOutcome> {
+        match *self {}
+    }
+}
+
 /// Who the children are.
-struct Cast {
+struct Cast<W> {
     /// Tasks that are workflows, where we run them.
-    native: Option<NativeLoop>,
+    native: Option<W>,
     /// Everything else.
     child: Option<ChildCommand>,
 }
 
-impl Cast {
+impl<W: WorkflowRunner> Cast<W> {
     async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
         if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
             && let Some(outcome) = native.run(io, dispatch).await
