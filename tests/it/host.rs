@@ -17,6 +17,8 @@ use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
 use tempfile::TempDir;
 
+use crate::surroundings::temporary_folder;
+
 /// A native host with a folder of its own.
 struct World {
     folder: TempDir,
@@ -26,7 +28,7 @@ struct World {
 
 impl World {
     fn new() -> World {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let start =
             Start { cwd: folder.path().to_str().unwrap().to_owned(), ..Start::example(["onloop"]) };
         let interrupts = Interrupts::new().unwrap();

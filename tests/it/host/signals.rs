@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::surroundings::temporary_folder;
+
 pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_host-probe"))
         .args(words)
@@ -40,7 +42,7 @@ fn signal(child: &Child, signal: Signal) {
 #[test]
 fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let child = probe(folder.path(), &["run", "-", "echo x > up; echo said; sleep 1000"]);
         wait_for(&folder.path().join("up"));
         signal(&child, sent);
@@ -52,7 +54,7 @@ fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
 
 #[test]
 fn after_ctrl_c_a_program_can_still_save() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let child = probe(folder.path(), &["sleep", "60000"]);
     // The handler is installed before the program begins to wait; an earlier signal would
     // end the process by itself, which is not what is tested here.
@@ -65,7 +67,7 @@ fn after_ctrl_c_a_program_can_still_save() {
 
 #[test]
 fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let line = "trap '' TERM; echo $$ > up; while :; do sleep 1; done";
     let child = probe(folder.path(), &["run", "-", line]);
     wait_for(&folder.path().join("up"));
@@ -91,7 +93,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
         "setsid sh -c 'trap \"\" TERM; echo $$ > up; while :; do sleep 1; done' & \
          while ! test -s up; do :; done; echo ok",
     ] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let start = Instant::now();
         let (out, err, code) = end(probe(folder.path(), &["run", "-", line]));
         assert_eq!(
@@ -107,7 +109,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
 
 #[test]
 fn ignored_signals_stay_ignored() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let mut child = Command::new("sh")
         .args(["-c", "trap '' HUP; exec \"$0\" sleep 60000", env!("CARGO_BIN_EXE_host-probe")])
         .current_dir(folder.path())
@@ -125,7 +127,7 @@ fn ignored_signals_stay_ignored() {
 
 #[test]
 fn a_bug_says_how_to_report_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let (out, err, code) = end(probe(folder.path(), &["panic"]));
     assert_eq!(code, Some(70));
     assert_eq!(out, "");
@@ -134,7 +136,7 @@ fn a_bug_says_how_to_report_it() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let probe = env!("CARGO_BIN_EXE_host-probe");
     let run = |line: &str| {
         let mut shell = Command::new("bash");
