@@ -6,21 +6,23 @@ export type * from "./host.js";
 export { Bug } from "./instance.js";
 export { PureCore } from "./pure_core.js";
 export type * from "./session_documents.js";
-export type { Start } from "./wire.js";
+export type { Start } from "./vocabulary.js";
 
 // core.d.ts
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host } from "./host.js";
 import { type ModuleSource } from "./instance.js";
-import { type Start } from "./wire.js";
+import type { Start } from "./vocabulary.js";
 export declare const EXIT_BUG = 70;
+export declare const TRACE = "ONLOOP_TRACE";
 export declare class Core extends Functions {
     #private;
     constructor(module: ModuleSource);
     capture(start: Start, host: Host): Promise<Outcome>;
-    run(start: Start, host: Host): Promise<number>;
+    run(start: Start, host: Host, trace?: (line: string) => void): Promise<number>;
     brokenHookAnswer(argv: readonly string[]): string | undefined;
+    recordingCommand(argv: readonly string[]): string | undefined;
 }
 
 // documents.d.ts
@@ -289,7 +291,8 @@ export interface Outcome {
 }
 
 // failure.d.ts
-export type FailureKind = "not_found" | "exists" | "conflict" | "denied" | "full" | "too_large" | "invalid" | "busy" | "closed" | "interrupted" | "unsupported" | "other";
+import type { FailureKind } from "./vocabulary.js";
+export type { FailureKind };
 export declare class Failure extends Error {
     readonly name = "Failure";
     readonly kind: FailureKind;
@@ -343,12 +346,10 @@ export declare class Functions {
 }
 
 // host.d.ts
-export type Version = string;
-export type Expect = "any" | "absent" | {
-    version: Version;
-};
+import type { Command, Expect, FileKind, HttpMethod, ProcessStatus, Say, Shell, Unchanged, Version } from "./vocabulary.js";
+export type { Expect, ProcessStatus, Shell, Version };
 export interface Stat {
-    kind: "file" | "folder" | "link" | "other";
+    kind: FileKind;
     sizeBytes: number;
     modifiedMs: number;
     executable: boolean;
@@ -363,10 +364,7 @@ export interface Files {
         sizeBytes: number;
     }>;
     write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean): Promise<Version>;
-    append(path: string, bytes: Uint8Array, expectLenBytes: number, unchanged: {
-        path: string;
-        version: Version;
-    }): Promise<void>;
+    append(path: string, bytes: Uint8Array, expectLenBytes: number, unchanged: Unchanged): Promise<void>;
     patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
     remove(path: string): Promise<void>;
     list(path: string): Promise<string[]>;
@@ -378,14 +376,8 @@ export interface Locks {
     unlock(path: string): Promise<void>;
     releaseAll(): Promise<void>;
 }
-export type Shell = "bash" | "sh" | "pwsh" | "cmd";
 export interface ProcessSpec {
-    command: {
-        argv: string[];
-    } | {
-        shell: Shell;
-        line: string;
-    };
+    command: Command;
     cwd: string;
     envRemove: string[];
     envSet: Record<string, string>;
@@ -398,11 +390,6 @@ export interface ProcessSpec {
     wakeAfterMs?: number;
     wakeOnInput?: boolean;
 }
-export type ProcessStatus = {
-    exited: number;
-} | {
-    signalled: number;
-} | "timed_out" | "interrupted";
 export interface Capture {
     head: Uint8Array;
     tail: Uint8Array;
@@ -449,7 +436,7 @@ export interface Git {
     stash(cwd: string, message: string, paths: string[]): Promise<void>;
 }
 export interface HttpSpec {
-    method: "GET" | "POST";
+    method: HttpMethod;
     url: string;
     headers: [
         name: string,
@@ -471,7 +458,7 @@ export interface Clock {
     sleep(durationMs: number): Promise<void>;
 }
 export interface Terminal {
-    say(to: "result" | "note", text: string): Promise<void>;
+    say(to: Say["to"], text: string): Promise<void>;
     ask(question: string): Promise<string>;
     readInput?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
 }
@@ -506,7 +493,7 @@ export type ModuleSource = Uint8Array | ArrayBuffer | object;
 // node/host.d.ts
 import type { Failure } from "../failure.js";
 import type { Clock, Files, Git, Host, Locks, Processes, Servers, Terminal } from "../host.js";
-import type { Start } from "../wire.js";
+import type { Start } from "../vocabulary.js";
 export interface NodeHostOptions {
     cwd?: string;
     frozenMs?: number;
@@ -671,63 +658,81 @@ export type HookAnswer = {
 // slim.d.ts
 export * from "./api.js";
 
-// wire.d.ts
-import type { Expect, Host, Shell, Version } from "./host.js";
+// vocabulary.d.ts
 export interface Start {
     argv: string[];
     program?: string[];
     env: Record<string, string>;
     cwd: string;
     now_ms: number;
-    terminal: {
-        stdin: boolean;
-        stdout: boolean;
-        stderr: boolean;
-        columns: number;
-    };
-    process: {
-        pid: number;
-        host: string;
-        started: string;
-    };
+    terminal: Terminal;
+    process: ProcessIdentity;
     random: string;
 }
-type Attachment = number;
+export interface Terminal {
+    stdin: boolean;
+    stdout: boolean;
+    stderr: boolean;
+    columns: number;
+}
+export interface ProcessIdentity {
+    pid: number;
+    host: string;
+    started: string;
+}
+export type Turn = {
+    request: Request;
+} | {
+    exit: Exit;
+};
 export type Request = {
-    do: "read" | "read_tail";
+    do: "read";
+    path: string;
+    limit_bytes: number;
+} | {
+    do: "read_tail";
     path: string;
     limit_bytes: number;
 } | {
     do: "write";
     path: string;
-    bytes: Attachment;
+    bytes: Bytes;
     expect: Expect;
-    durable: boolean;
+    durable: Durability;
 } | {
     do: "append";
     path: string;
-    bytes: Attachment;
+    bytes: Bytes;
     expect_len_bytes: number;
-    unchanged: {
-        path: string;
-        version: Version;
-    };
+    unchanged: Unchanged;
 } | {
     do: "patch";
     path: string;
     offset_bytes: number;
-    old: Attachment;
-    new: Attachment;
+    old: Bytes;
+    new: Bytes;
 } | {
-    do: "remove" | "list" | "stat" | "canonical" | "unlock";
+    do: "remove";
+    path: string;
+} | {
+    do: "list";
+    path: string;
+} | {
+    do: "stat";
+    path: string;
+} | {
+    do: "canonical";
     path: string;
 } | {
     do: "lock";
     path: string;
     wait_ms: number;
+} | {
+    do: "unlock";
+    path: string;
 } | ({
     do: "process";
-} & ProcessDocument) | {
+} & ProcessSpec) | {
     do: "wait";
     wake_after_ms: number | null;
     wake_on_input: boolean;
@@ -735,18 +740,9 @@ export type Request = {
     do: "end";
 } | ({
     do: "git";
-} & GitRequest) | {
+} & GitRequest) | ({
     do: "http";
-    method: "GET" | "POST";
-    url: string;
-    headers: [
-        name: string,
-        value: string
-    ][];
-    body: Attachment | null;
-    timeout_ms: number;
-    limit_bytes: number;
-} | {
+} & HttpSpec) | {
     do: "ask";
     question: string;
 } | {
@@ -756,22 +752,25 @@ export type Request = {
 } | {
     do: "sleep";
     duration_ms: number;
-} | {
+} | ({
     do: "say";
-    to: "result" | "note";
-    text: string;
+} & Say);
+export type Bytes = number;
+export type Expect = "any" | "absent" | {
+    version: Version;
 };
-interface ProcessDocument {
-    command: {
-        argv: string[];
-    } | {
-        shell: Shell;
-        line: string;
-    };
+export type Version = string;
+export type Durability = boolean;
+export interface Unchanged {
+    path: string;
+    version: Version;
+}
+export interface ProcessSpec {
+    command: Command;
     cwd: string;
     env_remove: string[];
     env_set: Record<string, string>;
-    stdin: Attachment | null;
+    stdin: Bytes | null;
     timeout_ms: number | null;
     capture_bytes: number;
     stream_to: string | null;
@@ -780,12 +779,22 @@ interface ProcessDocument {
     wake_after_ms: number | null;
     wake_on_input: boolean;
 }
-type GitRequest = {
+export type Command = {
+    argv: string[];
+} | {
+    shell: Shell;
+    line: string;
+};
+export type Shell = "bash" | "sh" | "pwsh" | "cmd";
+export type GitRequest = {
     git: "survey";
     cwd: string;
     branch: string;
 } | {
-    git: "worktrees" | "head";
+    git: "worktrees";
+    cwd: string;
+} | {
+    git: "head";
     cwd: string;
 } | {
     git: "create_worktree";
@@ -812,7 +821,7 @@ type GitRequest = {
     commit: string;
     branch: string;
 } | {
-    git: "remote_branch" | "push";
+    git: "remote_branch";
     cwd: string;
     remote: string;
     branch: string;
@@ -823,19 +832,133 @@ type GitRequest = {
     commit: string;
     into: string;
 } | {
+    git: "push";
+    cwd: string;
+    remote: string;
+    branch: string;
+} | {
     git: "stash";
     cwd: string;
     message: string;
     paths: string[];
 };
-export type Turn = {
-    request: Request;
-} | {
-    exit: number;
-};
-export interface Message {
-    json: string;
-    attachments: Uint8Array[];
+export interface HttpSpec {
+    method: HttpMethod;
+    url: string;
+    headers: [
+        string,
+        string
+    ][];
+    body: Bytes | null;
+    timeout_ms: number;
+    limit_bytes: number;
 }
-export declare function perform(host: Host, request: Request, attachments: Uint8Array[]): Promise<Message>;
-export {};
+export type HttpMethod = "GET" | "POST";
+export type Say = {
+    to: "result";
+    text: string;
+} | {
+    to: "note";
+    text: string;
+};
+export type Exit = number;
+export type Reply = {
+    at_ms: number;
+    outcome: Outcome;
+} | {
+    at_ms: number;
+    failure: Failure;
+};
+export type Outcome = {
+    is: "done";
+} | {
+    is: "file";
+    bytes: Bytes;
+    version: Version;
+} | {
+    is: "tail";
+    bytes: Bytes;
+    size_bytes: number;
+} | {
+    is: "written";
+    version: Version;
+} | {
+    is: "names";
+    names: string[];
+} | ({
+    is: "stat";
+} & Stat) | {
+    is: "path";
+    path: string;
+} | ({
+    is: "process";
+} & ProcessEnd) | {
+    is: "running";
+} | ({
+    is: "survey";
+} & GitSurvey) | {
+    is: "worktrees";
+    worktrees: WorktreeEntry[];
+} | {
+    is: "commit";
+    commit: string | null;
+} | ({
+    is: "http";
+} & HttpAnswer) | {
+    is: "answer";
+    answer: string;
+} | {
+    is: "input";
+    bytes: Bytes;
+} | {
+    is: "no_input";
+};
+export interface Stat {
+    kind: FileKind;
+    size_bytes: number;
+    modified_ms: number;
+    executable: boolean;
+}
+export type FileKind = "file" | "folder" | "link" | "other";
+export interface ProcessEnd {
+    status: ProcessStatus;
+    stdout: Capture;
+    stderr: Capture;
+    duration_ms: number;
+}
+export type ProcessStatus = {
+    exited: number;
+} | {
+    signalled: number;
+} | "timed_out" | "interrupted";
+export interface Capture {
+    head: Bytes;
+    tail: Bytes;
+    total_bytes: number;
+}
+export interface GitSurvey {
+    repository: Repository | null;
+}
+export interface Repository {
+    root: string;
+    main_root: string;
+    linked: boolean;
+    branch: string | null;
+    head: string | null;
+    dirty: string[];
+    target_commit: string | null;
+    target_checked_out_at: string | null;
+}
+export interface WorktreeEntry {
+    path: string;
+    branch: string | null;
+}
+export interface HttpAnswer {
+    status: number;
+    body: Bytes;
+}
+export interface Failure {
+    kind: FailureKind;
+    message: string;
+}
+export type FailureKind = "not_found" | "exists" | "conflict" | "denied" | "full" | "too_large" | "invalid" | "busy" | "closed" | "interrupted" | "unsupported" | "other";

@@ -7,4 +7,4 @@ export type * from "./host.js";
 export { Bug } from "./instance.js";
 export { PureCore } from "./pure_core.js";
 export type * from "./session_documents.js";
-export type { Start } from "./wire.js";
+export type { Start } from "./vocabulary.js";

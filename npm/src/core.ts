@@ -5,7 +5,8 @@ import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host } from "./host.js";
 import { Bug, Instance, type ModuleSource, hasPrograms } from "./instance.js";
-import { type Start, type Turn, perform } from "./wire.js";
+import type { Start, Turn } from "./vocabulary.js";
+import { perform } from "./wire.js";
 
 /** Exit code of a bug, as the command line reports it. */
 export const EXIT_BUG = 70;

@@ -1,17 +1,6 @@
-/** Sorts of failure that programs tell apart. */
-export type FailureKind =
-  | "not_found"
-  | "exists"
-  | "conflict"
-  | "denied"
-  | "full"
-  | "too_large"
-  | "invalid"
-  | "busy"
-  | "closed"
-  | "interrupted"
-  | "unsupported"
-  | "other";
+import type { FailureKind } from "./vocabulary.js";
+
+export type { FailureKind };
 
 /**
  * An effect that did not happen. A host throws it; the program branches on `kind`, people read

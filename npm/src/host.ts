@@ -6,15 +6,23 @@
  * between their parts. Every method throws a `Failure` when the effect did not happen.
  */
 
-/** Names one content of one file at one time. Made and compared by the host alone. */
-export type Version = string;
+import type {
+  Command,
+  Expect,
+  FileKind,
+  HttpMethod,
+  ProcessStatus,
+  Say,
+  Shell,
+  Unchanged,
+  Version,
+} from "./vocabulary.js";
 
-/** What must be at a path before it is written. */
-export type Expect = "any" | "absent" | { version: Version };
+export type { Expect, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
-  kind: "file" | "folder" | "link" | "other";
+  kind: FileKind;
   /** 0 for folders. */
   sizeBytes: number;
   modifiedMs: number;
@@ -39,7 +47,7 @@ export interface Files {
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: { path: string; version: Version },
+    unchanged: Unchanged,
   ): Promise<void>;
   /** Overwrites `old` with the equally long `neu`; anything else there: `conflict`. */
   patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
@@ -61,12 +69,10 @@ export interface Locks {
   releaseAll(): Promise<void>;
 }
 
-export type Shell = "bash" | "sh" | "pwsh" | "cmd";
-
 /** A program to run. */
 export interface ProcessSpec {
   /** A program and its arguments, or a line for a shell. */
-  command: { argv: string[] } | { shell: Shell; line: string };
+  command: Command;
   cwd: string;
   /** Environment variables taken away from what is inherited. */
   envRemove: string[];
@@ -95,12 +101,6 @@ export interface ProcessSpec {
    */
   wakeOnInput?: boolean;
 }
-
-export type ProcessStatus =
-  | { exited: number }
-  | { signalled: number }
-  | "timed_out"
-  | "interrupted";
 
 /** One stream's output: all of it, or its beginning and its end. */
 export interface Capture {
@@ -190,7 +190,7 @@ export interface Git {
 
 /** A question to a server. */
 export interface HttpSpec {
-  method: "GET" | "POST";
+  method: HttpMethod;
   url: string;
   headers: [name: string, value: string][];
   body?: Uint8Array;
@@ -219,7 +219,7 @@ export interface Clock {
 
 export interface Terminal {
   /** Results, written as they are; notes are whole lines with ANSI styles. */
-  say(to: "result" | "note", text: string): Promise<void>;
+  say(to: Say["to"], text: string): Promise<void>;
   /** A person's answer; `closed` when nobody can answer. */
   ask(question: string): Promise<string>;
   /**

@@ -1,104 +1,9 @@
-/** The documents that cross the border to the core, and how a host answers them. */
+/** How a host answers the documents of the core, and where their bytes are. */
 
 import { Failure } from "./failure.js";
-import type {
-  Capture,
-  Expect,
-  Host,
-  ProcessSpec,
-  ProcessTurn,
-  Repository,
-  Shell,
-  Version,
-} from "./host.js";
-
-/** What a program knows from the beginning. */
-export interface Start {
-  /** Command line; the first word is the name the program was called by. */
-  argv: string[];
-  /** The words that start the program again from anywhere; left out, nothing can. */
-  program?: string[];
-  env: Record<string, string>;
-  /** Absolute. */
-  cwd: string;
-  now_ms: number;
-  terminal: { stdin: boolean; stdout: boolean; stderr: boolean; columns: number };
-  /** Who asks; written into locks. */
-  process: { pid: number; host: string; started: string };
-  /** Thirty-two unpredictable hexadecimal digits. */
-  random: string;
-}
-
-/** Position of an attachment: bytes travel beside the JSON. */
-type Attachment = number;
-
-/** An effect that a program asks for. */
-export type Request =
-  | { do: "read" | "read_tail"; path: string; limit_bytes: number }
-  | { do: "write"; path: string; bytes: Attachment; expect: Expect; durable: boolean }
-  | {
-      do: "append";
-      path: string;
-      bytes: Attachment;
-      expect_len_bytes: number;
-      unchanged: { path: string; version: Version };
-    }
-  | { do: "patch"; path: string; offset_bytes: number; old: Attachment; new: Attachment }
-  | { do: "remove" | "list" | "stat" | "canonical" | "unlock"; path: string }
-  | { do: "lock"; path: string; wait_ms: number }
-  | ({ do: "process" } & ProcessDocument)
-  | { do: "wait"; wake_after_ms: number | null; wake_on_input: boolean }
-  | { do: "end" }
-  | ({ do: "git" } & GitRequest)
-  | {
-      do: "http";
-      method: "GET" | "POST";
-      url: string;
-      headers: [name: string, value: string][];
-      body: Attachment | null;
-      timeout_ms: number;
-      limit_bytes: number;
-    }
-  | { do: "ask"; question: string }
-  | { do: "read_input"; limit_bytes: number; wait_ms: number | null }
-  | { do: "sleep"; duration_ms: number }
-  | { do: "say"; to: "result" | "note"; text: string };
-
-interface ProcessDocument {
-  command: { argv: string[] } | { shell: Shell; line: string };
-  cwd: string;
-  env_remove: string[];
-  env_set: Record<string, string>;
-  stdin: Attachment | null;
-  timeout_ms: number | null;
-  capture_bytes: number;
-  stream_to: string | null;
-  label: string | null;
-  interactive: boolean;
-  wake_after_ms: number | null;
-  wake_on_input: boolean;
-}
-
-type GitRequest =
-  | { git: "survey"; cwd: string; branch: string }
-  | { git: "worktrees" | "head"; cwd: string }
-  | {
-      git: "create_worktree";
-      cwd: string;
-      path: string;
-      branch: string;
-      create_at: string | null;
-    }
-  | { git: "remove_worktree"; cwd: string; path: string }
-  | { git: "switch"; cwd: string; branch: string; create: boolean }
-  | { git: "delete_branch"; cwd: string; branch: string }
-  | { git: "merge_base"; cwd: string; commit: string; branch: string }
-  | { git: "remote_branch" | "push"; cwd: string; remote: string; branch: string }
-  | { git: "merge"; cwd: string; branch: string; commit: string; into: string }
-  | { git: "stash"; cwd: string; message: string; paths: string[] };
-
-/** What a program wants next, or its exit code. */
-export type Turn = { request: Request } | { exit: number };
+import type { Capture, Host, ProcessSpec, ProcessTurn, Repository } from "./host.js";
+import type * as vocabulary from "./vocabulary.js";
+import type { Bytes, GitRequest, Outcome, Reply, Request } from "./vocabulary.js";
 
 /** A document and the bytes that belong to it. */
 export interface Message {
@@ -113,26 +18,27 @@ export async function perform(
   attachments: Uint8Array[],
 ): Promise<Message> {
   const answer = new Answer();
-  let result: object;
+  let reply: Reply;
   try {
-    result = { outcome: await outcome(host, request, attachments, answer) };
+    const done = await outcome(host, request, attachments, answer);
+    reply = { at_ms: host.clock.nowMs(), outcome: done };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    result = { failure: { kind: error.kind, message: error.message } };
+    const { kind, message } = error;
+    reply = { at_ms: host.clock.nowMs(), failure: { kind, message } };
     answer.attachments.length = 0;
   }
-  const json = JSON.stringify({ at_ms: host.clock.nowMs(), ...result });
-  return { json, attachments: answer.attachments };
+  return { json: JSON.stringify(reply), attachments: answer.attachments };
 }
 
 class Answer {
   readonly attachments: Uint8Array[] = [];
 
-  attach(bytes: Uint8Array): Attachment {
+  attach(bytes: Uint8Array): Bytes {
     return this.attachments.push(bytes) - 1;
   }
 
-  turn(turn: ProcessTurn): object {
+  turn(turn: ProcessTurn): Outcome {
     if (turn === "running") return { is: "running" };
     return {
       is: "process",
@@ -143,7 +49,7 @@ class Answer {
     };
   }
 
-  #capture(capture: Capture): object {
+  #capture(capture: Capture): vocabulary.Capture {
     return {
       head: this.attach(capture.head),
       tail: this.attach(capture.tail),
@@ -152,15 +58,15 @@ class Answer {
   }
 }
 
-const DONE = { is: "done" };
+const DONE: Outcome = { is: "done" };
 
 async function outcome(
   host: Host,
   request: Request,
   attachments: Uint8Array[],
   answer: Answer,
-): Promise<object> {
-  const bytes = (at: Attachment): Uint8Array => {
+): Promise<Outcome> {
+  const bytes = (at: Bytes): Uint8Array => {
     const found = attachments[at];
     if (found === undefined) throw new Error(`the core sent no attachment ${at}`);
     return found;
@@ -260,8 +166,8 @@ async function outcome(
 }
 
 function processSpec(
-  document: ProcessDocument,
-  bytes: (at: Attachment) => Uint8Array,
+  document: vocabulary.ProcessSpec,
+  bytes: (at: Bytes) => Uint8Array,
 ): ProcessSpec {
   const { stdin, timeout_ms, stream_to, label, wake_after_ms } = document;
   return {
@@ -280,7 +186,7 @@ function processSpec(
   };
 }
 
-async function gitOutcome({ git }: Host, request: GitRequest): Promise<object> {
+async function gitOutcome({ git }: Host, request: GitRequest): Promise<Outcome> {
   const { cwd } = request;
   switch (request.git) {
     case "survey":
@@ -328,7 +234,7 @@ async function gitOutcome({ git }: Host, request: GitRequest): Promise<object> {
   }
 }
 
-function repository(found: Repository | undefined): object | null {
+function repository(found: Repository | undefined): vocabulary.Repository | null {
   if (found === undefined) return null;
   return {
     root: found.root,

@@ -35,7 +35,7 @@ pub enum GitRequest {
         path: String,
         /// On which branch.
         branch: String,
-        /// `Some(commit)` creates the branch there, `None` takes the existing one.
+        /// The commit to create the branch at; `None` takes the existing branch.
         create_at: Option<String>,
     },
     /// Removes a linked worktree and its folder → [`Outcome::Done`].

@@ -457,7 +457,7 @@ impl Outcome {
     }
 }
 
-/// Exit codes; `docs/cli.md` is generated from their documentation.
+/// Exit codes; `docs/exit-codes.md` is generated from their documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// 0: done, passed, allowed.

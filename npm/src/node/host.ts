@@ -13,7 +13,7 @@ import type {
   Servers,
   Terminal,
 } from "../host.js";
-import type { Start } from "../wire.js";
+import type { Start } from "../vocabulary.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { identity } from "./holder.js";

@@ -43,7 +43,7 @@ fn signal(child: &Child, signal: Signal) {
 fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP] {
         let folder = temporary_folder();
-        let child = probe(folder.path(), &["run", "-", "echo x > up; echo said; sleep 1000"]);
+        let child = probe(folder.path(), &["run", "-", "echo said; echo x > up; sleep 1000"]);
         wait_for(&folder.path().join("up"));
         signal(&child, sent);
         let (out, err, code) = end(child);

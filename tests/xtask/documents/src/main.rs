@@ -8,6 +8,7 @@ mod exit_codes;
 mod limits;
 mod rust_docs;
 mod transitions;
+mod vocabulary;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/exit-codes.md", content: exit_codes::document },
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/transitions.md", content: transitions::document },
+    Document { path: "npm/src/vocabulary.ts", content: vocabulary::document },
 ];
 
 fn main() -> ExitCode {

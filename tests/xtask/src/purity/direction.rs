@@ -30,13 +30,10 @@ pub(crate) const ROWS: &[&[&str]] = &[
 
 /// Imports between rooms of one row: a room, and what it may take from.
 pub(crate) const SIDEWAYS: &[(&str, &[&str])] = &[
-    ("diagnostic", &[]),
-    ("text", &["limits"]),
     ("handsoff", &["run", "workflow"]),
     ("hooks", &["permission"]),
     ("install", &["auto", "handsoff", "hooks", "permission"]),
     ("preflight", &["workflow"]),
-    ("agent", &["workflow"]),
     ("run", &["workflow"]),
 ];
 

@@ -1,0 +1,710 @@
+/**
+ * The documents that cross the border to the core. Bytes are not part of them: where a document
+ * has `Bytes`, it has the position of an attachment in the list beside it.
+ *
+ * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
+ */
+
+/** What a program knows from the beginning. */
+export interface Start {
+  /** Command line; the first word is the name the program was called by. */
+  argv: string[];
+  /**
+   * The words that start this program again from anywhere: its absolute path, or that of an
+   * interpreter and of a script. Empty: it cannot be started again, as where a host embeds the
+   * core.
+   */
+  program?: string[];
+  /** Environment variables; names and values that are not UTF-8 are left out. */
+  env: Record<string, string>;
+  /** Absolute current folder. Relative paths in requests are below it. */
+  cwd: string;
+  /** Time at start. Milliseconds since 1970. */
+  now_ms: number;
+  /** What the standard streams are connected to. */
+  terminal: Terminal;
+  /** Who asks; written into locks. */
+  process: ProcessIdentity;
+  /** Unpredictable bytes; the only randomness a program gets. Thirty-two hexadecimal digits. */
+  random: string;
+}
+
+/** What the standard streams are connected to. */
+export interface Terminal {
+  /** Somebody can answer questions. */
+  stdin: boolean;
+  /** Results are read by a person. */
+  stdout: boolean;
+  /** Progress is read by a person. */
+  stderr: boolean;
+  /** Width; 80 where unknown. */
+  columns: number;
+}
+
+/** A process, so that another one can tell whether it is still there. */
+export interface ProcessIdentity {
+  /** Process id on `host`. */
+  pid: number;
+  /** Name of the machine. */
+  host: string;
+  /**
+   * When the process started, in the operating system's own unit and text; with the pid it names
+   * one process even after pids wrap around. Empty where unknown.
+   */
+  started: string;
+}
+
+/** What a program wants from its host next. */
+export type Turn =
+  /** Perform this, then resume with the reply. */
+  | { request: Request }
+  /** The program has ended; it must not be resumed again. */
+  | { exit: Exit };
+
+/**
+ * An effect that a program asks for. Paths are UTF-8, absolute or relative to `Start.cwd`, with `/`
+ * between their parts.
+ */
+export type Request =
+  /** The content of a file → `file`. Longer than `limit_bytes`: `too_large`. */
+  | {
+      do: "read";
+      /** The file. */
+      path: string;
+      /** Most bytes accepted. */
+      limit_bytes: number;
+    }
+  /** The end of a file, whatever its size → `tail`. */
+  | {
+      do: "read_tail";
+      /** The file. */
+      path: string;
+      /** Most bytes read. */
+      limit_bytes: number;
+    }
+  /**
+   * Replaces a file as a whole and creates missing folders → `written`. A reader sees the old or
+   * the new content, never a part.
+   */
+  | {
+      do: "write";
+      /** The file. */
+      path: string;
+      /** Its new content. */
+      bytes: Bytes;
+      /** What must be there before. */
+      expect: Expect;
+      /** Whether it must survive a power cut once the reply arrives. */
+      durable: Durability;
+    }
+  /**
+   * Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0 → `done`. A
+   * torn end after a power cut is possible and must be expected.
+   */
+  | {
+      do: "append";
+      /** The file. */
+      path: string;
+      /** What is added. */
+      bytes: Bytes;
+      /** Size of the file before; another size: `conflict`. */
+      expect_len_bytes: number;
+      /** Another file that must still have this version; otherwise: `conflict`. */
+      unchanged: Unchanged;
+    }
+  /** Overwrites bytes in place without changing the size → `done`. */
+  | {
+      do: "patch";
+      /** The file. */
+      path: string;
+      /** Where. */
+      offset_bytes: number;
+      /** What is there now; anything else: `conflict`. */
+      old: Bytes;
+      /** What comes in its place, as long as `old`. */
+      new: Bytes;
+    }
+  /** Removes a file, or a folder with everything in it → `done`. Nothing there: `not_found`. */
+  | {
+      do: "remove";
+      /** The file or folder. */
+      path: string;
+    }
+  /** Names in a folder, sorted → `names`. */
+  | {
+      do: "list";
+      /** The folder. */
+      path: string;
+    }
+  /** What is at a path, not following a final symbolic link → `stat`. */
+  | {
+      do: "stat";
+      /** The path. */
+      path: string;
+    }
+  /** The path with every symbolic link resolved → `path`. */
+  | {
+      do: "canonical";
+      /** The path; it must exist. */
+      path: string;
+    }
+  /**
+   * Becomes the only holder of a lock file → `done`; `busy` names the holder. A lock whose process
+   * is provably dead is taken over. Released by `unlock` and by the end of the program.
+   */
+  | {
+      do: "lock";
+      /** The lock file. */
+      path: string;
+      /** How long to wait for the present holder. */
+      wait_ms: number;
+    }
+  /** Releases a lock that this program holds → `done`. */
+  | {
+      do: "unlock";
+      /** The lock file. */
+      path: string;
+    }
+  /**
+   * Runs a program to its end → `process`, or to the moment when the caller wants to be woken →
+   * `running`. While one is left running: `busy`.
+   */
+  | ({ do: "process" } & ProcessSpec)
+  /**
+   * Goes on with the program that was left running → `process` or `running`. None is: `not_found`.
+   */
+  | {
+      do: "wait";
+      /** As `ProcessSpec.wake_after_ms`, counted from now. */
+      wake_after_ms: number | null;
+      /** As `ProcessSpec.wake_on_input`. */
+      wake_on_input: boolean;
+    }
+  /**
+   * Ends the program that was left running, if there is one, as an interrupt does, and forgets it →
+   * `done`.
+   */
+  | { do: "end" }
+  /** Asks or changes a git repository. */
+  | ({ do: "git" } & GitRequest)
+  /** Asks a server → `http`, also when it refuses. Nobody there, or no answer in time: `closed`. */
+  | ({ do: "http" } & HttpSpec)
+  /** Asks the person at the terminal → `answer`. No terminal, or its end: `closed`. */
+  | {
+      do: "ask";
+      /** The question, already fit for a terminal. */
+      question: string;
+    }
+  /**
+   * The next whole lines of standard input → `input`: as many as there are, up to `limit_bytes`,
+   * the last one perhaps without a line break when it is the end. A line longer than the limit:
+   * `too_large`, and reading goes on behind it.
+   */
+  | {
+      do: "read_input";
+      /** Most bytes accepted. */
+      limit_bytes: number;
+      /**
+       * Longest wait for a whole line; after it: `no_input`. What has come of the line is kept.
+       * `null`: as long as it takes.
+       */
+      wait_ms: number | null;
+    }
+  /** Waits → `done`. */
+  | {
+      do: "sleep";
+      /** How long. */
+      duration_ms: number;
+    }
+  /** Says something to the person or program that called → `done`. */
+  | ({ do: "say" } & Say);
+
+/**
+ * Content of a file, a stream or a body. In a document stands its position among the attachments of
+ * the `Message`, which carries the bytes themselves.
+ */
+export type Bytes = number;
+
+/** What must be at a path before it is written. */
+export type Expect =
+  /** Anything. */
+  | "any"
+  /** Nothing; otherwise the failure is `exists`. */
+  | "absent"
+  /** The version that an earlier reply named; otherwise the failure is `conflict`. */
+  | { version: Version };
+
+/** Names one content of one file at one time. Opaque; made and compared by the host. */
+export type Version = string;
+
+/** Whether a write must survive a power cut. */
+export type Durability = boolean;
+
+/** A file that must still have the version that an earlier reply named. */
+export interface Unchanged {
+  /** The file. */
+  path: string;
+  /** Its version. */
+  version: Version;
+}
+
+/** A program to run. */
+export interface ProcessSpec {
+  /** What to run. */
+  command: Command;
+  /** Folder to run in. */
+  cwd: string;
+  /** Environment variables taken away from what we inherited. */
+  env_remove: string[];
+  /** Environment variables set, after the removals. */
+  env_set: Record<string, string>;
+  /** What the program reads; `null` is an empty, closed stream. */
+  stdin: Bytes | null;
+  /** Longest run; afterwards its whole process group is ended, then killed. */
+  timeout_ms: number | null;
+  /** Bytes kept from the start, and again from the end, of each stream. */
+  capture_bytes: number;
+  /** File that receives both streams as they come; created, with its folders. */
+  stream_to: string | null;
+  /** Name for a live status line; `null` shows none. */
+  label: string | null;
+  /** Connect the program to the terminal instead of capturing (interactive agents). */
+  interactive: boolean;
+  /**
+   * Longest time without a reply; a program that still runs then is left running. Until the next
+   * `wait` nobody reads its output or looks at its timeout, so that is a time for short requests
+   * only. The end of the caller ends it. `null`: its end.
+   */
+  wake_after_ms: number | null;
+  /**
+   * Wakes the caller as well when standard input has something to read, or has ended. A host that
+   * cannot notice that does not.
+   */
+  wake_on_input: boolean;
+}
+
+/** What to run. */
+export type Command =
+  /** A program, found on `PATH` unless it contains `/`, and its arguments. */
+  | { argv: string[] }
+  /** A line for a shell. */
+  | {
+      /** Which shell. */
+      shell: Shell;
+      /** The line, exactly as written. */
+      line: string;
+    };
+
+/** A shell that reads a command line. */
+export type Shell =
+  /** `bash -c`. */
+  | "bash"
+  /** `sh -c`. */
+  | "sh"
+  /** `pwsh -NoProfile -Command`. */
+  | "pwsh"
+  /** `cmd /C`. */
+  | "cmd";
+
+/** A closed set of questions and acts; hosts answer through libgit2 or the git program. */
+export type GitRequest =
+  /** Everything preflight wants to know → `survey`. */
+  | {
+      git: "survey";
+      /** A folder, usually inside a repository. */
+      cwd: string;
+      /** The branch whose existence matters. */
+      branch: string;
+    }
+  /**
+   * Every worktree of the repository, the main one first → `worktrees`. Not a repository: an empty
+   * list.
+   */
+  | {
+      git: "worktrees";
+      /** A folder inside the repository. */
+      cwd: string;
+    }
+  /** The commit at HEAD, hexadecimal → `commit`. */
+  | {
+      git: "head";
+      /** A folder inside the repository. */
+      cwd: string;
+    }
+  /** A linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
+  | {
+      git: "create_worktree";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Where. */
+      path: string;
+      /** On which branch. */
+      branch: string;
+      /** The commit to create the branch at; `null` takes the existing branch. */
+      create_at: string | null;
+    }
+  /** Removes a linked worktree and its folder → `done`. */
+  | {
+      git: "remove_worktree";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The worktree. */
+      path: string;
+    }
+  /** Switches the checkout at `cwd` to `branch` → `done`. */
+  | {
+      git: "switch";
+      /** A folder inside the checkout. */
+      cwd: string;
+      /** The branch. */
+      branch: string;
+      /** Creates it at HEAD first. */
+      create: boolean;
+    }
+  /** Deletes a local branch that is not checked out, merged or not → `done`. */
+  | {
+      git: "delete_branch";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The branch. */
+      branch: string;
+    }
+  /**
+   * The best common ancestor of a commit and a branch → `commit`; `null` where they have none, or
+   * where one of the two is not there. A commit is part of a branch when this is the commit itself.
+   */
+  | {
+      git: "merge_base";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The id of the commit. */
+      commit: string;
+      /** The local branch. */
+      branch: string;
+    }
+  /**
+   * The commit that a branch is at in a remote repository → `commit`; `null`: it has no such
+   * branch. Asks the remote.
+   */
+  | {
+      git: "remote_branch";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Name of a configured remote. */
+      remote: string;
+      /** The branch. */
+      branch: string;
+    }
+  /**
+   * Merges a branch into another in the checkout at `cwd`, with a merge commit wherever there is
+   * something to merge → `done`. `conflict` names the files when the two do not go together, and is
+   * also the answer when the branch is not at `commit` or a merge is under way. After any failure
+   * everything is as it was before, or the message says what is not. No hook runs, as with every
+   * other request but `push`.
+   */
+  | {
+      git: "merge";
+      /**
+       * The top folder of the checkout. Afterwards `into` is checked out there if it was before or
+       * if `branch` was; else whatever was.
+       */
+      cwd: string;
+      /** The branch that is merged. */
+      branch: string;
+      /** The commit that it must be at. */
+      commit: string;
+      /** The branch that takes it in. */
+      into: string;
+    }
+  /**
+   * Pushes a branch to the branch of the same name in a remote repository and makes that its
+   * upstream → `done`. Never forced; `conflict` when the remote branch has commits that the local
+   * one has not. The only request that lets a hook run: what a `pre-push` hook refuses or uploads
+   * belongs to every push.
+   */
+  | {
+      git: "push";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Name of a configured remote. */
+      remote: string;
+      /** The branch. */
+      branch: string;
+    }
+  /** Stashes tracked and untracked changes of `paths` → `done`. */
+  | {
+      git: "stash";
+      /** A folder inside the checkout. */
+      cwd: string;
+      /** Message of the stash entry. */
+      message: string;
+      /** Paths relative to the root of the checkout. */
+      paths: string[];
+    };
+
+/**
+ * A question to a server. What it shows of itself in messages is where it goes and nothing else: an
+ * address may contain a token, headers and body may contain anything.
+ */
+export interface HttpSpec {
+  /** What is done. */
+  method: HttpMethod;
+  /** Where: `http://` or `https://`. */
+  url: string;
+  /** Names and values, besides those that follow from the rest. */
+  headers: [string, string][];
+  /** What is sent. */
+  body: Bytes | null;
+  /** Longest time until the answer is there as a whole. After it: `closed`. */
+  timeout_ms: number;
+  /** Largest body that is accepted; a larger one: `too_large`. */
+  limit_bytes: number;
+}
+
+/** What is done. */
+export type HttpMethod =
+  /** Something is asked for. */
+  | "GET"
+  /** Something is handed over. */
+  | "POST";
+
+/** Something to say. */
+export type Say =
+  /** A result, for standard output, written as it is. */
+  | { to: "result"; text: string }
+  /**
+   * Human words, for standard error; one or more whole lines, styled with ANSI where that helps.
+   * The host removes the styles where they are not wanted.
+   */
+  | { to: "note"; text: string };
+
+/** Exit codes; `docs/exit-codes.md` is generated from their documentation. */
+export type Exit = number;
+
+/** The answer to a request. */
+export type Reply =
+  | { at_ms: number; outcome: Outcome }
+  | { at_ms: number; failure: Failure };
+
+/** What came of a request. */
+export type Outcome =
+  /** Nothing but success. */
+  | { is: "done" }
+  /** Content and version of a file. */
+  | {
+      is: "file";
+      /** The content. */
+      bytes: Bytes;
+      /** Its version. */
+      version: Version;
+    }
+  /** The end of a file. */
+  | {
+      is: "tail";
+      /** The last bytes. */
+      bytes: Bytes;
+      /** Size of the whole file. */
+      size_bytes: number;
+    }
+  /** A file was written. */
+  | {
+      is: "written";
+      /** Its version now. */
+      version: Version;
+    }
+  /** What is in a folder. */
+  | {
+      is: "names";
+      /** Its entries, sorted. */
+      names: string[];
+    }
+  /** What is at a path. */
+  | ({ is: "stat" } & Stat)
+  /** A path without symbolic links. */
+  | {
+      is: "path";
+      /** Absolute. */
+      path: string;
+    }
+  /** How a program ended. */
+  | ({ is: "process" } & ProcessEnd)
+  /** A program still runs; `wait` goes on with it. */
+  | { is: "running" }
+  /** Facts about a repository. */
+  | ({ is: "survey" } & GitSurvey)
+  /** The worktrees of a repository. */
+  | {
+      is: "worktrees";
+      /** The main one first; empty outside a repository. */
+      worktrees: WorktreeEntry[];
+    }
+  /** A commit. */
+  | {
+      is: "commit";
+      /** Its id, hexadecimal; `null` before the first commit and outside a repository. */
+      commit: string | null;
+    }
+  /** What a server answered. */
+  | ({ is: "http" } & HttpAnswer)
+  /** A person has answered. */
+  | {
+      is: "answer";
+      /** One line, without its line break. */
+      answer: string;
+    }
+  /** Lines of standard input. */
+  | {
+      is: "input";
+      /** Whole lines; empty at the end of the input. */
+      bytes: Bytes;
+    }
+  /** No whole line has come in time. */
+  | { is: "no_input" };
+
+/** What is at a path. */
+export interface Stat {
+  /** File, folder or something else. */
+  kind: FileKind;
+  /** Size in bytes; 0 for folders. */
+  size_bytes: number;
+  /** Last change of the content. Milliseconds since 1970. */
+  modified_ms: number;
+  /** May be run as a program. */
+  executable: boolean;
+}
+
+/** What kind of thing is at a path. */
+export type FileKind =
+  /** A regular file. */
+  | "file"
+  /** A folder. */
+  | "folder"
+  /** A symbolic link. */
+  | "link"
+  /** A socket, a device, a pipe. */
+  | "other";
+
+/** How a program ended and what it said. */
+export interface ProcessEnd {
+  /** How it ended. */
+  status: ProcessStatus;
+  /** Its standard output. */
+  stdout: Capture;
+  /** Its standard error. */
+  stderr: Capture;
+  /** How long it ran. */
+  duration_ms: number;
+}
+
+/** How a program ended. */
+export type ProcessStatus =
+  /** By itself. */
+  | { exited: number }
+  /** By a signal that was not ours. */
+  | { signalled: number }
+  /** By us, because its time was over. */
+  | "timed_out"
+  /** By us, because the person interrupted. */
+  | "interrupted";
+
+/** One stream's output: all of it, or its beginning and its end. */
+export interface Capture {
+  /** The first bytes. */
+  head: Bytes;
+  /** The last bytes, without those already in `head`. */
+  tail: Bytes;
+  /** Everything that was written. */
+  total_bytes: number;
+}
+
+/** Facts about the folder a run is started in. */
+export interface GitSurvey {
+  /** `null`: not inside a repository, or a bare one. */
+  repository: Repository | null;
+}
+
+/** Facts about a checkout. Paths are absolute, with symbolic links resolved. */
+export interface Repository {
+  /** Top folder of this checkout. */
+  root: string;
+  /**
+   * Top folder of the main checkout; equal to `root` unless this one is linked. Where the main
+   * repository is bare, its own folder.
+   */
+  main_root: string;
+  /** Whether this checkout is a linked worktree. */
+  linked: boolean;
+  /** Name of the checked-out branch, also before its first commit; `null`: detached HEAD. */
+  branch: string | null;
+  /** Commit at HEAD; `null`: no commit yet. */
+  head: string | null;
+  /**
+   * Every uncommitted path, relative to `root`, unquoted, sorted; untracked files one by one,
+   * ignored files left out.
+   */
+  dirty: string[];
+  /**
+   * Commit of the branch asked about; `null`: there is no such branch, or git would not allow the
+   * name.
+   */
+  target_commit: string | null;
+  /**
+   * Where the branch asked about is checked out. A worktree whose folder is gone holds no branch
+   * unless it is locked.
+   */
+  target_checked_out_at: string | null;
+}
+
+/** One worktree of a repository. */
+export interface WorktreeEntry {
+  /** Its top folder, absolute. */
+  path: string;
+  /** Its branch; `null`: detached HEAD. */
+  branch: string | null;
+}
+
+/** What a server answered, whatever it thinks of the question. */
+export interface HttpAnswer {
+  /** Status; redirections are not followed. */
+  status: number;
+  /** The body. */
+  body: Bytes;
+}
+
+/**
+ * An effect that did not happen, or not completely. Programs branch on `kind`; people read
+ * `message`.
+ */
+export interface Failure {
+  /** What sort of failure. */
+  kind: FailureKind;
+  /** What the operating system or git said, and about what. */
+  message: string;
+}
+
+/** Sorts of failure that programs tell apart. */
+export type FailureKind =
+  /** Nothing is there. */
+  | "not_found"
+  /** Something is there that should not be. */
+  | "exists"
+  /** Something else is there than expected. */
+  | "conflict"
+  /** Not permitted, or a read-only file system. */
+  | "denied"
+  /** No room left, or a quota. */
+  | "full"
+  /** Larger than the limit. */
+  | "too_large"
+  /** A file where a folder was expected, or the reverse; not UTF-8; a path that cannot be. */
+  | "invalid"
+  /** Somebody else holds it. */
+  | "busy"
+  /** Nobody is there to answer. */
+  | "closed"
+  /** The person interrupted (Ctrl-C). */
+  | "interrupted"
+  /** This host cannot do it. */
+  | "unsupported"
+  /** Anything else. */
+  | "other";

@@ -1,0 +1,119 @@
+//! What programs and hosts say to each other, as TypeScript: the types of `core/src/effect` in
+//! the form that serde gives them.
+
+mod read;
+mod words;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+/// Where the types and the types inside them are.
+const SOURCES: &[(&str, &str)] = &[
+    ("effect.rs", include_str!("../../../../core/src/effect.rs")),
+    ("effect/bytes.rs", include_str!("../../../../core/src/effect/bytes.rs")),
+    ("effect/git.rs", include_str!("../../../../core/src/effect/git.rs")),
+    ("effect/http.rs", include_str!("../../../../core/src/effect/http.rs")),
+    ("effect/process.rs", include_str!("../../../../core/src/effect/process.rs")),
+    ("effect/request.rs", include_str!("../../../../core/src/effect/request.rs")),
+    ("effect/shell.rs", include_str!("../../../../core/src/effect/shell.rs")),
+    ("effect/start.rs", include_str!("../../../../core/src/effect/start.rs")),
+];
+
+/// The documents that cross the border; the rest is what they are made of.
+const DOCUMENTS: &[&str] = &["Start", "Turn", "Reply"];
+
+/// A type of TypeScript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Type {
+    Text,
+    Number,
+    Boolean,
+    Named(String),
+    /// One text.
+    Literal(String),
+    List(Box<Type>),
+    Tuple(Vec<Type>),
+    /// Values below names.
+    Map(Box<Type>),
+    /// The type, or `null`.
+    OrNull(Box<Type>),
+    Object(Vec<Member>),
+    /// The members of both.
+    Both(Box<Type>, Box<Type>),
+    /// One of these, each with its documentation.
+    OneOf(Vec<(String, Type)>),
+}
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Member {
+    name: String,
+    /// Its documentation, in Markdown.
+    doc: String,
+    /// May be left out.
+    optional: bool,
+    of: Type,
+}
+
+impl Member {
+    /// A member without documentation that is always there.
+    fn plain(name: &str, of: Type) -> Member {
+        Member { name: name.to_owned(), doc: String::new(), optional: false, of }
+    }
+}
+
+/// A type with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Declaration {
+    name: String,
+    /// Its documentation, in Markdown.
+    doc: String,
+    of: Type,
+}
+
+/// `npm/src/vocabulary.ts`.
+pub(crate) fn document() -> String {
+    let declarations =
+        declarations(SOURCES, DOCUMENTS).unwrap_or_else(|why| panic!("core/src/{why}"));
+    write::module(&declarations)
+}
+
+/// The types with these names and every type inside them, each behind the one that first
+/// mentions it.
+fn declarations(sources: &[(&str, &str)], names: &[&str]) -> Result<Vec<Declaration>, String> {
+    let mut items = BTreeMap::new();
+    for (path, source) in sources {
+        read::items(source, &mut items).map_err(|why| format!("{path}: {why}"))?;
+    }
+    let mut found: Vec<Declaration> = Vec::new();
+    let mut next: Vec<String> = names.iter().rev().map(|name| (*name).to_owned()).collect();
+    while let Some(name) = next.pop() {
+        if found.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let item = items.get(&name).ok_or_else(|| format!("effect: no type `{name}`"))?;
+        let declaration = read::declaration(item).map_err(|why| format!("effect: {why}"))?;
+        let mut inside = Vec::new();
+        mentioned(&declaration.of, &mut inside);
+        next.extend(inside.into_iter().rev());
+        found.push(declaration);
+    }
+    words::translate(&mut found);
+    Ok(found)
+}
+
+/// The names in a type, in their order.
+fn mentioned(of: &Type, names: &mut Vec<String>) {
+    match of {
+        Type::Named(name) => names.push(name.clone()),
+        Type::Text | Type::Number | Type::Boolean | Type::Literal(_) => {}
+        Type::List(of) | Type::Map(of) | Type::OrNull(of) => mentioned(of, names),
+        Type::Tuple(parts) => parts.iter().for_each(|of| mentioned(of, names)),
+        Type::Object(members) => members.iter().for_each(|member| mentioned(&member.of, names)),
+        Type::Both(left, right) => [left, right].iter().for_each(|of| mentioned(of, names)),
+        Type::OneOf(choices) => choices.iter().for_each(|(_, of)| mentioned(of, names)),
+    }
+}
