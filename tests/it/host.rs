@@ -58,7 +58,7 @@ fn line(line: &str) -> ProcessSpec {
 }
 
 fn command(command: Command) -> ProcessSpec {
-    ProcessSpec::new(command).timeout_ms(20_000)
+    ProcessSpec::new(command).timeout_ms(60_000)
 }
 
 /// A killed process needs a moment to be dead.
@@ -70,7 +70,16 @@ fn assert_dies(pid: &str) {
         if matches!(state, None | Some('Z' | 'X')) {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "process {pid} lives on");
+        assert!(start.elapsed() < Duration::from_secs(60), "process {pid} lives on");
+        std::thread::yield_now();
+    }
+}
+
+/// Until something was written into the file.
+fn wait_for(path: &std::path::Path) {
+    let start = Instant::now();
+    while std::fs::read(path).unwrap_or_default().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(60), "`{}` never came", path.display());
         std::thread::yield_now();
     }
 }

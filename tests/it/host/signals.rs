@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::wait_for;
 use crate::surroundings::temporary_folder;
 
 pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
@@ -25,14 +26,6 @@ fn end(mut child: Child) -> (String, String, Option<i32>) {
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     (out, err, child.wait().unwrap().code())
-}
-
-fn wait_for(path: &std::path::Path) {
-    let start = Instant::now();
-    while std::fs::read(path).unwrap_or_default().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(10), "`{}` never came", path.display());
-        std::thread::yield_now();
-    }
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -67,20 +60,25 @@ fn after_ctrl_c_a_program_can_still_save() {
 
 #[test]
 fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
-    let folder = temporary_folder();
     let line = "trap '' TERM; echo $$ > up; while :; do sleep 1; done";
-    let child = probe(folder.path(), &["run", "-", line]);
-    wait_for(&folder.path().join("up"));
-    assert!(folder.path().join("probe.lock").exists());
-    let start = Instant::now();
-    signal(&child, Signal::INT);
-    // Signals of one kind that arrive together are one signal, so the second is another kind.
-    signal(&child, Signal::TERM);
-    let (_, _, code) = end(child);
-    assert_eq!(code, Some(130));
-    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
-    let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
-    super::assert_dies(pid.trim());
+    // A busy machine may be late; one that waits for the program is late each time.
+    let at_once = (0..5).any(|_| {
+        let folder = temporary_folder();
+        let child = probe(folder.path(), &["run", "-", line]);
+        wait_for(&folder.path().join("up"));
+        assert!(folder.path().join("probe.lock").exists());
+        let start = Instant::now();
+        signal(&child, Signal::INT);
+        // Signals of one kind that arrive together are one signal, so the second is another kind.
+        signal(&child, Signal::TERM);
+        let (out, err, code) = end(child);
+        let taken = start.elapsed();
+        assert_eq!((out.as_str(), code), ("started\n", Some(130)), "{err}");
+        let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
+        super::assert_dies(pid.trim());
+        taken < Duration::from_millis(1500)
+    });
+    assert!(at_once, "it waited for the program");
 }
 
 #[test]
@@ -101,7 +99,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
             ("started\nExited(0) ok\n then Ok(())\n", Some(0)),
             "{err}"
         );
-        assert!(start.elapsed() < Duration::from_secs(10));
+        assert!(start.elapsed() < Duration::from_secs(60));
         let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
         assert!(!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(), "{line}");
     }
@@ -162,7 +160,7 @@ fn wait_until_waiting(child: &Child) {
         if asleep {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "the probe never came to wait");
+        assert!(start.elapsed() < Duration::from_secs(60), "the probe never came to wait");
         std::thread::yield_now();
     }
 }
