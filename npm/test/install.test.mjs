@@ -1,17 +1,17 @@
 // Hooks that call the program in Node, put into hosts by that program.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { temporaryFolder } from "./support/temporary.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { npmFolder } from "./support/workspace.mjs";
 
 const HOSTS = ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copilot"];
 const script = realpathSync(join(npmFolder, "bin/onloop.mjs"));
 
-const top = realpathSync(mkdtempSync(join(tmpdir(), "onloop install ü-")));
+const top = realpathSync(temporaryFolder("onloop install ü-"));
 after(() => rmSync(top, { recursive: true, force: true }));
 
 test("every host gets a hook that Node runs and that refuses what it must", () => {

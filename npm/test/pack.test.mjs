@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
 import { load } from "../dist/index.js";
+import { temporaryFolder } from "./support/temporary.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { npmFolder, repository } from "./support/workspace.mjs";
 
@@ -28,7 +28,7 @@ touch a.txt
 const LINT = 'load().lint("hotl-workflow-a.md", "---\\nintent: a\\n---\\n")[0].code';
 const EXPECTED = "missing-key\n";
 
-const top = mkdtempSync(join(tmpdir(), "onloop pack ü-"));
+const top = temporaryFolder("onloop pack ü-");
 const project = join(top, "a project");
 const tools = join(npmFolder, "node_modules");
 after(() => rmSync(top, { recursive: true, force: true }));

@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../../npm/test/support/temporary.mjs";
 import { completions, messages, responses, serve } from "./model.mjs";
 
 /** Top of the checkout. */
@@ -51,7 +51,7 @@ const NOWHERE = {
  * come before what the system has, all of them new.
  */
 export function machine(client) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "onloop-hosts-")));
+  const folder = realpathSync(temporaryFolder("onloop-hosts-"));
   made.push(folder);
   for (const name of ["home", "home/.codex", "project", "bin"]) mkdirSync(join(folder, name));
   symlinkSync(NATIVE, join(folder, "bin/onloop"));

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { temporaryFolder } from "../../npm/test/support/temporary.mjs";
 import { lines } from "./claims.mjs";
 import { machine, repository } from "./clients.mjs";
 
@@ -33,7 +33,7 @@ export function published() {
 }
 
 function newFolder() {
-  const folder = mkdtempSync(join(tmpdir(), "onloop-plugin-"));
+  const folder = temporaryFolder("onloop-plugin-");
   made.push(folder);
   return folder;
 }

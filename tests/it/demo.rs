@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::surroundings::temporary_folder;
 use crate::workspace::{program, source_root};
 
 /// `./demo`, building where these tests were built, so that little is left to build.
 fn demo(example: &str) -> (Option<i32>, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     // The folder that it makes would outlive the test.
     let temporary = folder.path().canonicalize().unwrap();
     let target = Path::new(program()).ancestors().nth(2).expect("a program is in target/debug");

@@ -17,6 +17,8 @@ use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
 use tempfile::TempDir;
 
+use crate::surroundings::temporary_folder;
+
 /// A native host with a folder of its own.
 struct World {
     folder: TempDir,
@@ -26,7 +28,7 @@ struct World {
 
 impl World {
     fn new() -> World {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let start =
             Start { cwd: folder.path().to_str().unwrap().to_owned(), ..Start::example(["onloop"]) };
         let interrupts = Interrupts::new().unwrap();
@@ -56,7 +58,7 @@ fn line(line: &str) -> ProcessSpec {
 }
 
 fn command(command: Command) -> ProcessSpec {
-    ProcessSpec::new(command).timeout_ms(20_000)
+    ProcessSpec::new(command).timeout_ms(60_000)
 }
 
 /// A killed process needs a moment to be dead.
@@ -68,7 +70,16 @@ fn assert_dies(pid: &str) {
         if matches!(state, None | Some('Z' | 'X')) {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "process {pid} lives on");
+        assert!(start.elapsed() < Duration::from_secs(60), "process {pid} lives on");
+        std::thread::yield_now();
+    }
+}
+
+/// Until something was written into the file.
+fn wait_for(path: &std::path::Path) {
+    let start = Instant::now();
+    while std::fs::read(path).unwrap_or_default().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(60), "`{}` never came", path.display());
         std::thread::yield_now();
     }
 }

@@ -32,6 +32,8 @@ mod scenario;
 mod schema;
 mod sim;
 mod simulation;
+#[path = "../../native/src/host/git/tests/surroundings.rs"]
+mod surroundings;
 mod workflow_corpus;
 mod workflow_docs;
 mod workflow_hostile;

@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 
 use onloop_core::permission::{Call, Context, explain};
 
+use crate::surroundings::temporary_folder;
+
 const LINES: u64 = 400;
 const PROGRAMS: u64 = 10;
 
@@ -121,7 +123,7 @@ fn what_bash_runs_is_what_the_reader_finds() {
         eprintln!("NOT RUN: there is no /bin/bash to compare with");
         return;
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary_folder();
     let (programs, work) = (folder.path().join("bin"), folder.path().join("work"));
     fs::create_dir(&programs).and_then(|()| fs::create_dir(&work)).expect("folders are made");
     write_stubs(&programs);

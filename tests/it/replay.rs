@@ -1,20 +1,12 @@
 //! Recordings of real programs, replayed by this one.
 
-use std::process::{Command, Stdio};
-
-use crate::workspace::{program, source_root};
+use crate::surroundings::temporary_folder;
+use crate::workspace::{Workspace, source_root};
 
 /// `onloop replay` in an empty folder: output, words for people, exit code.
 fn replay(path: &std::path::Path) -> (String, String, Option<i32>) {
-    let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(program())
-        .args(["replay".as_ref(), path.as_os_str()])
-        .current_dir(folder.path())
-        .env_remove("ONLOOP_TRACE")
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (text(output.stdout), text(output.stderr), output.status.code())
+    let run = Workspace::plain().onloop(&["replay", path.to_str().unwrap()]);
+    (run.stdout, run.stderr, run.exit)
 }
 
 #[test]
@@ -36,7 +28,7 @@ fn every_recording_is_repeated_request_by_request() {
 
 #[test]
 fn the_first_other_request_is_shown_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let trace = source_root().join("tests/traces/claude-pre-tool-use.jsonl");
     let text = std::fs::read_to_string(trace).unwrap();
     let line = text.lines().nth(5).unwrap();
@@ -55,7 +47,7 @@ fn the_first_other_request_is_shown_whole() {
 
 #[test]
 fn what_is_not_a_trace_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let path = folder.path().join("a.jsonl");
     std::fs::write(&path, "hello\n").unwrap();
     let shown = path.display();
@@ -68,22 +60,17 @@ fn what_is_not_a_trace_is_refused() {
 #[test]
 fn a_recording_is_private_hides_secrets_and_can_be_replayed() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let path = folder.path().join("trace.jsonl");
     std::fs::write(&path, "an older file that others can read").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let status = Command::new(program())
-        .args(["lint", "tok3n-tok3n.md"])
-        .current_dir(folder.path())
-        .env("ONLOOP_TRACE", &path)
-        .env("DEMO_TOKEN", "tok3n-tok3n")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let project = Workspace::plain()
+        .with_env("ONLOOP_TRACE", path.to_str().unwrap())
+        .with_env("DEMO_TOKEN", "tok3n-tok3n");
+    let code = project.onloop(&["lint", "tok3n-tok3n.md"]).exit.unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(text.starts_with("{\"trace\":1,\"onloop\":") && !text.contains("tok3n"), "{text}");
-    let code = status.status.code().unwrap();
     let (said, notes, replayed) = replay(&path);
     assert_eq!(replayed, Some(0), "{said}{notes}");
     assert!(said.ends_with(&format!("; exit code {code}\n")), "{said}");

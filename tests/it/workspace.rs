@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::surroundings::temporary_folder;
+
 /// Folder `project` in a temporary folder that also holds `home` and, beside the project,
 /// the worktrees that runs make.
 pub(crate) struct Workspace {
@@ -49,10 +51,7 @@ impl From<Output> for Run {
 impl Workspace {
     /// A project that git knows nothing of.
     pub(crate) fn plain() -> Workspace {
-        let workspace = Workspace {
-            folder: tempfile::tempdir().expect("there is a temporary folder"),
-            env: Vec::new(),
-        };
+        let workspace = Workspace { folder: temporary_folder(), env: Vec::new() };
         for folder in ["home", "project", "bin"] {
             std::fs::create_dir(workspace.folder.path().join(folder)).unwrap();
         }

@@ -2,13 +2,14 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
+import { temporaryFolder } from "../../npm/test/support/temporary.mjs";
 import { VERSION } from "./version.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -27,7 +28,7 @@ function required(name) {
 
 /** A server with our package installed, for one test file. */
 export async function server(settings = {}) {
-  const home = mkdtempSync(join(tmpdir(), "onloop-vscode-"));
+  const home = temporaryFolder("onloop-vscode-");
   const [data, extensions] = [join(home, "data"), join(home, "extensions")];
   mkdirSync(join(data, "User"), { recursive: true });
   // In a browser documents would save themselves.

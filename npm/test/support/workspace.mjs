@@ -1,10 +1,10 @@
 // Throw-away folders in which programs run, with nothing of the person who runs the tests.
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "./temporary.mjs";
 
 export const npmFolder = fileURLToPath(new URL("../..", import.meta.url));
 export const repository = resolve(npmFolder, "..");
@@ -18,7 +18,7 @@ export function built(variable) {
 
 /** A folder that is gone after the test. */
 export function folder(test) {
-  const path = mkdtempSync(join(tmpdir(), "onloop-npm-"));
+  const path = temporaryFolder("onloop-npm-");
   test.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }

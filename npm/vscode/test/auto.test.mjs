@@ -1,11 +1,11 @@
 // rw-auto with a model of the editor as planner and loop.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { load as loadCore } from "onloop";
+import { temporaryFolder } from "../../test/support/temporary.mjs";
 import { load } from "./support/modules.mjs";
 
 const core = loadCore();
@@ -51,7 +51,7 @@ test("long words keep their beginning and their end", () => {
 });
 
 test("planner and loop are played in turns by the rules of the core", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "onloop-vscode-"));
+  const folder = temporaryFolder("onloop-vscode-");
   try {
     assert.equal((await conduct(core, { folder, argv: ["auto", "init"] })).exit, 0);
     const AGENT = "the language model";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { load as loadCore } from "onloop";
+import { temporaryFolder } from "../../test/support/temporary.mjs";
 import { load } from "./support/modules.mjs";
 
 const core = loadCore();
@@ -43,7 +43,7 @@ gate: human
 `;
 
 function workspace(text = GATED) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "onloop-vscode-")));
+  const folder = realpathSync(temporaryFolder("onloop-vscode-"));
   folders.push(folder);
   const file = join(folder, "hotl-workflow-greet.md");
   writeFileSync(file, text);

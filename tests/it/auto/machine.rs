@@ -14,6 +14,8 @@ use onloop_core::effect::{
 };
 use onloop_core::time::Timestamp;
 
+use crate::surroundings::temporary_folder;
+
 /// Plays a process: what it does to the folder, and how it ends.
 pub(super) type Player<'a> =
     dyn FnMut(&mut Machine, &ProcessSpec) -> Result<ProcessEnd, Failure> + 'a;
@@ -52,7 +54,7 @@ pub(super) struct Ended {
 impl Machine {
     pub(super) fn new(now: &str) -> Machine {
         Machine {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder: temporary_folder(),
             now: Timestamp::parse(now).expect("a time"),
             denied: BTreeSet::new(),
             touched: Vec::new(),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{claude, prompt, say, state, stop};
+use crate::surroundings::temporary_folder;
 use crate::workspace::Workspace;
 
 fn entry(kind: &str, content: Value) -> String {
@@ -46,7 +47,7 @@ fn ordinary_prompts_leave_nothing_behind() {
 
 #[test]
 fn agentize_home_is_where_sessions_of_all_worktrees_are() {
-    let home = tempfile::tempdir().unwrap();
+    let home = temporary_folder();
     let project = Workspace::plain().with_env("AGENTIZE_HOME", home.path().to_str().unwrap());
     prompt(&project, "/ultra-planner --refine 7");
     assert!(home.path().join(".tmp/hooked-sessions/s1.json").exists());

@@ -3,6 +3,7 @@
 use onloop_core::effect::{Durability, Expect, FailureKind, Outcome, Request, Unchanged, Version};
 
 use super::World;
+use crate::surroundings::temporary_folder;
 
 fn write(path: &str, text: &str, expect: Expect) -> Request {
     Request::Write {
@@ -67,7 +68,7 @@ fn somebody_elses_change_of_any_kind_makes_a_version_stale() {
 
 #[test]
 fn of_many_who_create_a_file_one_wins() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let path = folder.path().join("once");
     let created = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)

@@ -6,6 +6,7 @@ use std::sync::Barrier;
 use onloop_core::effect::{Failure, FailureKind, Outcome, Request};
 
 use super::World;
+use crate::surroundings::temporary_folder;
 
 fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {
     world.perform(Request::Lock { path: "a/run.lock".to_owned(), wait_ms })
@@ -125,7 +126,7 @@ fn a_waiter_is_interrupted() {
 #[test]
 fn of_many_who_find_a_dead_lock_one_wins_each_time() {
     for _ in 0..50 {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let path = folder.path().join("run.lock");
         std::fs::write(&path, holder(dead_pid(), "example", "5")).unwrap();
         let everybody_tried = Barrier::new(8);
@@ -147,7 +148,7 @@ fn of_many_who_find_a_dead_lock_one_wins_each_time() {
 #[test]
 #[cfg(unix)]
 fn eight_processes_never_hold_it_together() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let children: Vec<_> = (0..8)
         .map(|_| {
             Command::new(env!("CARGO_BIN_EXE_host-probe"))
@@ -171,7 +172,7 @@ fn eight_processes_never_hold_it_together() {
 fn a_killed_holder_is_succeeded() {
     use super::signals::{first_line, probe};
 
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let mut first = probe(folder.path(), &["hold", "run.lock"]);
     assert_eq!(first_line(&mut first), "held\n");
     let refused = probe(folder.path(), &["hold", "run.lock"]).wait().unwrap();

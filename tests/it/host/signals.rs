@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::wait_for;
+use crate::surroundings::temporary_folder;
+
 pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_host-probe"))
         .args(words)
@@ -25,14 +28,6 @@ fn end(mut child: Child) -> (String, String, Option<i32>) {
     (out, err, child.wait().unwrap().code())
 }
 
-fn wait_for(path: &std::path::Path) {
-    let start = Instant::now();
-    while std::fs::read(path).unwrap_or_default().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(10), "`{}` never came", path.display());
-        std::thread::yield_now();
-    }
-}
-
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
@@ -40,7 +35,7 @@ fn signal(child: &Child, signal: Signal) {
 #[test]
 fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let child = probe(folder.path(), &["run", "-", "echo said; echo x > up; sleep 1000"]);
         wait_for(&folder.path().join("up"));
         signal(&child, sent);
@@ -52,7 +47,7 @@ fn ctrl_c_ends_the_running_command_and_is_then_forgotten() {
 
 #[test]
 fn after_ctrl_c_a_program_can_still_save() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let child = probe(folder.path(), &["sleep", "60000"]);
     // The handler is installed before the program begins to wait; an earlier signal would
     // end the process by itself, which is not what is tested here.
@@ -65,20 +60,25 @@ fn after_ctrl_c_a_program_can_still_save() {
 
 #[test]
 fn a_second_ctrl_c_ends_everything_at_once_and_leaves_no_lock() {
-    let folder = tempfile::tempdir().unwrap();
     let line = "trap '' TERM; echo $$ > up; while :; do sleep 1; done";
-    let child = probe(folder.path(), &["run", "-", line]);
-    wait_for(&folder.path().join("up"));
-    assert!(folder.path().join("probe.lock").exists());
-    let start = Instant::now();
-    signal(&child, Signal::INT);
-    // Signals of one kind that arrive together are one signal, so the second is another kind.
-    signal(&child, Signal::TERM);
-    let (_, _, code) = end(child);
-    assert_eq!(code, Some(130));
-    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
-    let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
-    super::assert_dies(pid.trim());
+    // A busy machine may be late; one that waits for the program is late each time.
+    let at_once = (0..5).any(|_| {
+        let folder = temporary_folder();
+        let child = probe(folder.path(), &["run", "-", line]);
+        wait_for(&folder.path().join("up"));
+        assert!(folder.path().join("probe.lock").exists());
+        let start = Instant::now();
+        signal(&child, Signal::INT);
+        // Signals of one kind that arrive together are one signal, so the second is another kind.
+        signal(&child, Signal::TERM);
+        let (out, err, code) = end(child);
+        let taken = start.elapsed();
+        assert_eq!((out.as_str(), code), ("started\n", Some(130)), "{err}");
+        let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
+        super::assert_dies(pid.trim());
+        taken < Duration::from_millis(1500)
+    });
+    assert!(at_once, "it waited for the program");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
         "setsid sh -c 'trap \"\" TERM; echo $$ > up; while :; do sleep 1; done' & \
          while ! test -s up; do :; done; echo ok",
     ] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary_folder();
         let start = Instant::now();
         let (out, err, code) = end(probe(folder.path(), &["run", "-", line]));
         assert_eq!(
@@ -99,7 +99,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
             ("started\nExited(0) ok\n then Ok(())\n", Some(0)),
             "{err}"
         );
-        assert!(start.elapsed() < Duration::from_secs(10));
+        assert!(start.elapsed() < Duration::from_secs(60));
         let pid = std::fs::read_to_string(folder.path().join("up")).unwrap();
         assert!(!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(), "{line}");
     }
@@ -107,7 +107,7 @@ fn a_daemon_in_another_session_ends_with_its_command() {
 
 #[test]
 fn ignored_signals_stay_ignored() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let mut child = Command::new("sh")
         .args(["-c", "trap '' HUP; exec \"$0\" sleep 60000", env!("CARGO_BIN_EXE_host-probe")])
         .current_dir(folder.path())
@@ -125,7 +125,7 @@ fn ignored_signals_stay_ignored() {
 
 #[test]
 fn a_bug_says_how_to_report_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let (out, err, code) = end(probe(folder.path(), &["panic"]));
     assert_eq!(code, Some(70));
     assert_eq!(out, "");
@@ -134,7 +134,7 @@ fn a_bug_says_how_to_report_it() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let probe = env!("CARGO_BIN_EXE_host-probe");
     let run = |line: &str| {
         let mut shell = Command::new("bash");
@@ -160,7 +160,7 @@ fn wait_until_waiting(child: &Child) {
         if asleep {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "the probe never came to wait");
+        assert!(start.elapsed() < Duration::from_secs(60), "the probe never came to wait");
         std::thread::yield_now();
     }
 }

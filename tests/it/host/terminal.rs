@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use crate::surroundings::temporary_folder;
+
 /// A probe at a terminal of its own.
 struct Session {
     keyboard: File,
@@ -66,7 +68,7 @@ impl Session {
 
 #[test]
 fn a_question_is_answered_with_a_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let mut session = Session::start(folder.path(), &["ask", "go on? "], &[]);
     session.wait_for("go on? ");
     session.type_in("yes\n");
@@ -77,7 +79,7 @@ fn a_question_is_answered_with_a_line() {
 
 #[test]
 fn colour_goes_where_it_is_not_wanted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     for env in [("NO_COLOR", "1"), ("CI", "true"), ("TERM", "dumb")] {
         let mut session = Session::start(folder.path(), &["ask", "go on? "], &[env]);
         session.wait_for("go on? ");
@@ -90,7 +92,7 @@ fn colour_goes_where_it_is_not_wanted() {
 
 #[test]
 fn a_question_ends_with_the_input_or_an_interrupt() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let mut session = Session::start(folder.path(), &["ask", "go on? "], &[]);
     session.wait_for("go on? ");
     session.type_in("\u{4}");
@@ -103,7 +105,7 @@ fn a_question_ends_with_the_input_or_an_interrupt() {
 
 #[test]
 fn a_status_line_shows_the_last_words_and_leaves_no_trace() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let line = "printf 'first\\n\\033[2Jsecond\\n'; while ! test -e stop; do sleep 0.05; done";
     let mut session = Session::start(folder.path(), &["watch", "the label", line], &[]);
     session.wait_for("the label");
@@ -119,7 +121,7 @@ fn a_status_line_shows_the_last_words_and_leaves_no_trace() {
 
 #[test]
 fn without_a_watching_person_there_is_no_status_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let session =
         Session::start(folder.path(), &["watch", "the label", "sleep 0.5"], &[("CI", "1")]);
     assert_eq!(session.end(), ("Exited(0)  then Ok(())\r\n".to_owned(), Some(0)));
@@ -127,7 +129,7 @@ fn without_a_watching_person_there_is_no_status_line() {
 
 #[test]
 fn an_interactive_program_has_the_terminal_and_its_ctrl_c() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary_folder();
     let line = "test -t 0 && test -t 1 && test -t 2 && read -r word && echo \"got $word\"; exit 5";
     let mut session = Session::start(folder.path(), &["interactive", line], &[]);
     // Sent to us alone: at a real terminal the program would get it too.

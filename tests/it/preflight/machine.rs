@@ -19,6 +19,8 @@ use onloop_core::time::Timestamp;
 use onloop_core::workflow::{self, Plan};
 use tempfile::TempDir;
 
+use crate::surroundings::temporary_folder;
+
 /// A plan with the slug `x` that pins nothing.
 pub(super) fn plan() -> Plan {
     plan_with("x", "").expect("a valid file")
@@ -65,7 +67,7 @@ impl Outcome {
 
 impl Machine {
     pub(super) fn new() -> Machine {
-        Machine { folder: TempDir::new().unwrap() }
+        Machine { folder: temporary_folder() }
     }
 
     /// One commit on `main` that has a workflow file.

@@ -73,11 +73,16 @@ fn an_agent_that_fails_is_not_verified() {
 
 #[test]
 fn an_agent_has_limited_time_and_leaves_nobody_behind() {
-    let project = project("", &UNTIL_TWO.replace("3", "1"));
     let agent = "sleep 600 & echo $! > pid; trap '' TERM; sleep 600";
-    let run = run(&project, &["--agent-timeout", "1s", "--agent-command", agent]).expect_exit(1);
-    assert!(run.stderr.contains("timed out after 1 s"), "{}", run.stderr);
-    assert_gone(&project, "pid");
+    // The second limit is for a machine too busy to start the agent within the first.
+    let worked = [("1s", "1 s"), ("20s", "20 s")].into_iter().find_map(|(limit, said)| {
+        let project = project("", &UNTIL_TWO.replace("3", "1"));
+        let words = ["--agent-timeout", limit, "--agent-command", agent];
+        let run = run(&project, &words).expect_exit(1);
+        assert!(run.stderr.contains(&format!("timed out after {said}")), "{}", run.stderr);
+        project.path("pid").exists().then_some(project)
+    });
+    assert_gone(&worked.expect("the agent was started"), "pid");
 }
 
 /// The process whose number is in `file` does not run any more.
