@@ -35,7 +35,7 @@ pub(super) struct Judge<'c> {
 /// One command as it was understood, for explanations and for tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examined {
-    /// Its words, with [`HOLE`] for what is not known.
+    /// Its words, with a placeholder for what is not known.
     pub words: Vec<String>,
     /// What its entry in the table says; `None` without an entry.
     pub class: Option<Class>,

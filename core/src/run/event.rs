@@ -135,7 +135,7 @@ pub struct Adoption {
     pub written: Written,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
-    /// Digest of the new plan, as [`crate::workflow::Plan::digest`].
+    /// Digest of the new plan, as [`crate::workflow::PlanParts::digest`].
     pub digest: String,
 }
 
