@@ -17,6 +17,7 @@ mod request;
 mod scalar;
 mod shell;
 mod start;
+mod state_home;
 pub mod trace;
 pub mod wire;
 

@@ -1,0 +1,90 @@
+//! Where onloop keeps what an agent must not write: outside every checkout.
+
+use super::Start;
+
+impl Start {
+    /// The absolute folder of the state home, with `/` between its parts and none at its end:
+    /// `ONLOOP_STATE_HOME`, else `$XDG_STATE_HOME/onloop`, else `%LOCALAPPDATA%\onloop\state` on
+    /// Windows, else `~/.local/state/onloop`. `None` where none of these variables is set.
+    ///
+    /// A relative `ONLOOP_STATE_HOME` is below the current folder; a relative `XDG_STATE_HOME` is
+    /// ignored, as its specification says.
+    pub fn state_home(&self) -> Option<String> {
+        let set = |name: &str| self.env.get(name).filter(|value| !value.is_empty());
+        if let Some(own) = set("ONLOOP_STATE_HOME") {
+            let own = own.replace('\\', "/");
+            let path = if is_absolute(&own) { own } else { format!("{}/{own}", self.cwd) };
+            return Some(trimmed(&path));
+        }
+        if let Some(xdg) = set("XDG_STATE_HOME").filter(|path| is_absolute(path)) {
+            return Some(format!("{}/onloop", trimmed(xdg)));
+        }
+        if has_drive(&self.cwd)
+            && let Some(local) = set("LOCALAPPDATA")
+        {
+            return Some(format!("{}/onloop/state", trimmed(&local.replace('\\', "/"))));
+        }
+        let home = set("HOME").filter(|path| is_absolute(path))?;
+        Some(format!("{}/.local/state/onloop", trimmed(home)))
+    }
+
+    /// Whether `path` is the state home or lies in it. Everything there is readable by its owner
+    /// alone.
+    #[cfg(test)]
+    pub(super) fn is_private(&self, path: &str) -> bool {
+        self.state_home().is_some_and(|home| {
+            path.strip_prefix(&home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
+
+fn trimmed(path: &str) -> String {
+    path.trim_end_matches('/').to_owned()
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || has_drive(path)
+}
+
+/// `C:/…`: an absolute path of Windows.
+fn has_drive(path: &str) -> bool {
+    let mut chars = path.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_set_decides() {
+        let start = |cwd: &str, env: &[(&str, &str)]| Start {
+            cwd: cwd.to_owned(),
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            ..Start::example(["onloop"])
+        };
+        let own = ("ONLOOP_STATE_HOME", "/s/");
+        let (xdg, home) = (("XDG_STATE_HOME", "/x"), ("HOME", "/h"));
+        let local = ("LOCALAPPDATA", r"C:\Users\me\AppData\Local");
+        let table: [(&str, &[(&str, &str)], Option<&str>); 9] = [
+            ("/w", &[own, xdg, home], Some("/s")),
+            ("/w", &[("ONLOOP_STATE_HOME", "state"), home], Some("/w/state")),
+            ("/w", &[("ONLOOP_STATE_HOME", ""), xdg, home], Some("/x/onloop")),
+            ("/w", &[("XDG_STATE_HOME", "x"), home], Some("/h/.local/state/onloop")),
+            ("/w", &[home, local], Some("/h/.local/state/onloop")),
+            ("C:/w", &[home, local], Some("C:/Users/me/AppData/Local/onloop/state")),
+            ("C:/w", &[("ONLOOP_STATE_HOME", r"D:\s")], Some("D:/s")),
+            ("/w", &[("HOME", "h")], None),
+            ("/w", &[], None),
+        ];
+        for (cwd, env, expected) in table {
+            assert_eq!(start(cwd, env).state_home().as_deref(), expected, "{env:?}");
+        }
+        let start = start("/w", &[own]);
+        assert!(start.is_private("/s") && start.is_private("/s/runs/a"));
+        assert!(!start.is_private("/state") && !start.is_private("/"));
+    }
+}
