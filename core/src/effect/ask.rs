@@ -68,7 +68,7 @@ pub(super) fn write(
     expect: Expect,
     durability: Durability,
 ) -> Ask<Version> {
-    ask!(Request::Write { path, bytes: bytes.into(), expect, durability },
+    ask!(Request::Write { path, bytes: bytes.into(), expect, durability, private: false },
         Outcome::Written { version } => version)
 }
 

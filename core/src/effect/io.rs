@@ -11,6 +11,7 @@ use super::ask::{self, Ask, ProcessTurn};
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::Start;
+use crate::effect::state_home::PrivateFolder;
 use crate::effect::{Exchange, Slot};
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress};
 use crate::time::Timestamp;
@@ -20,6 +21,7 @@ use crate::time::Timestamp;
 pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
+    private: Rc<PrivateFolder>,
     pulse: Option<Pulse>,
     results: Results,
 }
@@ -48,7 +50,8 @@ enum Results {
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
-        Io { slot, start: Rc::new(start), pulse: None, results: Results::Output }
+        let private = Rc::new(PrivateFolder::of(&start));
+        Io { slot, start: Rc::new(start), private, pulse: None, results: Results::Output }
     }
 
     /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
@@ -92,12 +95,13 @@ impl Io {
         self.slot.borrow_mut().progress = Some(progress);
     }
 
-    /// Asks for any effect.
+    /// Asks for any effect. What it creates in the state home is for its owner alone.
     ///
     /// # Panics
     ///
     /// When the program has not had the reply to an earlier request: there is one at a time.
-    pub async fn request(&self, request: Request) -> Result<Outcome, Failure> {
+    pub async fn request(&self, mut request: Request) -> Result<Outcome, Failure> {
+        request.keep_private(|path| self.private.contains(path));
         let mut request = Some(request);
         poll_fn(|_| {
             let exchange = &mut self.slot.borrow_mut().exchange;
@@ -149,6 +153,19 @@ impl Io {
         self.send(ask::write(path.to_owned(), bytes, expect, durability)).await
     }
 
+    /// [`Request::Write`] of a file for its owner alone, wherever it is.
+    pub(crate) async fn write_private(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Version, Failure> {
+        let mut write = ask::write(path.to_owned(), bytes, expect, durability);
+        write.request.keep_private(|_| true);
+        self.send(write).await
+    }
+
     /// [`Request::Append`].
     pub async fn append(
         &self,
@@ -159,7 +176,14 @@ impl Io {
     ) -> Result<(), Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
         let unchanged = Unchanged { path: unchanged.0, version: unchanged.1 };
-        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged }).await
+        self.done(Request::Append {
+            path,
+            bytes,
+            expect_len_bytes,
+            unchanged,
+            private: false,
+        })
+        .await
     }
 
     /// [`Request::Patch`].
@@ -196,7 +220,7 @@ impl Io {
 
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
-        self.done(Request::Lock { path: path.to_owned(), wait_ms }).await
+        self.done(Request::Lock { path: path.to_owned(), wait_ms, private: false }).await
     }
 
     /// [`Request::Unlock`].

@@ -54,7 +54,7 @@ impl MemoryHost {
                 }
                 Ok(Outcome::File { bytes: bytes.clone().into(), version: version(bytes) })
             }
-            Request::Write { path, bytes, expect, durability: _ } => {
+            Request::Write { path, bytes, expect, durability: _, private: _ } => {
                 let fits = match (expect, self.files.get(&path)) {
                     (Expect::Any, _) | (Expect::Absent, None) => Ok(()),
                     (Expect::Absent, Some(_)) => Err(FailureKind::Exists),

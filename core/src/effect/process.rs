@@ -30,6 +30,8 @@ pub struct ProcessSpec {
     pub capture_bytes: usize,
     /// File that receives both streams as they come; created, with its folders.
     pub stream_to: Option<String>,
+    /// Whether that file is for its owner alone; as in [`Request::Write`].
+    pub private: bool,
     /// Name for a live status line; `None` shows none.
     pub label: Option<String>,
     /// Connect the program to the terminal instead of capturing (interactive agents).
@@ -57,6 +59,7 @@ impl ProcessSpec {
             timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
             capture_bytes: limits::CAPTURE_BYTES,
             stream_to: None,
+            private: false,
             label: None,
             interactive: false,
             wake_after_ms: None,

@@ -76,8 +76,9 @@ export class NodeProcesses implements Processes {
     const [program, words] = command(spec);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
+    const { streamTo, isPrivate = false } = spec;
     const log =
-      spec.streamTo === undefined ? undefined : await openStream(this.#root, spec.streamTo);
+      streamTo === undefined ? undefined : await openStream(this.#root, streamTo, isPrivate);
     let running: Running;
     try {
       const child = spawn(program, words, {

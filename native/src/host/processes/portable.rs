@@ -36,7 +36,8 @@ enum Which {
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let root = &processes.root;
     let mut command = command::prepare(root, spec)?;
-    let log = spec.stream_to.as_deref().map(|path| files::open_stream(root, path)).transpose()?;
+    let open_log = |path| files::open_stream(root, path, spec.private);
+    let log = spec.stream_to.as_deref().map(open_log).transpose()?;
     let terminal = spec.interactive.then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| command::spawn_failure(&error, root, spec))?;

@@ -26,8 +26,8 @@ const REAP_EVERY: Duration = Duration::from_secs(5);
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let mut command = command::prepare(&processes.root, spec)?;
-    let log = spec.stream_to.as_deref().map(|path| files::open_stream(&processes.root, path));
-    let log = log.transpose()?;
+    let open_log = |path| files::open_stream(&processes.root, path, spec.private);
+    let log = spec.stream_to.as_deref().map(open_log).transpose()?;
     let terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
     if !spec.interactive {
         command.process_group(0);
