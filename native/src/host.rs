@@ -62,7 +62,7 @@ pub trait Files {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
         private: bool,
     ) -> Result<(), Failure>;
     /// [`Request::Patch`].
@@ -246,7 +246,7 @@ impl OsHost {
                 .map(|version| Outcome::Written { version }),
             Request::Append { path, bytes, expect_len_bytes, unchanged, private } => self
                 .files
-                .append(&path, &bytes, expect_len_bytes, &unchanged, private)
+                .append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private)
                 .map(done),
             Request::Patch { path, offset_bytes, old, new } => {
                 self.files.patch(&path, offset_bytes, &old, &new).map(done)

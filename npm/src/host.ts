@@ -49,13 +49,13 @@ export interface Files {
   ): Promise<Version>;
   /**
    * Adds to the end of a file, durably; creates it when `expectLenBytes` is 0. Another size
-   * before, or another version of the file `unchanged`: `conflict`. `isPrivate` as in `write`.
+   * before, or another version of the file `unchanged`, if one is named: `conflict`. `isPrivate` as in `write`.
    */
   append(
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: Unchanged,
+    unchanged: Unchanged | undefined,
     isPrivate?: boolean,
   ): Promise<void>;
   /** Overwrites `old` with the equally long `neu`; anything else there: `conflict`. */

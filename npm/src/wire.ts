@@ -90,7 +90,7 @@ async function outcome(
     case "append": {
       const { path, expect_len_bytes, unchanged, private: isPrivate } = request;
       const content = bytes(request.bytes);
-      await files.append(path, content, expect_len_bytes, unchanged, isPrivate);
+      await files.append(path, content, expect_len_bytes, unchanged ?? undefined, isPrivate);
       return DONE;
     }
     case "patch": {

@@ -112,7 +112,8 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
       return { is: "written", version };
     }
     case "append": {
-      const unchanged = { path: step.guard, version: versions[step.guard_version] };
+      const guard = { path: step.guard, version: versions[step.guard_version] };
+      const unchanged = step.guard === undefined ? undefined : guard;
       await files.append(path, bytes(step.text), step.len ?? 0, unchanged, step.private);
       return { is: "done" };
     }

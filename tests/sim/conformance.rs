@@ -153,10 +153,10 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
             path: path(),
             bytes: bytes("text").into(),
             expect_len_bytes: number("len"),
-            unchanged: Unchanged {
-                path: text(step, "guard"),
+            unchanged: step["guard"].as_str().map(|guard| Unchanged {
+                path: guard.to_owned(),
                 version: versions[&text(step, "guard_version")].clone(),
-            },
+            }),
             private: is("private"),
         },
         "patch" => Request::Patch {

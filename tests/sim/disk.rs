@@ -247,17 +247,18 @@ impl Disk {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
         private: bool,
     ) -> Done<()> {
-        let Unchanged { path: guard, version: expected } = unchanged;
-        match self.file(guard, Follow::Folders) {
-            Ok(file) if version(file) == *expected => {}
-            Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
-            Err(failure) if failure.kind == FailureKind::NotFound => {
-                return fail(FailureKind::Conflict, guard, "it is gone");
+        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
+            match self.file(guard, Follow::Folders) {
+                Ok(file) if version(file) == *expected => {}
+                Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
+                Err(failure) if failure.kind == FailureKind::NotFound => {
+                    return fail(FailureKind::Conflict, guard, "it is gone");
+                }
+                Err(failure) => return Err(failure),
             }
-            Err(failure) => return Err(failure),
         }
         self.append_log(path, bytes, expect_len_bytes, private)
     }

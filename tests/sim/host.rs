@@ -312,7 +312,7 @@ impl SimHost {
     fn tear(&mut self, request: &Request) {
         if let Request::Append { path, bytes, expect_len_bytes, unchanged, private } = request {
             let half = &bytes[..bytes.len() / 2];
-            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged, *private);
+            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged.as_ref(), *private);
         }
     }
 
@@ -335,7 +335,7 @@ impl SimHost {
                 .write(&path, &bytes, &expect, durability, private)
                 .map(|version| Outcome::Written { version }),
             Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
-                disk.append(&path, &bytes, expect_len_bytes, &unchanged, private).map(done)
+                disk.append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private).map(done)
             }
             Request::Patch { path, offset_bytes, old, new } => {
                 disk.patch(&path, offset_bytes, &old, &new).map(done)

@@ -166,16 +166,16 @@ impl Io {
         self.send(write).await
     }
 
-    /// [`Request::Append`].
+    /// [`Request::Append`]; `unchanged` names another file and its version, or is `None`.
     pub async fn append(
         &self,
         path: &str,
         bytes: Vec<u8>,
         expect_len_bytes: u64,
-        unchanged: (String, Version),
+        unchanged: impl Into<Option<(String, Version)>>,
     ) -> Result<(), Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
-        let unchanged = Unchanged { path: unchanged.0, version: unchanged.1 };
+        let unchanged = unchanged.into().map(|(path, version)| Unchanged { path, version });
         self.done(Request::Append {
             path,
             bytes,

@@ -62,8 +62,9 @@ pub enum Request {
         bytes: Bytes,
         /// Size of the file before; another size: `Conflict`.
         expect_len_bytes: u64,
-        /// Another file that must still have this version; otherwise: `Conflict`.
-        unchanged: Unchanged,
+        /// Another file that must still have this version; otherwise: `Conflict`. `None`: only
+        /// the size is compared.
+        unchanged: Option<Unchanged>,
         /// As in [`Request::Write`].
         private: bool,
     },

@@ -119,14 +119,15 @@ impl Files for OsFiles {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
         private: bool,
     ) -> Result<(), Failure> {
         let readers = Readers::of(private);
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
-        let Unchanged { path: guard, version: expected } = unchanged;
-        let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
-        met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
+        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
+            let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
+            met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
+        }
         let target = self.root.resolve(path)?;
         let folder = paths::folder_of(&target);
         if expect_len_bytes == 0 {

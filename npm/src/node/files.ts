@@ -120,11 +120,13 @@ export class NodeFiles implements Files {
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: { path: string; version: Version },
+    unchanged: { path: string; version: Version } | undefined,
     isPrivate = false,
   ): Promise<void> {
-    const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
-    met({ version: unchanged.version }, guard, unchanged.path);
+    if (unchanged !== undefined) {
+      const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
+      met({ version: unchanged.version }, guard, unchanged.path);
+    }
     const target = this.#root.resolve(path);
     await onPath("append to", path, async () => {
       if (expectLenBytes === 0) await createFolders(dirname(target), true, isPrivate);

@@ -71,8 +71,15 @@ fn every_request_has_its_document() {
         path: text("j"),
         bytes: b"x".to_vec().into(),
         expect_len_bytes: 4,
-        unchanged: Unchanged { path: text("r"), version: Version(text("v")) },
+        unchanged: Some(Unchanged { path: text("r"), version: Version(text("v")) }),
         private: true,
+    };
+    let append_alone = Request::Append {
+        path: text("j"),
+        bytes: b"x".to_vec().into(),
+        expect_len_bytes: 0,
+        unchanged: None,
+        private: false,
     };
     let patch = Request::Patch {
         path: text("p"),
@@ -88,7 +95,7 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let table: [(Request, String, &[&[u8]]); 10] = [
+    let table: [(Request, String, &[&[u8]]); 11] = [
         (
             Request::Http(http),
             text(
@@ -110,6 +117,13 @@ fn every_request_has_its_document() {
             append,
             text(
                 r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"unchanged":{"path":"r","version":"v"},"private":true}"#,
+            ),
+            &[b"x"],
+        ),
+        (
+            append_alone,
+            text(
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":0,"unchanged":null,"private":false}"#,
             ),
             &[b"x"],
         ),

@@ -14,7 +14,8 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
             Request::Write { path: at(path), bytes, expect, durability, private }
         }
         Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
-            let unchanged = Unchanged { path: at(unchanged.path), version: unchanged.version };
+            let unchanged =
+                unchanged.map(|Unchanged { path, version }| Unchanged { path: at(path), version });
             Request::Append { path: at(path), bytes, expect_len_bytes, unchanged, private }
         }
         Request::Patch { path, offset_bytes, old, new } => {
