@@ -49,6 +49,18 @@ impl Timestamp {
         Civil::from_millis(self.0).to_text(Form::Rfc3339)
     }
 
+    /// `2026-03-20T21:23:15.042Z`: nothing is lost, [`parse`](Self::parse) gives the same back.
+    pub fn to_rfc3339_millis(self) -> String {
+        let seconds = Civil::from_millis(self.0).to_text(Form::Rfc3339);
+        let seconds = seconds.trim_end_matches("+00:00");
+        format!("{seconds}.{:03}Z", self.0.rem_euclid(1000))
+    }
+
+    /// This moment without the part of a second, as a record has it.
+    pub fn whole_seconds(self) -> Timestamp {
+        Timestamp(self.0 - self.0.rem_euclid(1000))
+    }
+
     /// `20260320T212315Z`, the time part of a run id.
     pub fn to_run_id_stamp(self) -> String {
         Civil::from_millis(self.0).to_text(Form::RunId)
@@ -77,6 +89,12 @@ mod tests {
         assert_eq!(at.to_clock(), "21:23:15");
         assert_eq!(Timestamp::parse("2026-03-20T22:23:15+01:00"), Some(at));
         assert_eq!(Timestamp::parse(&at.as_millis().to_string()), Some(at));
+        for millis in [0, 1, 999, 1000, 1_774_041_795_042] {
+            let at = Timestamp::from_millis(millis);
+            assert_eq!(Timestamp::parse(&at.to_rfc3339_millis()), Some(at));
+        }
+        assert_eq!(Timestamp::from_millis(-1).to_rfc3339_millis(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_millis(-1).whole_seconds().as_millis(), -1000);
     }
 
     #[test]

@@ -169,11 +169,9 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "list" => Request::List { path: path() },
         "stat" => Request::Stat { path: path() },
         "canonical" => Request::Canonical { path: path() },
-        "lock" => Request::Lock {
-            path: path(),
-            wait_ms: number("wait_ms"),
-            private: is("private"),
-        },
+        "lock" => {
+            Request::Lock { path: path(), wait_ms: number("wait_ms"), private: is("private") }
+        }
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),

@@ -176,14 +176,8 @@ impl Io {
     ) -> Result<(), Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
         let unchanged = unchanged.into().map(|(path, version)| Unchanged { path, version });
-        self.done(Request::Append {
-            path,
-            bytes,
-            expect_len_bytes,
-            unchanged,
-            private: false,
-        })
-        .await
+        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged, private: false })
+            .await
     }
 
     /// [`Request::Patch`].

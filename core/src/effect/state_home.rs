@@ -27,7 +27,6 @@ impl Start {
         let home = set("HOME").filter(|path| is_absolute(path))?;
         Some(format!("{}/.local/state/onloop", trimmed(home)))
     }
-
 }
 
 /// The state home, and where relative paths begin. Everything in it is for its owner alone.

@@ -1,11 +1,13 @@
 //! The record's behaviour as tables, and every reachable state of small plans.
 
 mod exhaustive;
+mod ledger;
 
 use std::num::NonZeroU32;
 
 use super::*;
 use crate::documents;
+use crate::documents::ledger::Origin;
 use crate::time::Timestamp;
 use crate::workflow::*;
 
@@ -497,14 +499,13 @@ fn what_became_of_the_work_survives_storage_and_journal() {
             Event::FinishAbandoned { reason: "r".to_owned() },
             Event::FinishRecorded { outcome, replace: true },
         ];
-        let mut journal = Vec::new();
+        let (_, mut head) = documents::ledger::begin(run.last_update, &run, &Origin::Begun, None);
         for event in &events {
-            documents::event::write_line(&mut journal, 1, run.last_update, event);
+            let mut line = Vec::new();
+            head = documents::ledger::append(&mut line, &head, run.last_update, event, None);
+            let line = String::from_utf8(line).expect("JSON is UTF-8");
+            assert_eq!(documents::event::read(&line).as_ref(), Ok(event));
         }
-        let (read, understood) = documents::event::read_lines(&journal).expect("whole lines");
-        assert_eq!(understood, journal.len());
-        let read: Vec<Event> = read.into_iter().map(|(_, _, event)| event).collect();
-        assert_eq!(read, events);
         for event in [&events[0], &events[2]] {
             apply(&mut run, std::slice::from_ref(event));
             assert_eq!(documents::run::read(&documents::run::write(&run)).as_ref(), Ok(&run));

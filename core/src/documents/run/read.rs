@@ -170,6 +170,18 @@ fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadErro
     })
 }
 
+/// The limits of a run; see [`limits_document`].
+pub(in crate::documents) fn read_limits(limits: &LimitsDocument) -> Result<Budgets, ReadError> {
+    read_budgets("limits", limits)
+}
+
+/// A step of a plan, as [`step_document`] writes one that has not begun.
+pub(in crate::documents) fn read_plan_step(
+    (index, document): (usize, StepDocument),
+) -> Result<Step, ReadError> {
+    read_step((index, document), Generation::Present).map(|record| record.step)
+}
+
 fn read_reviews(document: ReviewsDocument) -> Result<Reviews, ReadError> {
     let standing = match document.standing {
         None => None,
