@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::document::{Generation, Lacks};
+use super::document::{DocumentError, Generation, Lacks};
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
@@ -141,20 +141,20 @@ pub(super) fn write_members(event: &Event, members: &mut Map<String, Value>) {
 }
 
 /// The event that these members tell; other members are ignored.
-pub(super) fn read_members(members: Map<String, Value>) -> Result<Event, String> {
+pub(super) fn read_members(members: Map<String, Value>) -> Result<Event, DocumentError> {
     from_document(tagged::read(TAG, members)?)
 }
 
 /// An event of a journal: the revision that it leads to, and when it happened.
-pub type Entry = (u64, Timestamp, Event);
+pub type JournalEntry = (u64, Timestamp, Event);
 
-/// A whole line of a journal that says no event.
+/// A complete line of a journal that does not describe an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it, as a clause.
-    pub why: String,
+    /// What is wrong with it.
+    pub why: DocumentError,
 }
 
 impl std::fmt::Display for BadLine {
@@ -168,8 +168,8 @@ impl std::fmt::Display for BadLine {
 ///
 /// # Errors
 ///
-/// The first whole line that says no event.
-pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
+/// The first complete line that does not describe an event.
+pub fn read_lines(bytes: &[u8]) -> Result<(Vec<JournalEntry>, usize), BadLine> {
     let mut events = Vec::new();
     let mut understood = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -181,14 +181,17 @@ pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
     Ok((events, understood))
 }
 
-fn read_line(line: &[u8]) -> Result<Entry, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
+fn read_line(line: &[u8]) -> Result<JournalEntry, DocumentError> {
+    let text = std::str::from_utf8(line).map_err(|_| DocumentError::NotUtf8)?;
     let members = strict_json::parse(text).and_then(tagged::members)?;
+    let bad = |member, expected: &str| {
+        DocumentError::member(member, format!("is missing or not {expected}"))
+    };
     let revision = members.get("revision").and_then(Value::as_u64);
-    let revision = revision.ok_or("`revision` is missing, or no number from 0")?;
+    let revision = revision.ok_or_else(|| bad("revision", "a number from 0"))?;
     let at_ms = members.get("at_ms").and_then(Value::as_i64);
-    let at = Timestamp::from_millis(at_ms.ok_or("`at_ms` is missing, or no whole number")?);
-    Ok((revision, at, read_members(members)?))
+    let at_ms = at_ms.ok_or_else(|| bad("at_ms", "a whole number"))?;
+    Ok((revision, Timestamp::from_millis(at_ms), read_members(members)?))
 }
 
 /// Reads one event: a line of a journal without revision and time, which are ignored when
@@ -196,12 +199,9 @@ fn read_line(line: &[u8]) -> Result<Entry, String> {
 ///
 /// # Errors
 ///
-/// What is wrong with it, as a clause.
-pub fn read(json: &str) -> Result<Event, String> {
-    strict_json::parse(json)
-        .and_then(tagged::members)
-        .and_then(read_members)
-        .map_err(|error| format!("the event is malformed: {error}"))
+/// The text is not a JSON object, or does not describe an event.
+pub fn read(json: &str) -> Result<Event, DocumentError> {
+    read_members(strict_json::parse(json).and_then(tagged::members)?)
 }
 
 fn to_document(event: &Event) -> EventDocument {
@@ -274,7 +274,7 @@ fn to_document(event: &Event) -> EventDocument {
     }
 }
 
-fn from_document(document: EventDocument) -> Result<Event, String> {
+fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
     Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
         EventDocument::StepActed { step } => Event::StepActed { step },
@@ -299,7 +299,7 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
             repeated,
             failures: failures
                 .into_iter()
-                .map(|(step, result)| Ok::<_, String>((step, read_result(result)?)))
+                .map(|(step, result)| read_result(result).map(|result| (step, result)))
                 .collect::<Result<_, _>>()?,
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
@@ -331,13 +331,16 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
             intent,
             success_criteria,
             risk: risk_level.parse().map_err(|_| {
-                format!("`risk_level` is {risk_level:?}, expected low, medium or high")
+                let what = format!("is {risk_level:?}, expected low, medium or high");
+                DocumentError::member("risk_level", what)
             })?,
             written: Written { auto_approve, budgets: limits_of(&limits)? },
             steps: steps
                 .into_iter()
                 .enumerate()
-                .map(|step| read_plan_step(step).map_err(|error| error.to_string()))
+                .map(|step| {
+                    read_plan_step(step).map_err(|error| DocumentError::member("steps", error))
+                })
                 .collect::<Result<_, _>>()?,
             digest: plan_digest,
         })),
@@ -356,17 +359,17 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
     })
 }
 
-fn limits_of(limits: &LimitsDocument) -> Result<Budgets, String> {
-    read_limits(limits).map_err(|error| error.to_string())
+fn limits_of(limits: &LimitsDocument) -> Result<Budgets, DocumentError> {
+    read_limits(limits).map_err(|error| DocumentError::member("limits", error))
 }
 
-fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, String> {
-    word.parse().map_err(|error| format!("`{member}` {error}"))
+fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, DocumentError> {
+    word.parse().map_err(|error| DocumentError::member(member, error))
 }
 
-fn demand(place: &str, lacks: Lacks) -> Result<(), String> {
+fn demand(place: &str, lacks: Lacks) -> Result<(), DocumentError> {
     match lacks.of(Generation::Present) {
-        Some(member) => Err(format!("`{place}.{member}` is missing")),
+        Some(member) => Err(DocumentError::member(format!("{place}.{member}"), "is missing")),
         None => Ok(()),
     }
 }
@@ -382,9 +385,9 @@ fn result_document(result: &CheckResult) -> ResultDocument {
     }
 }
 
-fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
+fn read_result(document: ResultDocument) -> Result<CheckResult, DocumentError> {
     let verdict = verdict_from_parts(&document.verdict, document.reason)
-        .map_err(|error| format!("`verdict` {error}"))?;
+        .map_err(|error| DocumentError::member("verdict", error))?;
     Ok(CheckResult {
         check: document.check,
         verdict,
@@ -396,7 +399,7 @@ fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Decision, Mode};
+    use crate::run::{GateDecision, Mode};
 
     /// A line as versions wrote it that kept a journal.
     fn journal_line(revision: u64, event: &Event) -> String {
@@ -409,7 +412,8 @@ mod tests {
 
     #[test]
     fn an_event_is_read_with_and_without_what_a_journal_adds() {
-        let event = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Human };
+        let event =
+            Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Human };
         assert_eq!(read(&journal_line(7, &event)), Ok(event.clone()));
         let bare = r#"{"event":"gate_decided","step":2,"decision":"approved","mode":"human"}"#;
         assert_eq!(read(bare), Ok(event));
@@ -438,10 +442,10 @@ mod tests {
             ("", "EOF while parsing a value at line 1 column 0"),
         ];
         for (json, expected) in table {
-            assert_eq!(read(json), Err(format!("the event is malformed: {expected}")));
+            assert_eq!(read(json).unwrap_err().to_string(), expected);
         }
-        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err();
-        assert!(error.starts_with("the event is malformed: unknown variant `step_flew`, expected"));
+        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err().to_string();
+        assert!(error.starts_with("unknown variant `step_flew`, expected"), "{error}");
     }
 
     #[test]
@@ -459,11 +463,11 @@ mod tests {
             (b"[]\n", "it is not a JSON object"),
             (
                 b"{\"at_ms\":0,\"event\":\"run_resumed\"}\n",
-                "`revision` is missing, or no number from 0",
+                "`revision` is missing or not a number from 0",
             ),
             (
                 b"{\"revision\":2,\"event\":\"run_resumed\"}\n",
-                "`at_ms` is missing, or no whole number",
+                "`at_ms` is missing or not a whole number",
             ),
             (b"\xff\n", "it is not UTF-8"),
         ];

@@ -255,7 +255,7 @@ fn read_next(line: &[u8], ledger: &mut Ledger) -> Result<(), String> {
         prev: text("prev").to_owned(),
     };
     let at = check_frame(&frame, &ledger.head)?;
-    let event = event::read_members(members)?;
+    let event = event::read_members(members).map_err(|error| error.to_string())?;
     ledger.run.apply(at, &event).map_err(|refusal| {
         format!("`{}` does not follow from the lines before it: {refusal}", event.name())
     })

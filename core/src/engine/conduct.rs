@@ -15,7 +15,7 @@ use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review, usage};
 use crate::run::{
-    Decider, Decision, Door, Event, Mode, Next, RunStatus, StepStatus, step_line, step_list,
+    Decider, Door, Event, GateDecision, Mode, Next, RunStatus, StepStatus, step_line, step_list,
 };
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
@@ -82,7 +82,7 @@ async fn take_turn(
             say_verified(store, how, step);
         }
         Next::Approve { step, .. } => {
-            let (decision, mode) = (Decision::Approved, Mode::Auto);
+            let (decision, mode) = (GateDecision::Approved, Mode::Auto);
             store.apply(Event::GateDecided { step, decision, mode })?;
             say_step(store, how, step);
         }

@@ -7,7 +7,7 @@ use crate::engine::decide::{decider, demand_person};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::run::{
-    BlockReason, Decider, Decision, Door, Event, Mode, Question, Refusal, Run, StepStatus,
+    BlockReason, Decider, Door, Event, GateDecision, Mode, Question, Refusal, Run, StepStatus,
 };
 
 /// Arguments of `onloop gate`.
@@ -39,10 +39,10 @@ pub enum DecisionWord {
 }
 
 impl DecisionWord {
-    fn decision(self) -> Decision {
+    fn decision(self) -> GateDecision {
         match self {
-            DecisionWord::Approved => Decision::Approved,
-            DecisionWord::Rejected => Decision::Rejected,
+            DecisionWord::Approved => GateDecision::Approved,
+            DecisionWord::Rejected => GateDecision::Rejected,
         }
     }
 }

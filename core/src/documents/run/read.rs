@@ -109,8 +109,9 @@ pub(super) fn from_document(
         usage: read_usage(&document.budgets.observed)?,
         reviews: read_reviews(document.reviews)?,
         reverified: document.reverified,
-        finish: read_finish(document.finish).map_err(damaged)?,
-        finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
+        finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
+        finish_intent: read_intent(document.finish_intent)
+            .map_err(|error| damaged(error.to_string()))?,
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })
@@ -264,8 +265,8 @@ fn read_gate(
 ) -> Result<Option<GateRecord>, ReadError> {
     let (decision, mode) = match (result, mode, generation) {
         (None, None, _) | (None, Some(_), Generation::Older) => return Ok(None),
-        (Some("approved"), mode, Generation::Older) => (Decision::Approved, mode),
-        (Some(_), mode, Generation::Older) => (Decision::Rejected, mode),
+        (Some("approved"), mode, Generation::Older) => (GateDecision::Approved, mode),
+        (Some(_), mode, Generation::Older) => (GateDecision::Rejected, mode),
         (Some(result), Some(mode), _) => {
             let mode = word(&at("gate_mode"), mode)?;
             return Ok(Some(GateRecord { decision: word(&at("gate_result"), result)?, mode }));

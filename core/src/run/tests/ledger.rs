@@ -18,7 +18,7 @@ fn small() -> (Vec<u8>, Vec<Run>) {
         Event::StepStarted { step: 1 },
         Event::StepActed { step: 1 },
         passed(1),
-        human(1, Decision::Approved),
+        human(1, GateDecision::Approved),
         Event::StepStarted { step: 2 },
         Event::UsageReported(Usage { agents: 1, ..Usage::default() }),
         failed(2),
