@@ -119,7 +119,7 @@ impl SimHost {
             said: Vec::new(),
             requests: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
-            env: BTreeMap::new(),
+            env: [("ONLOOP_STATE_HOME".to_owned(), "/state".to_owned())].into(),
             cwd,
             now,
             tick_ms: 1,
