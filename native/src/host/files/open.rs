@@ -24,7 +24,7 @@ pub(super) fn to_append(
     may_create: bool,
     readers: Readers,
 ) -> io::Result<(File, bool)> {
-    let open = |options: &mut OpenOptions| {
+    let open = |options: &mut OpenOptions| -> io::Result<File> {
         let file = careful(options.append(true), Links::Refused, readers).open(path)?;
         readers.apply(&file)?;
         Ok(file)
