@@ -113,7 +113,7 @@ pub trait Processes {
     fn left_running(&self) -> Option<LeftRunning>;
 }
 
-/// When a caller wants to hear of a program that has not ended.
+/// When to report back about a program that has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wake {
     /// [`ProcessSpec::wake_after_ms`].
@@ -122,19 +122,19 @@ pub struct Wake {
     pub on_input: bool,
 }
 
-/// How far a program has come when its caller hears of it again.
+/// The state of a program when its caller is woken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessTurn {
-    /// It still runs.
+    /// It is still running.
     Running,
-    /// To its end.
+    /// It has ended.
     Ended(ProcessEnd),
 }
 
 /// A program that was left running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftRunning {
-    /// What its status line is called; `None`: it has none.
+    /// The name of its status line; `None`: it has none.
     pub label: Option<String>,
     /// How long it has run.
     pub elapsed: Duration,
@@ -169,7 +169,7 @@ pub trait Terminal {
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
     /// [`Request::Ask`].
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
-    /// [`Request::ReadInput`]; `None`: no whole line has come in time.
+    /// [`Request::ReadInput`]; `None`: no complete line has arrived in time.
     fn read_input(
         &mut self,
         limit_bytes: u64,
@@ -180,15 +180,15 @@ pub trait Terminal {
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
 }
 
-/// Follows a running process for whoever watches.
+/// Shows the progress of a running process.
 pub trait Progress {
     /// How often [`Progress::tick`] wants to be called, in milliseconds; `None`: never.
     fn tick_every_ms(&self) -> Option<u64>;
-    /// Time went by.
+    /// Called regularly while nothing else happens.
     fn tick(&mut self);
     /// The process wrote something.
     fn output(&mut self, bytes: &[u8]);
-    /// Something the person should know and that does not change the outcome.
+    /// Warns the person of something that does not change the outcome.
     fn warn(&mut self, message: &str);
 }
 
@@ -196,8 +196,8 @@ pub trait Progress {
 pub struct OsHost {
     /// Files and folders.
     pub files: Box<dyn Files>,
-    /// Other programs. Dropped before the locks: what was left running is over when somebody
-    /// else may begin.
+    /// Other programs. Dropped before the locks: what was left running has ended before
+    /// somebody else may begin.
     pub processes: Box<dyn Processes>,
     /// Lock files.
     pub locks: Box<dyn Locks>,
@@ -212,7 +212,7 @@ pub struct OsHost {
 }
 
 impl OsHost {
-    /// A host for a program started with `start`, which only ends what it started itself.
+    /// A host for a program started with `start`; it only ends processes that it started itself.
     ///
     /// Embedders get this one: it installs no signal handler and changes nothing about the
     /// process it lives in. [`Interrupts::raise`] stands for Ctrl-C.

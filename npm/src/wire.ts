@@ -1,4 +1,4 @@
-/** How a host answers the documents of the core, and where their bytes are. */
+/** How a host answers the documents of the core, and where their bytes go. */
 
 import { Failure } from "./failure.js";
 import type { Capture, Host, ProcessSpec, ProcessTurn, Repository } from "./host.js";

@@ -1,4 +1,4 @@
-//! What crosses the border between a program and a host that is not written in Rust: its
+//! What passes between a program and a host that is not written in Rust: its
 //! [`Start`], each [`Turn`] and each [`Reply`], as JSON.
 //!
 //! Bytes are not part of the JSON. They travel beside it as attachments, and where the
@@ -67,7 +67,7 @@ impl Malformed {
     }
 }
 
-/// Reads what a host knows from the beginning.
+/// Reads what a host starts a program with.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub fn write_turn(mut turn: Turn) -> Message {
     Message { json: json(&turn), attachments }
 }
 
-/// A document of the host's own side, which has only string keys.
+/// A document that core writes itself, which has only string keys.
 pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string(document).expect("the document has only string keys")
 }

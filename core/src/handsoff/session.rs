@@ -101,7 +101,7 @@ impl From<&str> for SessionState {
     }
 }
 
-/// What is remembered about an agent session that goes on by itself.
+/// What is remembered about an agent session that continues unattended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The host's name for it, and the name of its file.

@@ -6,7 +6,7 @@ use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
-/// Events at which there is something to say or to learn. A task that ends cannot be sent on.
+/// Events at which there is something to say or to learn. A task that ends cannot be continued.
 const EVENTS: [&str; 3] = ["PreToolUse", "PostToolUse", "UserPromptSubmit"];
 /// How our files begin.
 const SIGN: &str = "# Installed by onloop; `onloop uninstall cline` removes it.";

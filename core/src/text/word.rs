@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ellipsis;
 
-/// A word that is none of those that are known at its place.
+/// A word that is not one of those that are known in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
@@ -14,7 +14,7 @@ pub struct UnknownWord {
 }
 
 impl UnknownWord {
-    /// `found` is none of `expected`.
+    /// `found` is not one of `expected`.
     pub fn new(found: &str, expected: Vec<&'static str>) -> UnknownWord {
         UnknownWord { found: ellipsis(found, 80), expected }
     }

@@ -12,9 +12,9 @@
 //! what pids cannot: a holder in another pid namespace looks gone and is not.
 //!
 //! **Two breakers.** Whoever breaks a lock first takes the kernel lock on the dead file, then
-//! checks that the name still leads to that same file, and only then renames its own lock
+//! checks that the name still refers to that same file, and only then renames its own lock
 //! file over it. A second breaker has either the kernel lock refused, or gets it after the
-//! rename and finds that the name leads elsewhere. Nobody ever unlinks a name without having
+//! rename and finds that the name refers to another file. Nobody ever unlinks a name without having
 //! checked, under the kernel lock of the file behind it, that it is the one they mean; an
 //! inode cannot be reused meanwhile because the breaker holds the file open.
 //!
@@ -79,7 +79,7 @@ struct Ours {
 /// One attempt to become the holder.
 enum Attempt {
     Taken(File),
-    /// Somebody else holds it, as far as we can tell.
+    /// Somebody else seems to hold it.
     Held(Obstacle),
     /// What was in the way has just gone or changed; trying again may succeed at once.
     Changed,

@@ -7,12 +7,12 @@
 //! **Ending.** Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the
 //! group, [`KILL_GRACE_MS`] later SIGKILL. After the program itself has ended, what it left
 //! running gets a moment to finish its output (`> >(tee log)` is still writing when the shell
-//! is gone) and is then ended too, so that nothing works on behind the back of a check.
+//! is gone) and is then ended too, so that nothing keeps running unnoticed during a check.
 //! With [`Orphans::End`] that includes descendants that moved to another session.
 //!
-//! **Waking.** A caller may ask to be woken while the program runs. Everything about it then
-//! waits in [`Left`] for the next turn: pipes, capture, deadline. When nobody comes back the
-//! program is ended with the rest.
+//! **Waking.** A caller may ask to be woken while the program runs. Everything about it is then
+//! kept in [`Left`] until the next request: pipes, capture, deadline. If there is none, the
+//! program is ended with the host.
 //!
 //! [`KILL_GRACE_MS`]: onloop_core::limits::KILL_GRACE_MS
 
@@ -45,7 +45,7 @@ pub use running::RunningGroup;
 #[cfg(unix)]
 use unix as system;
 
-/// What becomes of descendants that outlive their program and left its process group.
+/// What happens to descendants that outlive their program and have left its process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
     /// They stay. For embedders: other threads of the process may have children too, and
@@ -79,11 +79,11 @@ impl std::fmt::Debug for Left {
     }
 }
 
-/// How far a program was followed.
+/// Whether a program was followed to its end.
 enum Followed<R> {
-    /// It still runs.
+    /// It is still running.
     Running(R),
-    /// To its end.
+    /// It has ended.
     Ended(ProcessEnd),
 }
 
@@ -190,7 +190,7 @@ impl Processes for OsProcesses {
 }
 
 impl Drop for OsProcesses {
-    /// What was left running does not outlive whoever wanted it.
+    /// What was left running does not outlive its caller.
     fn drop(&mut self) {
         self.end();
     }

@@ -17,7 +17,7 @@ export interface Holder extends Identity {
   at: string;
 }
 
-/** Largest pid; beyond it numbers name nothing. */
+/** Largest pid; larger numbers name no process. */
 const PID_MAX = 2 ** 31 - 1;
 
 /** This process, as its locks name it. */
@@ -31,7 +31,7 @@ export function toLine({ pid, host, started }: Identity, nowMs: number): string 
   return `${JSON.stringify({ pid, host, started, at })}\n`;
 }
 
-/** What a lock file says; nothing when that is no holder. */
+/** What a lock file says; undefined when it does not name a holder. */
 export function parse(text: string): Holder | undefined {
   let value: Partial<Record<keyof Holder, unknown>>;
   try {
@@ -47,7 +47,7 @@ export function parse(text: string): Holder | undefined {
 
 /** The holder in a message. */
 export function shown({ pid, at }: Holder): string {
-  // Written by whoever could write the file: only what a time is made of is repeated.
+  // Anybody may have written the file: only characters of a time are repeated.
   const since = at.slice(0, 40).replace(/[^0-9A-Za-z:.+-]/g, "");
   return since === "" ? `process ${pid}` : `process ${pid} since ${since}`;
 }

@@ -1,4 +1,4 @@
-/** The effects of the operating system, from Node. */
+/** The effects of the operating system, through Node. */
 
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
@@ -104,7 +104,7 @@ export class NodeHost implements Host {
     return this.#terminal.lostOutput;
   }
 
-  /** What a program knows from the beginning, gathered from this process. */
+  /** What a program is started with, gathered from this process. */
   start(argv: string[], env: Record<string, string> = environment()): Start {
     const { stderr, stdout } = process;
     return {

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import type { FileHandle } from "node:fs/promises";
 import { is } from "./errors.js";
 
-/** What came of trying to take the lock. */
+/** The result of trying to take the lock. */
 export type KernelLock = "taken" | "held" | "unsupported";
 
 const PERL = `use Fcntl ":flock"; use Errno;
@@ -22,7 +22,7 @@ const HELPERS: readonly [string, ...string[]][] = [
   ["perl", "-e", PERL],
 ];
 
-/** The first helper that may exist. */
+/** The first helper that may be installed. */
 let usable = 0;
 
 /** Whether locks can be taken here, found out by trying. */
@@ -45,7 +45,7 @@ export async function tryLock(file: FileHandle): Promise<KernelLock> {
 
 function run(program: string, words: string[], fd: number): Promise<number | "missing"> {
   return new Promise((resolve, reject) => {
-    // In a session of its own: a Ctrl-C that is for us must not end it half-way.
+    // In its own session: a Ctrl-C meant for us must not end it halfway.
     const stdio = ["ignore" as const, "ignore" as const, "ignore" as const, fd];
     const child = spawn(program, words, { stdio, detached: true });
     child.on("error", (error) => (is(error, "ENOENT") ? resolve("missing") : reject(error)));

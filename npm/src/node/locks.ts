@@ -8,8 +8,8 @@
  * checks that the name still leads to it, and only then renames its own file over it; a second
  * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
  *
- * Where no program can take the kernel's lock for us, we break nothing, and our own locks name
- * a machine that nobody else is, so that nobody breaks them either.
+ * Where no program can take the kernel's lock for us, we break no locks, and our own locks name a
+ * machine that does not exist, so that nobody else breaks them either.
  */
 
 import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
@@ -117,7 +117,7 @@ export class NodeLocks implements Locks {
       try {
         release(target, file.fd);
       } catch {
-        // Whoever comes next finds the lock of a dead process.
+        // The next process finds the lock of a dead one and breaks it.
       }
     }
     this.#held.clear();
@@ -211,7 +211,7 @@ export class NodeLocks implements Locks {
     return temporary;
   }
 
-  /** Nobody may break a lock whose life the kernel does not vouch for. */
+  /** A lock that the kernel does not guard must not be broken by anybody. */
   #name(locked: boolean): Identity {
     if (locked || process.platform === "win32") return this.#identity;
     return { ...this.#identity, host: `${this.#identity.host} (without kernel locks)` };

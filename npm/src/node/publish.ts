@@ -11,7 +11,7 @@ const NAMES_TRIED = 64;
 
 let next = 0;
 
-/** A file that nobody looks for yet. */
+/** A file under a temporary name. */
 export class Temporary {
   readonly #path: string;
   /** Open for reading and writing. */
@@ -65,7 +65,7 @@ export class Temporary {
   }
 }
 
-/** Takes over the owner as far as we may, and the permissions of what is not private. */
+/** Copies the owner where we are allowed to, and the permissions of what is not private. */
 async function resemble(file: FileHandle, isPrivate: boolean, like: BigIntStats): Promise<void> {
   if (process.platform === "win32") return;
   const ours = await file.stat({ bigint: true });
@@ -91,7 +91,7 @@ export async function createFolders(
     try {
       await createFolder(at, isPrivate);
     } catch (error) {
-      // Somebody was faster, or something else is in the way.
+      // Another process was faster, or something else is in the way.
       if (!is(error, "EEXIST")) throw error;
       if (!(await isFolder(at))) throw Object.assign(new Error(at), { code: "ENOTDIR", errno: 0 });
       continue;

@@ -1,5 +1,5 @@
-//! Opening without being led astray or made to wait: no final symbolic link is followed for
-//! writing, and a pipe without a partner does not block.
+//! Opening files that others may have planted: no final symbolic link is followed for writing,
+//! and a pipe without a partner does not block.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::permissions::Readers;
 
-/// Opens what may turn out to be no regular file; the caller looks before it reads.
+/// Opens what may not be a regular file; the caller checks before it reads.
 pub(in crate::host) fn to_read(path: &Path) -> io::Result<File> {
     careful(OpenOptions::new().read(true), Links::Followed, Readers::Usual).open(path)
 }
@@ -39,7 +39,7 @@ pub(super) fn to_append(
     Ok((open(&mut OpenOptions::new())?, false))
 }
 
-/// Opens a log that is added to, so that what an earlier attempt said is not lost.
+/// Opens a log for appending, so that what an earlier attempt wrote is not lost.
 pub(super) fn to_log(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = careful(options.append(true).create(true), Links::Refused, readers).open(path)?;

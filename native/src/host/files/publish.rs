@@ -17,7 +17,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// way.
 const NAMES_TRIED: u32 = 64;
 
-/// A file that nobody looks for yet. Removed when it is dropped before it was published.
+/// A file under a temporary name. Removed when it is dropped before it was published.
 #[derive(Debug)]
 pub(in crate::host) struct Temporary {
     path: PathBuf,
@@ -154,7 +154,7 @@ fn new_file(path: &Path, _readers: Readers) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Takes over the owner as far as we may, and the permissions of what is not private.
+/// Copies the owner where we are allowed to, and the permissions of what is not private.
 #[cfg(unix)]
 fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
     use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
@@ -192,7 +192,7 @@ pub(in crate::host) fn create_folders(
         match readers.create_folder(folder) {
             Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
             Ok(()) => {}
-            // Somebody was faster, or something else is in the way.
+            // Another process was faster, or something else is in the way.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !fs::metadata(folder)?.is_dir() {
                     return Err(io::ErrorKind::NotADirectory.into());

@@ -37,7 +37,7 @@ impl Holder {
         format!("{}\n", json!({ "pid": pid, "host": host, "started": started, "at": at }))
     }
 
-    /// What `file` says; `None` when that is no holder.
+    /// What `file` says; `None` when it does not name a holder.
     pub(super) fn read(file: &mut File) -> io::Result<Option<Holder>> {
         Ok(Holder::parse(&super::read_start(file, LINE_BYTES)?))
     }

@@ -25,7 +25,7 @@ pub(super) struct Streams {
     chunk: Vec<u8>,
 }
 
-/// What the program has still to be fed.
+/// Input that has not been written to the program yet.
 struct Input {
     pipe: ChildStdin,
     bytes: Vec<u8>,
@@ -93,7 +93,7 @@ impl Streams {
         self.stdout.pipe.is_none() && self.stderr.pipe.is_none()
     }
 
-    /// Nobody is there to read our input any more.
+    /// Nobody reads our input any more.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
@@ -113,7 +113,7 @@ impl Streams {
     }
 }
 
-/// Writes what the pipe takes. A program that does not want all of its input is no failure.
+/// Writes what the pipe takes. A program that does not read all of its input is not a failure.
 fn feed(stdin: &mut Option<Input>) {
     let Some(input) = stdin else { return };
     while input.written < input.bytes.len() {
@@ -148,7 +148,7 @@ impl<P: Read> Stream<P> {
     }
 }
 
-/// A log that cannot be written ends early and says so; the program it follows goes on,
+/// A log that cannot be written ends early and says so; the program it follows continues,
 /// because its work is worth more than its log.
 fn write_log(log: &mut Option<Log>, bytes: &[u8], progress: &mut dyn Progress) {
     if let Some(Log { file, path }) = log

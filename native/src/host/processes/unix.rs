@@ -154,11 +154,11 @@ enum Halt {
     Ended,
     /// It cannot be made to end.
     Stuck,
-    /// It still runs, and the caller wants to know.
+    /// It is still running, and the caller wants to know.
     Woken,
 }
 
-/// What one wait brought, besides output.
+/// Why a wait returned, apart from output.
 #[derive(Default)]
 struct Woken {
     ended: bool,
@@ -166,7 +166,7 @@ struct Woken {
     input: bool,
 }
 
-/// What else than streams a wait is for.
+/// What a wait watches besides the streams.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
     /// The end of the program, interrupts and standard input.
@@ -185,7 +185,7 @@ impl Running {
         self.started.elapsed()
     }
 
-    /// Follows the program to its end, or to the alarm.
+    /// Follows the program until it ends or the alarm goes off.
     pub(super) fn follow(
         mut self,
         alarm: Alarm,
@@ -226,7 +226,7 @@ impl Running {
         Ok(ProcessEnd { status, stdout, stderr, duration_ms })
     }
 
-    /// Follows the program until it has ended, cannot be made to end, or the alarm goes.
+    /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.
     fn until(&mut self, alarm: Alarm, progress: &mut dyn Progress) -> Halt {
         loop {
             let (watch, deadline, wake_at) = match self.phase {
@@ -234,7 +234,7 @@ impl Running {
                     (Watch::EndInterruptsAndInput, deadline, alarm.at)
                 }
                 Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm.at),
-                // What is being ended is over soon.
+                // A program that is being ended will end soon.
                 Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
                 Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
             };
@@ -275,13 +275,13 @@ impl Running {
         }
     }
 
-    /// Ends what the program left running and takes its last words.
+    /// Ends what the program left running and reads its last output.
     fn clear_up(&mut self, orphans: Orphans, progress: &mut dyn Progress) {
         self.streams.close_stdin();
         self.drain(progress);
         match orphans {
             Orphans::End => orphans::end(self.scope.leader(), self.scope.group()),
-            // Who is left cannot be seen, so there is nobody to be patient with.
+            // What is left cannot be seen, so there is nothing to wait for.
             Orphans::Leave => {
                 if let Some(group) = self.scope.group() {
                     group::kill_now(group);
