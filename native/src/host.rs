@@ -12,6 +12,7 @@ mod http;
 mod interrupts;
 mod locks;
 mod paths;
+mod process_table;
 mod processes;
 mod terminal;
 
@@ -25,13 +26,13 @@ pub use processes::{Orphans, OsProcesses, RunningGroup};
 pub use terminal::{LostOutput, OsTerminal};
 
 pub(crate) use clock::timestamp;
-pub(crate) use locks::identity;
+pub(crate) use process_table::identity;
 
 use std::time::Duration;
 
 use onloop_core::effect::{
     Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
-    ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
+    ProcessGroup, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -109,6 +110,8 @@ pub trait Processes {
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
     /// [`Request::End`].
     fn end(&mut self);
+    /// [`Request::EndGroup`]: how many processes had survived.
+    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -127,6 +130,8 @@ pub struct Wake {
 pub enum ProcessTurn {
     /// It still runs.
     Running,
+    /// It runs in this group.
+    Started(ProcessGroup),
     /// To its end.
     Ended(ProcessEnd),
 }
@@ -270,6 +275,10 @@ impl OsHost {
                 self.processes.end();
                 Ok(Outcome::Done)
             }
+            Request::EndGroup { group, host } => {
+                let survivors = self.processes.end_group(&group, &host)?;
+                Ok(Outcome::Ended { survivors })
+            }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => {
@@ -306,6 +315,7 @@ impl OsHost {
     fn turn(&self, turn: ProcessTurn) -> Outcome {
         match turn {
             ProcessTurn::Running => Outcome::Running,
+            ProcessTurn::Started(group) => Outcome::Started { group },
             ProcessTurn::Ended(mut end) => {
                 if self.clock.is_frozen() {
                     end.duration_ms = 0;

@@ -11,6 +11,7 @@ import type {
   Expect,
   FileKind,
   HttpMethod,
+  ProcessGroup,
   ProcessStatus,
   Say,
   Shell,
@@ -18,7 +19,7 @@ import type {
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, ProcessStatus, Shell, Version };
+export type { Expect, ProcessGroup, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -111,6 +112,8 @@ export interface ProcessSpec {
    * notice that does not.
    */
   wakeOnInput?: boolean;
+  /** Answer with the program's group as soon as it runs, and leave it running. */
+  announce?: boolean;
 }
 
 /** One stream's output: all of it, or its beginning and its end. */
@@ -128,7 +131,7 @@ export interface ProcessEnd {
 }
 
 /** How far a program has come when its caller hears of it again. */
-export type ProcessTurn = ProcessEnd | "running";
+export type ProcessTurn = ProcessEnd | "running" | { started: ProcessGroup };
 
 /** Other programs, one at a time. */
 export interface Processes {
@@ -141,6 +144,11 @@ export interface Processes {
   wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
   /** Ends what was left running, if anything; also called when the program has ended. */
   endLeft?(): Promise<void>;
+  /**
+   * Ends what is left of a process group of an earlier program, which was started on the machine
+   * `host`, and says how many processes there were. Hosts that cannot leave it out.
+   */
+  endGroup?(group: ProcessGroup, host: string): Promise<number>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */

@@ -175,6 +175,7 @@ function spec(step) {
     captureBytes: step.capture ?? 1000,
     timeoutMs: step.timeout_ms ?? 20_000,
     interactive: false,
+    announce: step.announce === true,
     ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
     ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
     ...(step.stream_to !== undefined && { streamTo: step.stream_to, isPrivate: step.private }),
@@ -183,6 +184,7 @@ function spec(step) {
 
 function ended(turn) {
   if (turn === "running") return { is: "running" };
+  if ("started" in turn) return { is: "started" };
   const { status, stdout, stderr } = turn;
   const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
   return {

@@ -214,6 +214,7 @@ fn process(step: &Value, command: Command) -> Request {
         stream_to: step["stream_to"].as_str().map(str::to_owned),
         private: step["private"].as_bool().unwrap_or(false),
         wake_after_ms: step["wake_after_ms"].as_u64(),
+        announce: step["announce"].as_bool().unwrap_or(false),
         ..ProcessSpec::new(command)
     };
     Request::Process(
@@ -285,6 +286,10 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Path { .. }) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
+        Ok(Outcome::Started { .. }) => plain("started"),
+        Ok(Outcome::Ended { survivors }) => {
+            ("ended".to_owned(), vec![("survivors", Value::from(*survivors))])
+        }
         Ok(Outcome::Survey(_)) => plain("survey"),
         Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
         Ok(Outcome::Commit { .. }) => plain("commit"),

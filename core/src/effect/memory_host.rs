@@ -94,6 +94,8 @@ impl MemoryHost {
                 Ok(Outcome::Done)
             }
             Request::Lock { .. } | Request::Unlock { .. } => Ok(Outcome::Done),
+            // Nothing was ever started here.
+            Request::EndGroup { .. } => Ok(Outcome::Ended { survivors: 0 }),
             other => Err(Failure::new(FailureKind::Unsupported, format!("{other:?}"))),
         }
     }

@@ -43,6 +43,9 @@ pub struct ProcessSpec {
     /// Wakes the caller as well when standard input has something to read, or has ended. A
     /// host that cannot notice that does not.
     pub wake_on_input: bool,
+    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
+    /// and leaves it running, so that the caller can write down which group acts.
+    pub announce: bool,
 }
 
 impl ProcessSpec {
@@ -64,6 +67,7 @@ impl ProcessSpec {
             interactive: false,
             wake_after_ms: None,
             wake_on_input: false,
+            announce: false,
         }
     }
 
@@ -143,6 +147,19 @@ fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, 
     let mut members = serializer.serialize_map(Some(1))?;
     members.serialize_entry("argv", words)?;
     members.end()
+}
+
+/// A process group, named so that whoever comes later can tell whether it is still there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessGroup {
+    /// Its number: the process id of the program that leads it. An interactive program leads
+    /// none; this is its own number then.
+    pub pid: u32,
+    /// When that program started, as [`ProcessIdentity::started`](super::ProcessIdentity).
+    pub started: String,
+    /// Names the time since the machine was started: with another name, nothing of the group
+    /// can be there any more. Empty where unknown.
+    pub boot: String,
 }
 
 /// How a program ended and what it said.

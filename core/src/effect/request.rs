@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use super::scalar::millis;
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec};
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -117,7 +117,8 @@ pub enum Request {
         path: String,
     },
     /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
-    /// wants to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
+    /// wants to be woken → [`Outcome::Running`] or to hear who runs → [`Outcome::Started`].
+    /// While one is left running: `Busy`.
     Process(ProcessSpec),
     /// Goes on with the program that was left running → [`Outcome::Process`] or
     /// [`Outcome::Running`]. None is: `NotFound`.
@@ -130,6 +131,17 @@ pub enum Request {
     /// Ends the program that was left running, if there is one, as an interrupt does, and
     /// forgets it → [`Outcome::Done`].
     End,
+    /// Ends what is left of a process group that an earlier program started and that nobody
+    /// waits for, as when the time of a program is over → [`Outcome::Ended`]. Another machine,
+    /// or a host that cannot tell one process from another: `Unsupported`; our own group:
+    /// `Invalid`; somebody is left: `Denied`.
+    EndGroup {
+        /// The group.
+        group: ProcessGroup,
+        /// The machine that it was started on, as
+        /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
+        host: String,
+    },
     /// Asks or changes a git repository.
     Git(GitRequest),
     /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
@@ -253,6 +265,16 @@ pub enum Outcome {
     Process(ProcessEnd),
     /// A program still runs; [`Request::Wait`] goes on with it.
     Running,
+    /// A program runs; [`Request::Wait`] goes on with it.
+    Started {
+        /// What it runs in.
+        group: ProcessGroup,
+    },
+    /// Nothing of a process group is left.
+    Ended {
+        /// How many of its processes had survived until then.
+        survivors: u32,
+    },
     /// Facts about a repository.
     Survey(GitSurvey),
     /// The worktrees of a repository.
@@ -433,6 +455,7 @@ impl Request {
             | Request::Unlock { .. }
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Ask { .. }
@@ -459,6 +482,7 @@ impl Request {
             | Request::Unlock { .. }
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
@@ -485,6 +509,8 @@ impl Outcome {
             | Outcome::Stat(_)
             | Outcome::Path { .. }
             | Outcome::Running
+            | Outcome::Started { .. }
+            | Outcome::Ended { .. }
             | Outcome::Survey(_)
             | Outcome::Worktrees { .. }
             | Outcome::Commit { .. }

@@ -36,7 +36,6 @@ use onloop_core::time::Timestamp;
 use super::files::{Readers, Temporary, create_folders, open_to_read};
 use super::{Interrupts, Locks, Root, failure, paths};
 use holder::Holder;
-pub(crate) use holder::identity;
 
 /// First pause of a waiter; each further one doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -319,6 +318,7 @@ fn read_start(file: &mut File, limit_bytes: u64) -> io::Result<Vec<u8>> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::host::identity;
 
     struct Race {
         folder: tempfile::TempDir,

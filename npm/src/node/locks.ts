@@ -19,9 +19,10 @@ import { Failure } from "../failure.js";
 import type { Locks } from "../host.js";
 import { failure, is, onPath } from "./errors.js";
 import { openToInspect } from "./files.js";
-import { type Holder, type Identity, isGone, parse, shown, toLine } from "./holder.js";
+import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
 import type { Interrupts } from "./interrupts.js";
 import { tryLock } from "./kernel_lock.js";
+import type { Identity } from "./process_table.js";
 import { Temporary, createFolders } from "./publish.js";
 import type { Root } from "./root.js";
 

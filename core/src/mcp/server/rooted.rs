@@ -36,6 +36,7 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
         Request::Git(request) => Request::Git(rooted_git(request, cwd)),
         Request::Wait { .. }
         | Request::End
+        | Request::EndGroup { .. }
         | Request::Http(_)
         | Request::Ask { .. }
         | Request::ReadInput { .. }

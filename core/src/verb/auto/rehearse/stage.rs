@@ -77,6 +77,7 @@ impl Stage {
             | Request::Canonical { .. }
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Ask { .. }
