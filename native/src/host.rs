@@ -31,8 +31,9 @@ pub(crate) use process_table::identity;
 use std::time::Duration;
 
 use onloop_core::effect::{
-    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
-    ProcessGroup, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
+    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome, ProcessEnd,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged,
+    Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -96,6 +97,8 @@ pub trait Locks {
     ) -> Result<(), Failure>;
     /// [`Request::Unlock`].
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
+    /// [`Request::Holder`].
+    fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure>;
 }
 
 /// Other programs, one at a time.
@@ -110,6 +113,8 @@ pub trait Processes {
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
     /// [`Request::End`].
     fn end(&mut self);
+    /// [`Request::Ancestors`].
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure>;
     /// [`Request::EndGroup`]: how many processes had survived.
     fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure>;
     /// The program that was left running.
@@ -267,6 +272,12 @@ impl OsHost {
                 self.locks.lock(&path, wait_ms, private, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
+            Request::Holder { path } => {
+                self.locks.holder(&path).map(|holder| Outcome::Holder { holder })
+            }
+            Request::Ancestors => {
+                self.processes.ancestors().map(|processes| Outcome::Processes { processes })
+            }
             Request::Process(spec) => self.process(&spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })

@@ -11,7 +11,9 @@ import type {
   Expect,
   FileKind,
   HttpMethod,
+  LockHolder,
   ProcessGroup,
+  ProcessIdentity,
   ProcessStatus,
   Say,
   Shell,
@@ -19,7 +21,7 @@ import type {
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, ProcessGroup, ProcessStatus, Shell, Version };
+export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -75,6 +77,11 @@ export interface Locks {
   /** Becomes the only holder of a lock file; `busy` names the present one. */
   lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
   unlock(path: string): Promise<void>;
+  /**
+   * Who has a lock file now, without taking it; nothing where nobody has. A file that does not
+   * say: `busy`. Hosts that cannot tell leave it out.
+   */
+  holder?(path: string): Promise<LockHolder | undefined>;
   /** Releases what is still held; called when the program has ended. */
   releaseAll(): Promise<void>;
 }
@@ -144,6 +151,8 @@ export interface Processes {
   wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
   /** Ends what was left running, if anything; also called when the program has ended. */
   endLeft?(): Promise<void>;
+  /** The processes above this one, nearest first. Hosts that cannot tell leave it out. */
+  ancestors?(): Promise<ProcessIdentity[]>;
   /**
    * Ends what is left of a process group of an earlier program, which was started on the machine
    * `host`, and says how many processes there were. Hosts that cannot leave it out.

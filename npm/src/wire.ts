@@ -117,6 +117,17 @@ async function outcome(
     case "unlock":
       await locks.unlock(request.path);
       return DONE;
+    case "holder": {
+      if (locks.holder === undefined) {
+        throw new Failure("unsupported", "this host does not tell who has a lock");
+      }
+      return { is: "holder", holder: (await locks.holder(request.path)) ?? null };
+    }
+    case "ancestors":
+      if (processes.ancestors === undefined) {
+        throw new Failure("unsupported", "this host does not know other processes");
+      }
+      return { is: "processes", processes: await processes.ancestors() };
     case "process":
       return answer.turn(await processes.run(processSpec(request, bytes)));
     case "wait": {

@@ -134,6 +134,8 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
     case "lock":
       await locks.lock(path, step.wait_ms ?? 0, 0, step.private);
       return { is: "done" };
+    case "holder":
+      return { is: "holder", live: (await locks.holder(path))?.live ?? null };
     case "end":
       await processes.endLeft();
       return { is: "done" };

@@ -172,6 +172,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "lock" => {
             Request::Lock { path: path(), wait_ms: number("wait_ms"), private: is("private") }
         }
+        "holder" => Request::Holder { path: path() },
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
@@ -287,6 +288,11 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
         Ok(Outcome::Started { .. }) => plain("started"),
+        Ok(Outcome::Holder { holder }) => {
+            let live = holder.as_ref().map(|holder| holder.live);
+            ("holder".to_owned(), vec![("live", Value::from(live))])
+        }
+        Ok(Outcome::Processes { .. }) => plain("processes"),
         Ok(Outcome::Ended { survivors }) => {
             ("ended".to_owned(), vec![("survivors", Value::from(*survivors))])
         }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 use onloop::host::Host;
 use onloop_core::effect::GitSurvey;
 use onloop_core::effect::{
-    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome,
-    ProcessGroup, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
+    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
+    Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
+    Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -29,6 +30,8 @@ pub struct SimHost {
     pub requests: Vec<Request>,
     /// What programs find their streams connected to.
     pub terminal: Terminal,
+    /// Who started the programs, nearest first.
+    pub ancestors: Vec<ProcessIdentity>,
     /// What programs find in their environment.
     pub env: BTreeMap<String, String>,
     cwd: String,
@@ -132,6 +135,7 @@ impl SimHost {
             said: Vec::new(),
             requests: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
+            ancestors: Vec::new(),
             env: BTreeMap::new(),
             cwd,
             now,
@@ -380,6 +384,8 @@ impl SimHost {
                 self.lock(&path, wait_ms, private).map(done)
             }
             Request::Unlock { path } => self.unlock(&path).map(done),
+            Request::Holder { path } => self.holder(&path),
+            Request::Ancestors => Ok(Outcome::Processes { processes: self.ancestors.clone() }),
             Request::Process(spec) => self.process(number, &spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(wake_after_ms, wake_on_input)
@@ -449,6 +455,24 @@ impl SimHost {
             }
             _ => failure,
         })
+    }
+
+    fn holder(&self, path: &str) -> Result<Outcome, Failure> {
+        let identity = |pid| ProcessIdentity { pid, ..self.start(&[]).process };
+        let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
+            Some(Holder::Pid(pid)) => {
+                let live = pid == self.pid || self.suspended == Some(pid);
+                Some(LockHolder { process: identity(pid), live })
+            }
+            Some(Holder::Other { until }) => {
+                Some(LockHolder { process: identity(1), live: until > self.now })
+            }
+            None if self.disk.stat(path).is_ok() => {
+                return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));
+            }
+            None => None,
+        };
+        Ok(Outcome::Holder { holder })
     }
 
     fn release_own_locks(&mut self) {

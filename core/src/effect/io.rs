@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
-use crate::effect::start::Start;
+use crate::effect::start::{ProcessIdentity, Start};
 use crate::effect::state_home::PrivateFolder;
 use crate::effect::{Exchange, Slot};
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec, Progress};
@@ -238,6 +238,17 @@ impl Io {
     /// [`Request::Unlock`].
     pub async fn unlock(&self, path: &str) -> Result<(), Failure> {
         self.done(Request::Unlock { path: path.to_owned() }).await
+    }
+
+    /// [`Request::Holder`].
+    pub async fn holder(&self, path: &str) -> Result<Option<LockHolder>, Failure> {
+        let request = Request::Holder { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Holder { holder } => holder)
+    }
+
+    /// [`Request::Ancestors`].
+    pub async fn ancestors(&self) -> Result<Vec<ProcessIdentity>, Failure> {
+        answer!(self.request(Request::Ancestors), Outcome::Processes { processes } => processes)
     }
 
     /// [`Request::Process`], then [`Request::Wait`] until the process has ended.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use super::scalar::millis;
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -101,8 +101,9 @@ pub enum Request {
         path: String,
     },
     /// Becomes the only holder of a lock file → [`Outcome::Done`]; `Busy` names the holder.
-    /// A lock whose process is provably dead is taken over. Released by `Unlock` and by the
-    /// end of the program.
+    /// A lock whose process is provably dead is taken over; where its process is gone and the
+    /// proof is missing, the host waits a second for that, whatever `wait_ms` says. Released by
+    /// `Unlock` and by the end of the program.
     Lock {
         /// The lock file.
         path: String,
@@ -116,6 +117,15 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
+    /// Who has a lock file now, without becoming its holder → [`Outcome::Holder`]. A file that
+    /// does not say: `Busy`.
+    Holder {
+        /// The lock file.
+        path: String,
+    },
+    /// The processes above this one, nearest first → [`Outcome::Processes`]. A host that
+    /// cannot tell: `Unsupported`.
+    Ancestors,
     /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
     /// wants to be woken → [`Outcome::Running`] or to hear who runs → [`Outcome::Started`].
     /// While one is left running: `Busy`.
@@ -270,6 +280,16 @@ pub enum Outcome {
         /// What it runs in.
         group: ProcessGroup,
     },
+    /// Who has a lock.
+    Holder {
+        /// `None`: nobody.
+        holder: Option<LockHolder>,
+    },
+    /// Processes of this machine.
+    Processes {
+        /// As the request orders them.
+        processes: Vec<ProcessIdentity>,
+    },
     /// Nothing of a process group is left.
     Ended {
         /// How many of its processes had survived until then.
@@ -301,6 +321,15 @@ pub enum Outcome {
     },
     /// No whole line has come in time.
     NoInput,
+}
+
+/// Who has a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockHolder {
+    /// The process that the lock names.
+    pub process: ProcessIdentity,
+    /// It is on this machine and still there. Of another machine nothing is known.
+    pub live: bool,
 }
 
 /// What is at a path.
@@ -453,6 +482,8 @@ impl Request {
             | Request::Stat { .. }
             | Request::Canonical { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
@@ -480,6 +511,8 @@ impl Request {
             | Request::Canonical { .. }
             | Request::Lock { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
@@ -510,6 +543,8 @@ impl Outcome {
             | Outcome::Path { .. }
             | Outcome::Running
             | Outcome::Started { .. }
+            | Outcome::Holder { .. }
+            | Outcome::Processes { .. }
             | Outcome::Ended { .. }
             | Outcome::Survey(_)
             | Outcome::Worktrees { .. }

@@ -1,6 +1,6 @@
-//! Looking at the processes of this machine: who we are, and who is still there.
+//! Looking at the processes of this machine: who we are, who is still there, who started whom.
 
-use onloop_core::effect::ProcessIdentity;
+use onloop_core::effect::{Failure, FailureKind, ProcessIdentity};
 
 /// This process, as its locks name it.
 pub(crate) fn identity() -> ProcessIdentity {
@@ -78,6 +78,8 @@ fn is_taken(pid: u32) -> bool {
 pub(super) struct Entry {
     /// Dead, and not waited for.
     pub(super) zombie: bool,
+    /// Who started it, or has adopted it; 0: nobody whom we can see.
+    pub(super) parent: u32,
     /// Its process group.
     pub(super) group: u32,
     /// In clock ticks since boot.
@@ -90,14 +92,15 @@ pub(super) fn entry(pid: u32) -> Option<Entry> {
     parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Fields 3, 5 and 22 of a `stat` line. Field 2, the program's name in parentheses, may
+/// Fields 3, 4, 5 and 22 of a `stat` line. Field 2, the program's name in parentheses, may
 /// contain anything, so fields are counted from the last closing parenthesis.
 fn parse_stat(stat: &str) -> Option<Entry> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
-    let group = fields.nth(1)?.parse().ok()?;
-    Some(Entry { zombie, group, started: fields.nth(22 - 6)?.to_owned() })
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    Some(Entry { zombie, parent, group, started: fields.nth(22 - 6)?.to_owned() })
 }
 
 /// Every process that we can see, with its pid.
@@ -106,6 +109,51 @@ pub(super) fn all() -> Vec<(u32, Entry)> {
     let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
     pids.filter_map(|pid| Some((pid, entry(pid)?))).collect()
+}
+
+/// Looks again when a process on the way up has ended meanwhile: its children have other parents
+/// then.
+#[cfg(target_os = "linux")]
+const LOOKS: u32 = 5;
+
+/// The processes above this one, nearest first.
+///
+/// # Errors
+///
+/// `Unsupported` where the system does not tell.
+#[cfg(target_os = "linux")]
+pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
+    let host = host_name();
+    for _ in 0..LOOKS {
+        if let Some(found) = look_up_ancestors(&host) {
+            return Ok(found);
+        }
+    }
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+}
+
+/// `None`: a process on the way up has ended, or nothing can be seen.
+#[cfg(target_os = "linux")]
+fn look_up_ancestors(host: &str) -> Option<Vec<ProcessIdentity>> {
+    let mut found: Vec<ProcessIdentity> = Vec::new();
+    let mut pid = entry(std::process::id())?.parent;
+    while pid != 0 {
+        match entry(pid) {
+            Some(Entry { parent, started, .. }) => {
+                found.push(ProcessIdentity { pid, host: host.to_owned(), started });
+                pid = parent;
+            }
+            // Hidden from us, as processes of other users can be, and with it what is above.
+            None if is_taken(pid) => break,
+            None => return None,
+        }
+    }
+    Some(found)
 }
 
 #[cfg(test)]
@@ -117,7 +165,7 @@ mod tests {
         let rest = (4..=30).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         for name in ["sh", "a b", ") S 1 2 3", "x) y (z"] {
             let started = "22".to_owned();
-            let expected = Entry { zombie: false, group: 5, started };
+            let expected = Entry { zombie: false, parent: 4, group: 5, started };
             assert_eq!(parse_stat(&format!("7 ({name}) S {rest}")), Some(expected), "{name}");
         }
         assert!(parse_stat(&format!("7 (sh) Z {rest}")).unwrap().zombie);
@@ -131,5 +179,16 @@ mod tests {
         let ours = started(std::process::id());
         assert!(ours.parse::<u64>().is_ok(), "{ours}");
         assert_eq!(look_up(std::process::id()), Presence::Started(ours));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_way_up_begins_with_our_parent() {
+        let parent = std::os::unix::process::parent_id();
+        let above = ancestors().unwrap();
+        assert_eq!(above[0].pid, parent);
+        assert_eq!(above[0].started, started(parent));
+        let own = all().into_iter().find(|(pid, _)| *pid == std::process::id());
+        assert_eq!(own.map(|(_, entry)| entry.parent), Some(parent));
     }
 }

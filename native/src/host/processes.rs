@@ -42,7 +42,9 @@ mod unix;
 
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessSpec};
+use onloop_core::effect::{
+    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+};
 
 use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, process_table};
 #[cfg(not(unix))]
@@ -194,6 +196,10 @@ impl Processes for OsProcesses {
         if let Some(left) = self.left.take() {
             left.program.end();
         }
+    }
+
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure> {
+        process_table::ancestors()
     }
 
     #[cfg(target_os = "linux")]

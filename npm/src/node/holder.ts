@@ -1,7 +1,6 @@
 /** Who holds a lock: what its file says, and whether that process still exists. */
 
-import { is } from "./errors.js";
-import { type Identity, lookUp } from "./process_table.js";
+import { type Identity, isTaken, lookUp } from "./process_table.js";
 
 export interface Holder extends Identity {
   /** When the lock was taken; for people. */
@@ -41,12 +40,7 @@ export function shown({ pid, at }: Holder): string {
 /** Whether the process has provably ended, as far as pids tell on this machine. */
 export function isGone({ pid, started }: Identity): boolean {
   if (process.platform === "win32") return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (is(error, "ESRCH")) return true;
-    // Not permitted to signal it: it exists.
-  }
+  if (!isTaken(pid)) return true;
   const found = lookUp(pid);
   if (found === undefined) return false;
   return found.zombie || (started !== "" && found.started !== started);

@@ -19,7 +19,7 @@ import { NodeGit } from "./git.js";
 import { NodeServers } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { NodeLocks } from "./locks.js";
-import { identity } from "./process_table.js";
+import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses } from "./processes.js";
 import { Root } from "./root.js";
 import { endGroup } from "./survivors.js";
@@ -83,6 +83,7 @@ export class NodeHost implements Host {
       run: async (spec) => timed(await children.run(spec)),
       wait: async (wakeAfterMs, wakeOnInput) => timed(await children.wait(wakeAfterMs, wakeOnInput)),
       endLeft: () => children.endLeft(),
+      ancestors,
       endGroup,
     };
   }

@@ -2,6 +2,8 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { hostname } from "node:os";
+import { Failure } from "../failure.js";
+import { is } from "./errors.js";
 
 /** A process, so that another one can tell whether it is still there. */
 export interface Identity {
@@ -44,6 +46,46 @@ export function all(): [pid: number, entry: Entry][] {
     const entry = lookUp(Number(name));
     return entry === undefined ? [] : [[Number(name), entry] as [number, Entry]];
   });
+}
+
+/** Looks again when a process on the way up has ended meanwhile: its children have other parents then. */
+const LOOKS = 5;
+
+/** The processes above this one, nearest first. */
+export async function ancestors(): Promise<Identity[]> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const found = lookUpAncestors();
+    if (found !== undefined) return found;
+  }
+  throw new Failure("unsupported", "this system does not tell who started a process");
+}
+
+/** Nothing: a process on the way up has ended, or nothing can be seen. */
+function lookUpAncestors(): Identity[] | undefined {
+  const own = lookUp(process.pid);
+  if (own === undefined) return undefined;
+  const found: Identity[] = [];
+  for (let pid = own.parent; pid !== 0; ) {
+    const entry = lookUp(pid);
+    if (entry === undefined) {
+      // Hidden from us, as processes of other users can be, and with it what is above.
+      return isTaken(pid) ? found : undefined;
+    }
+    found.push({ pid, host: hostname(), started: entry.started });
+    pid = entry.parent;
+  }
+  return found;
+}
+
+/** Whether any process has this pid, dead ones that were not waited for included. */
+export function isTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // Not permitted to signal it: it exists.
+    return !is(error, "ESRCH");
+  }
+  return true;
 }
 
 /** What the table says; nothing where there is no such process, or where the system has no `/proc`. */

@@ -3,7 +3,8 @@
 use super::*;
 use crate::effect::{
     Capture, Command, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod, HttpSpec,
-    ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, Request, Say, Shell, Unchanged, Version,
+    LockHolder, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request,
+    Say, Shell, Unchanged, Version,
 };
 use std::collections::BTreeMap;
 
@@ -100,7 +101,7 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let table: [(Request, String, &[&[u8]]); 12] = [
+    let table: [(Request, String, &[&[u8]]); 14] = [
         (
             Request::Http(http),
             text(
@@ -153,6 +154,8 @@ fn every_request_has_its_document() {
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
             &[],
         ),
+        (Request::Holder { path: text("l") }, text(r#"{"do":"holder","path":"l"}"#), &[]),
+        (Request::Ancestors, text(r#"{"do":"ancestors"}"#), &[]),
         (
             Request::EndGroup { group: group(), host: text("h") },
             text(r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h"}"#),
@@ -213,6 +216,17 @@ fn outcomes_are_read_with_their_attachments() {
         Outcome::Started { group: group() }
     );
     assert_eq!(outcome(r#"{"is":"ended","survivors":2}"#, &[]), Outcome::Ended { survivors: 2 });
+    let process = ProcessIdentity { pid: 7, host: "h".to_owned(), started: "9".to_owned() };
+    assert_eq!(
+        outcome(r#"{"is":"processes","processes":[{"pid":7,"host":"h","started":"9"}]}"#, &[]),
+        Outcome::Processes { processes: vec![process.clone()] }
+    );
+    let holder = r#"{"process":{"pid":7,"host":"h","started":"9"},"live":true}"#;
+    assert_eq!(
+        outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
+        Outcome::Holder { holder: Some(LockHolder { process, live: true }) }
+    );
+    assert_eq!(outcome(r#"{"is":"holder","holder":null}"#, &[]), Outcome::Holder { holder: None });
     let survey = r#"{"is":"survey","repository":null}"#;
     assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
     let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec().into() });

@@ -33,6 +33,12 @@ impl Holder {
         }
     }
 
+    /// Its process.
+    pub(super) fn identity(&self) -> ProcessIdentity {
+        let Holder { pid, host, started, at: _ } = self;
+        ProcessIdentity { pid: *pid, host: host.clone(), started: started.clone() }
+    }
+
     /// One line of JSON with its line break.
     pub(super) fn to_line(&self) -> String {
         let Holder { pid, host, started, at } = self;

@@ -75,6 +75,8 @@ impl Stage {
             | Request::Append { .. }
             | Request::Patch { .. }
             | Request::Canonical { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
