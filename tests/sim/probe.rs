@@ -29,6 +29,13 @@ async fn probe(io: Io) -> Exit {
             io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}")).await;
             Exit::Done
         }
+        // What is typed while the line runs is typed ahead of the question.
+        ["ask-after", line, question] => {
+            let _ = io.process(spec(line)).await;
+            let answer = io.ask(question).await;
+            io.note(format!("answer {answer:?}")).await;
+            Exit::Done
+        }
         ["hold", lock] => hold(&io, lock).await,
         ["count", lock, counter, rounds] => {
             count(&io, lock, counter, rounds.parse().unwrap_or(0)).await

@@ -157,8 +157,8 @@ pub enum Request {
     /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
     /// time: `Closed`.
     Http(HttpSpec),
-    /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
-    /// `Closed`.
+    /// Asks the person at the terminal → [`Outcome::Answer`]. What was typed before the
+    /// question is no answer to it and is thrown away. No terminal, or its end: `Closed`.
     Ask {
         /// The question, already fit for a terminal.
         question: String,
