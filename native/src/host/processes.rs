@@ -27,6 +27,7 @@ mod group;
 mod notice;
 #[cfg(unix)]
 mod orphans;
+#[cfg(unix)]
 mod parent_death;
 #[cfg(any(not(unix), test))]
 mod portable;
