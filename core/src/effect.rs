@@ -31,7 +31,7 @@ pub use bytes::Bytes;
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
-pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus};
+pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use request::*;
 pub use shell::{Shell, UnknownShell};
 pub use start::{ProcessIdentity, Start, Terminal};

@@ -12,6 +12,7 @@ mod http;
 mod interrupts;
 mod locks;
 mod paths;
+mod process_table;
 mod processes;
 mod terminal;
 
@@ -25,13 +26,14 @@ pub use processes::{Orphans, OsProcesses, RunningGroup};
 pub use terminal::{LostOutput, OsTerminal};
 
 pub(crate) use clock::timestamp;
-pub(crate) use locks::identity;
+pub(crate) use process_table::identity;
 
 use std::time::Duration;
 
 use onloop_core::effect::{
-    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
-    ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
+    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome, ProcessEnd,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged,
+    Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -95,6 +97,8 @@ pub trait Locks {
     ) -> Result<(), Failure>;
     /// [`Request::Unlock`].
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
+    /// [`Request::Holder`].
+    fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure>;
 }
 
 /// Other programs, one at a time.
@@ -109,6 +113,10 @@ pub trait Processes {
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
     /// [`Request::End`].
     fn end(&mut self);
+    /// [`Request::Ancestors`].
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure>;
+    /// [`Request::EndGroup`]: how many processes had survived.
+    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -127,7 +135,9 @@ pub struct Wake {
 pub enum ProcessTurn {
     /// It is still running.
     Running,
-    /// It has ended.
+    /// It runs in this group.
+    Started(ProcessGroup),
+    /// To its end.
     Ended(ProcessEnd),
 }
 
@@ -262,6 +272,12 @@ impl OsHost {
                 self.locks.lock(&path, wait_ms, private, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
+            Request::Holder { path } => {
+                self.locks.holder(&path).map(|holder| Outcome::Holder { holder })
+            }
+            Request::Ancestors => {
+                self.processes.ancestors().map(|processes| Outcome::Processes { processes })
+            }
             Request::Process(spec) => self.process(&spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })
@@ -269,6 +285,10 @@ impl OsHost {
             Request::End => {
                 self.processes.end();
                 Ok(Outcome::Done)
+            }
+            Request::EndGroup { group, host } => {
+                let survivors = self.processes.end_group(&group, &host)?;
+                Ok(Outcome::Ended { survivors })
             }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
@@ -306,6 +326,7 @@ impl OsHost {
     fn turn(&self, turn: ProcessTurn) -> Outcome {
         match turn {
             ProcessTurn::Running => Outcome::Running,
+            ProcessTurn::Started(group) => Outcome::Started { group },
             ProcessTurn::Ended(mut end) => {
                 if self.clock.is_frozen() {
                     end.duration_ms = 0;

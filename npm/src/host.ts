@@ -11,6 +11,9 @@ import type {
   Expect,
   FileKind,
   HttpMethod,
+  LockHolder,
+  ProcessGroup,
+  ProcessIdentity,
   ProcessStatus,
   Say,
   Shell,
@@ -18,7 +21,7 @@ import type {
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, ProcessStatus, Shell, Version };
+export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -74,6 +77,11 @@ export interface Locks {
   /** Becomes the only holder of a lock file; `busy` names the present one. */
   lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
   unlock(path: string): Promise<void>;
+  /**
+   * Who has a lock file now, without taking it; nothing where nobody has. A file that does not
+   * say: `busy`. Hosts that cannot tell leave it out.
+   */
+  holder?(path: string): Promise<LockHolder | undefined>;
   /** Releases what is still held; called when the program has ended. */
   releaseAll(): Promise<void>;
 }
@@ -111,6 +119,8 @@ export interface ProcessSpec {
    * ignores this.
    */
   wakeOnInput?: boolean;
+  /** Answer with the program's group as soon as it runs, and leave it running. */
+  announce?: boolean;
 }
 
 /** One stream's output: all of it, or its beginning and its end. */
@@ -127,8 +137,8 @@ export interface ProcessEnd {
   durationMs: number;
 }
 
-/** The state of a program when its caller is woken. */
-export type ProcessTurn = ProcessEnd | "running";
+/** How far a program has come when its caller hears of it again. */
+export type ProcessTurn = ProcessEnd | "running" | { started: ProcessGroup };
 
 /** Other programs, one at a time. */
 export interface Processes {
@@ -141,6 +151,13 @@ export interface Processes {
   wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
   /** Ends what was left running, if anything; also called when the onloop program has ended. */
   endLeft?(): Promise<void>;
+  /** The processes above this one, nearest first. Hosts that cannot tell leave it out. */
+  ancestors?(): Promise<ProcessIdentity[]>;
+  /**
+   * Ends what is left of a process group of an earlier program, which was started on the machine
+   * `host`, and says how many processes there were. Hosts that cannot leave it out.
+   */
+  endGroup?(group: ProcessGroup, host: string): Promise<number>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */

@@ -40,6 +40,7 @@ class Answer {
 
   turn(turn: ProcessTurn): Outcome {
     if (turn === "running") return { is: "running" };
+    if ("started" in turn) return { is: "started", group: turn.started };
     return {
       is: "process",
       status: turn.status,
@@ -116,6 +117,17 @@ async function outcome(
     case "unlock":
       await locks.unlock(request.path);
       return DONE;
+    case "holder": {
+      if (locks.holder === undefined) {
+        throw new Failure("unsupported", "this host does not tell who has a lock");
+      }
+      return { is: "holder", holder: (await locks.holder(request.path)) ?? null };
+    }
+    case "ancestors":
+      if (processes.ancestors === undefined) {
+        throw new Failure("unsupported", "this host does not know other processes");
+      }
+      return { is: "processes", processes: await processes.ancestors() };
     case "process":
       return answer.turn(await processes.run(processSpec(request, bytes)));
     case "wait": {
@@ -128,6 +140,13 @@ async function outcome(
     case "end":
       await processes.endLeft?.();
       return DONE;
+    case "end_group": {
+      if (processes.endGroup === undefined) {
+        throw new Failure("unsupported", "this host does not know other processes");
+      }
+      const survivors = await processes.endGroup(request.group, request.host);
+      return { is: "ended", survivors };
+    }
     case "git":
       return gitOutcome(host, request);
     case "http": {
@@ -180,6 +199,7 @@ function processSpec(
     captureBytes: document.capture_bytes,
     interactive: document.interactive,
     wakeOnInput: document.wake_on_input,
+    announce: document.announce,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
     ...(stream_to !== null && { streamTo: stream_to, isPrivate: document.private }),

@@ -44,6 +44,9 @@ pub struct ProcessSpec {
     /// Also wakes the caller when standard input has something to read or has ended. A host
     /// that cannot tell ignores this.
     pub wake_on_input: bool,
+    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
+    /// and leaves it running, so that the caller can write down which group acts.
+    pub announce: bool,
 }
 
 impl ProcessSpec {
@@ -65,6 +68,7 @@ impl ProcessSpec {
             interactive: false,
             wake_after_ms: None,
             wake_on_input: false,
+            announce: false,
         }
     }
 
@@ -146,7 +150,20 @@ fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, 
     members.end()
 }
 
-/// How a program ended, and its output.
+/// A process group, named so that whoever comes later can tell whether it is still there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessGroup {
+    /// Its number: the process id of the program that leads it. An interactive program leads
+    /// none; this is its own number then.
+    pub pid: u32,
+    /// When that program started, as [`ProcessIdentity::started`](super::ProcessIdentity).
+    pub started: String,
+    /// Names the time since the machine was started: with another name, nothing of the group
+    /// can be there any more. Empty where unknown.
+    pub boot: String,
+}
+
+/// How a program ended and what it said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// How it ended.

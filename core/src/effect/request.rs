@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use super::scalar::millis;
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -101,8 +101,9 @@ pub enum Request {
         path: String,
     },
     /// Becomes the only holder of a lock file → [`Outcome::Done`]; `Busy` names the holder.
-    /// A lock whose process is provably dead is taken over. Released by `Unlock` and by the
-    /// end of the program.
+    /// A lock whose process is provably dead is taken over; where its process is gone and the
+    /// proof is missing, the host waits a second for that, whatever `wait_ms` says. Released by
+    /// `Unlock` and by the end of the program.
     Lock {
         /// The lock file.
         path: String,
@@ -116,8 +117,18 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
-    /// Runs a program until it ends → [`Outcome::Process`], or until the caller wants to be
-    /// woken → [`Outcome::Running`]. `Busy` while another one is left running.
+    /// Who has a lock file now, without becoming its holder → [`Outcome::Holder`]. A file that
+    /// does not say: `Busy`.
+    Holder {
+        /// The lock file.
+        path: String,
+    },
+    /// The processes above this one, nearest first → [`Outcome::Processes`]. A host that
+    /// cannot tell: `Unsupported`.
+    Ancestors,
+    /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
+    /// wants to be woken → [`Outcome::Running`] or to hear who runs → [`Outcome::Started`].
+    /// While one is left running: `Busy`.
     Process(ProcessSpec),
     /// Continues to follow the program that was left running → [`Outcome::Process`] or
     /// [`Outcome::Running`]. `NotFound` when there is none.
@@ -130,13 +141,24 @@ pub enum Request {
     /// Ends the program that was left running, if there is one, as an interrupt does, and
     /// forgets it → [`Outcome::Done`].
     End,
+    /// Ends what is left of a process group that an earlier program started and that nobody
+    /// waits for, as when the time of a program is over → [`Outcome::Ended`]. Another machine,
+    /// or a host that cannot tell one process from another: `Unsupported`; our own group:
+    /// `Invalid`; somebody is left: `Denied`.
+    EndGroup {
+        /// The group.
+        group: ProcessGroup,
+        /// The machine that it was started on, as
+        /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
+        host: String,
+    },
     /// Asks or changes a git repository.
     Git(GitRequest),
     /// Sends a request to a server → [`Outcome::Http`], whatever the status of the answer.
     /// Unreachable, or no answer in time: `Closed`.
     Http(HttpSpec),
-    /// Asks the person at the terminal → [`Outcome::Answer`]. `Closed` without a terminal, or
-    /// when its input has ended.
+    /// Asks the person at the terminal → [`Outcome::Answer`]. What was typed before the
+    /// question is no answer to it and is thrown away. No terminal, or its end: `Closed`.
     Ask {
         /// The question, already fit for a terminal.
         question: String,
@@ -253,6 +275,26 @@ pub enum Outcome {
     Process(ProcessEnd),
     /// A program is still running; [`Request::Wait`] continues to follow it.
     Running,
+    /// A program runs; [`Request::Wait`] goes on with it.
+    Started {
+        /// What it runs in.
+        group: ProcessGroup,
+    },
+    /// Who has a lock.
+    Holder {
+        /// `None`: nobody.
+        holder: Option<LockHolder>,
+    },
+    /// Processes of this machine.
+    Processes {
+        /// As the request orders them.
+        processes: Vec<ProcessIdentity>,
+    },
+    /// Nothing of a process group is left.
+    Ended {
+        /// How many of its processes had survived until then.
+        survivors: u32,
+    },
     /// Facts about a repository.
     Survey(GitSurvey),
     /// The worktrees of a repository.
@@ -279,6 +321,15 @@ pub enum Outcome {
     },
     /// No complete line has arrived in time.
     NoInput,
+}
+
+/// Who has a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockHolder {
+    /// The process that the lock names.
+    pub process: ProcessIdentity,
+    /// It is on this machine and still there. Of another machine nothing is known.
+    pub live: bool,
 }
 
 /// What is at a path.
@@ -431,8 +482,11 @@ impl Request {
             | Request::Stat { .. }
             | Request::Canonical { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Ask { .. }
@@ -457,8 +511,11 @@ impl Request {
             | Request::Canonical { .. }
             | Request::Lock { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
@@ -485,6 +542,10 @@ impl Outcome {
             | Outcome::Stat(_)
             | Outcome::Path { .. }
             | Outcome::Running
+            | Outcome::Started { .. }
+            | Outcome::Holder { .. }
+            | Outcome::Processes { .. }
+            | Outcome::Ended { .. }
             | Outcome::Survey(_)
             | Outcome::Worktrees { .. }
             | Outcome::Commit { .. }

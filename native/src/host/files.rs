@@ -5,6 +5,7 @@
 //! links are read through but never written through: what an agent left in our folders must
 //! not lead our own writes somewhere else.
 
+mod leftovers;
 mod open;
 mod permissions;
 mod publish;

@@ -10,9 +10,12 @@
 //! is gone) and is then ended too, so that nothing keeps running unnoticed during a check.
 //! With [`Orphans::End`] that includes descendants that moved to another session.
 //!
-//! **Waking.** A caller may ask to be woken while the program runs. Everything about it is then
-//! kept in [`Left`] until the next request: pipes, capture, deadline. If there is none, the
-//! program is ended with the host.
+//! **Without us.** On Linux the kernel kills the program when we are gone, and what it has
+//! started itself can be found and ended by the next one of us; see [`survivors`].
+//!
+//! **Waking.** A caller may ask to be woken while the program runs. Everything about it then
+//! waits in [`Left`] for the next turn: pipes, capture, deadline. When nobody comes back the
+//! program is ended with the rest.
 //!
 //! [`KILL_GRACE_MS`]: onloop_core::limits::KILL_GRACE_MS
 
@@ -24,11 +27,15 @@ mod group;
 mod notice;
 #[cfg(unix)]
 mod orphans;
+#[cfg(unix)]
+mod parent_death;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod running;
 #[cfg(unix)]
 mod streams;
+#[cfg(target_os = "linux")]
+mod survivors;
 #[cfg(unix)]
 mod tty;
 #[cfg(unix)]
@@ -36,9 +43,11 @@ mod unix;
 
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Failure, FailureKind, ProcessEnd, ProcessSpec};
+use onloop_core::effect::{
+    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+};
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake};
+use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, process_table};
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;
@@ -165,8 +174,15 @@ impl Processes for OsProcesses {
         }
         let program = system::start(self, spec)?;
         let label = spec.label.clone().filter(|_| !spec.interactive);
+        let left = Left { program, label };
+        if spec.announce {
+            let pid = left.program.pid();
+            let (started, boot) = (process_table::started(pid), process_table::boot());
+            self.left = Some(left);
+            return Ok(ProcessTurn::Started(ProcessGroup { pid, started, boot }));
+        }
         let wake = Wake { after_ms: spec.wake_after_ms, on_input: spec.wake_on_input };
-        self.follow(Left { program, label }, wake, progress)
+        self.follow(left, wake, progress)
     }
 
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
@@ -181,6 +197,21 @@ impl Processes for OsProcesses {
         if let Some(left) = self.left.take() {
             left.program.end();
         }
+    }
+
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure> {
+        process_table::ancestors()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
+        survivors::end(group, host)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn end_group(&mut self, group: &ProcessGroup, _host: &str) -> Result<u32, Failure> {
+        let message = format!("this system does not tell who is in process group {}", group.pid);
+        Err(Failure::new(FailureKind::Unsupported, message))
     }
 
     fn left_running(&self) -> Option<LeftRunning> {

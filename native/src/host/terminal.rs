@@ -112,6 +112,7 @@ impl Terminal for OsTerminal {
             return Err(input::nobody());
         }
         self.interrupts.check()?;
+        self.input.forget_typed();
         self.note(question).map_err(|error| failure::of(&error, "cannot ask"))?;
         let answer = self.input.next(&self.interrupts);
         if answer.is_err() {

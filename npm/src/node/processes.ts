@@ -26,6 +26,7 @@ import { Keeper } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
 import type { Interrupts } from "./interrupts.js";
+import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
 
 /** Time between asking a process group to end and killing it. */
@@ -91,6 +92,11 @@ export class NodeProcesses implements Processes {
       });
       running = new Running(child, spec, log, this.#interrupts, this.#warn);
       this.#running = running;
+      const { pid } = child;
+      if (spec.announce === true && pid !== undefined) {
+        this.#isLeft = true;
+        return { started: { pid, started: lookUp(pid)?.started ?? "", boot: boot() } };
+      }
       return await this.#follow(running, spec.wakeAfterMs, spec.wakeOnInput);
     } catch (error) {
       this.#running = undefined;

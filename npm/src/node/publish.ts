@@ -4,9 +4,10 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { is } from "./errors.js";
+import { removeLeftovers, temporaryName } from "./leftovers.js";
 import { createFolder, fileBits, keepPrivate } from "./permissions.js";
 
-/** Names tried before giving up: leftovers of a crashed process with our pid may be in the way. */
+/** Names tried before giving up: somebody may have put something in the way. */
 const NAMES_TRIED = 64;
 
 let next = 0;
@@ -29,9 +30,10 @@ export class Temporary {
   static async create(folder: string, isPrivate: boolean, like?: BigIntStats): Promise<Temporary> {
     // Nobody may open it before it has the permissions of what it replaces.
     const bits = fileBits(isPrivate || like !== undefined);
+    await removeLeftovers(folder);
     for (let tried = 1; ; tried += 1) {
       // Not derived from the final name, which may already be as long as names can be.
-      const path = join(folder, `.onloop-${process.pid}-n${next}.tmp`);
+      const path = join(folder, temporaryName(next));
       next += 1;
       let file: FileHandle;
       try {

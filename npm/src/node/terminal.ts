@@ -8,7 +8,11 @@ import { type Interrupts, interrupted } from "./interrupts.js";
 /** Longest answer; a longer line is cut there, the rest of it is the next answer. */
 const ANSWER_BYTES = 64 * 1024;
 
-/** Escape sequences, and every control character that is not white space. */
+/** How long what was typed before a question may take to arrive. */
+const TYPED_WAIT_MS = 20;
+const CTRL_C = 3;
+
+/** Escape sequences, and every control character that is no white space. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 
 /** What the standard streams are connected to, and how notes are shown. */
@@ -67,6 +71,7 @@ export class NodeTerminal implements Terminal {
   async ask(question: string): Promise<string> {
     if (!this.#surroundings.attended) throw nobody();
     this.#interrupts.check();
+    await this.#forgetTyped();
     await this.note(question);
     try {
       return await this.#line();
@@ -75,6 +80,29 @@ export class NodeTerminal implements Terminal {
       await this.note("\n").catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * Throws away what was typed before a question. A pipe is left alone: what is in it was not meant
+   * for another moment.
+   */
+  async #forgetTyped(): Promise<void> {
+    const { stdin } = process;
+    if (!stdin.isTTY) return;
+    // What the system keeps comes as soon as somebody listens; a line that was only begun comes in
+    // raw mode, where Ctrl-C is a character.
+    stdin.setRawMode(true);
+    try {
+      do {
+        this.#rest = Buffer.alloc(0);
+        await this.#more(TYPED_WAIT_MS);
+        if (this.#rest.includes(CTRL_C)) this.#interrupts.raise();
+      } while (this.#rest.length > 0 && !this.#ended);
+    } finally {
+      this.#rest = Buffer.alloc(0);
+      stdin.setRawMode(false);
+    }
+    this.#interrupts.check();
   }
 
   async readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use onloop_core::effect::Durability;
 
+use super::leftovers;
 use super::permissions::Readers;
 use crate::host::paths;
 
-/// Distinguishes temporary files of one process; the pid distinguishes processes.
+/// Distinguishes temporary files of one process; the rest of their names distinguishes processes.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Names tried before giving up: leftovers of a crashed process with our pid may be in the
-/// way.
+/// Names tried before giving up: somebody may have put something in the way.
 const NAMES_TRIED: u32 = 64;
 
 /// A file under a temporary name. Removed when it is dropped before it was published.
@@ -32,13 +32,14 @@ impl Temporary {
         like: Option<&Metadata>,
         readers: Readers,
     ) -> io::Result<Temporary> {
+        leftovers::remove(folder);
         // Nobody may open it before it has the permissions of what it replaces.
         let at_first = if like.is_some() { Readers::Owner } else { readers };
         let mut tried = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             // Not derived from the final name, which may already be as long as names can be.
-            let path = folder.join(format!(".onloop-{}-{number}.tmp", std::process::id()));
+            let path = folder.join(leftovers::name(number));
             match new_file(&path, at_first) {
                 Ok(file) => {
                     let temporary = Temporary { path, file: Some(file) };

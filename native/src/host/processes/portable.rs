@@ -70,6 +70,12 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// Its process id.
+    #[cfg_attr(unix, expect(dead_code, reason = "only tests run programs this way"))]
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long it has run.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()

@@ -12,7 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::notice::EndNotice;
 use super::streams::{Streams, Which};
 use super::{
-    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, tty,
+    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans,
+    parent_death, tty,
 };
 use crate::host::{Interrupts, Progress, failure, files};
 
@@ -32,6 +33,7 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
     if !spec.interactive {
         command.process_group(0);
     }
+    parent_death::end_with_us(&mut command);
     let started = Instant::now();
     let (mut child, scope) = processes
         .running
@@ -180,6 +182,11 @@ enum Watch {
 }
 
 impl Running {
+    /// Its process id.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long it has run.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()

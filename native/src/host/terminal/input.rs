@@ -1,6 +1,6 @@
 //! Lines from a person, with Ctrl-C noticed while waiting for one.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, FailureKind};
@@ -20,6 +20,15 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// Throws away what was typed up to now. A pipe is left alone: what is in it was not meant
+    /// for another moment.
+    pub(super) fn forget_typed(&mut self) {
+        if io::stdin().is_terminal() {
+            self.rest.clear();
+            forget_unread();
+        }
+    }
+
     /// The next line without its line break.
     ///
     /// # Errors
@@ -101,6 +110,18 @@ impl Lines {
         Some(text(std::mem::replace(&mut self.rest, rest)))
     }
 }
+
+/// What the system keeps of a terminal's input.
+#[cfg(unix)]
+fn forget_unread() {
+    use rustix::termios::{QueueSelector, tcflush};
+    // A terminal that cannot do it has nothing to forget.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+}
+
+/// Safe code has no means for it here.
+#[cfg(not(unix))]
+fn forget_unread() {}
 
 fn text(line: Vec<u8>) -> String {
     String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned()
