@@ -86,6 +86,11 @@ export interface ProcessSpec {
   captureBytes: number;
   /** File that receives both streams as they come. */
   streamTo?: string;
+  /**
+   * What must not get into that file; of those that begin alike the longest is first. Nothing: there
+   * is no secret.
+   */
+  secrets?: Secret[];
   /** Name for a live status line. */
   label?: string;
   /** Connect the program to the terminal instead of capturing. */
@@ -100,6 +105,12 @@ export interface ProcessSpec {
    * notice that does not.
    */
   wakeOnInput?: boolean;
+}
+
+/** One way in which programs write a secret, and what stands in its place. */
+export interface Secret {
+  form: string;
+  placeholder: string;
 }
 
 /** One stream's output: all of it, or its beginning and its end. */

@@ -1,7 +1,7 @@
 /** How a host answers the documents of the core, and where their bytes are. */
 
 import { Failure } from "./failure.js";
-import type { Capture, Host, ProcessSpec, ProcessTurn, Repository } from "./host.js";
+import type { Capture, Host, ProcessSpec, ProcessTurn, Repository, Secret } from "./host.js";
 import type * as vocabulary from "./vocabulary.js";
 import type { Bytes, GitRequest, Outcome, Reply, Request } from "./vocabulary.js";
 
@@ -11,16 +11,20 @@ export interface Message {
   attachments: Uint8Array[];
 }
 
-/** Performs one request. A failed effect is an answer, too; a bug in a host is not. */
+/**
+ * Performs one request. A failed effect is an answer, too; a bug in a host is not. `secrets` tells
+ * what must not get into the log of a program.
+ */
 export async function perform(
   host: Host,
   request: Request,
   attachments: Uint8Array[],
+  secrets: () => Secret[],
 ): Promise<Message> {
   const answer = new Answer();
   let reply: Reply;
   try {
-    const done = await outcome(host, request, attachments, answer);
+    const done = await outcome(host, request, attachments, answer, secrets);
     reply = { at_ms: host.clock.nowMs(), outcome: done };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -65,6 +69,7 @@ async function outcome(
   request: Request,
   attachments: Uint8Array[],
   answer: Answer,
+  secrets: () => Secret[],
 ): Promise<Outcome> {
   const bytes = (at: Bytes): Uint8Array => {
     const found = attachments[at];
@@ -115,7 +120,7 @@ async function outcome(
       await locks.unlock(request.path);
       return DONE;
     case "process":
-      return answer.turn(await processes.run(processSpec(request, bytes)));
+      return answer.turn(await processes.run(processSpec(request, bytes, secrets)));
     case "wait": {
       if (processes.wait === undefined) {
         throw new Failure("not_found", "this host leaves no program running");
@@ -168,6 +173,7 @@ async function outcome(
 function processSpec(
   document: vocabulary.ProcessSpec,
   bytes: (at: Bytes) => Uint8Array,
+  secrets: () => Secret[],
 ): ProcessSpec {
   const { stdin, timeout_ms, stream_to, label, wake_after_ms } = document;
   return {
@@ -180,7 +186,7 @@ function processSpec(
     wakeOnInput: document.wake_on_input,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
-    ...(stream_to !== null && { streamTo: stream_to }),
+    ...(stream_to !== null && { streamTo: stream_to, secrets: secrets() }),
     ...(label !== null && { label }),
     ...(wake_after_ms !== null && { wakeAfterMs: wake_after_ms }),
   };

@@ -8,7 +8,8 @@ use onloop::host::Host;
 use onloop_core::effect::GitSurvey;
 use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Program, Reply, Request, Say, Start, Terminal, Turn,
+    ProcessEnd, ProcessSpec, ProcessStatus, Program, Redaction, Reply, Request, Say, Start,
+    Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -442,7 +443,8 @@ impl SimHost {
         let process = self.scripts.run(&mut self.disk, spec)?;
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            let all = [&process.stdout[..], &process.stderr[..]].concat();
+            let redaction = Redaction::new(&self.env);
+            let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
             // A log that cannot be written does not change how its program ends.
             let _ = self.disk.append_log(path, &all, so_far);
         }

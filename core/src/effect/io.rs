@@ -12,7 +12,7 @@ use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::Start;
 use crate::effect::{Exchange, Slot};
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress, Redaction};
 use crate::time::Timestamp;
 
 /// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.
@@ -20,6 +20,7 @@ use crate::time::Timestamp;
 pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
+    redaction: Rc<Redaction>,
     pulse: Option<Pulse>,
     results: Results,
 }
@@ -48,7 +49,8 @@ enum Results {
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
-        Io { slot, start: Rc::new(start), pulse: None, results: Results::Output }
+        let redaction = Rc::new(Redaction::new(&start.env));
+        Io { slot, start: Rc::new(start), redaction, pulse: None, results: Results::Output }
     }
 
     /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
@@ -80,6 +82,13 @@ impl Io {
     /// The whole environment.
     pub fn env_all(&self) -> &BTreeMap<String, String> {
         &self.start.env
+    }
+
+    /// `text` without the values of secret environment variables. What processes say, what is
+    /// shown and what a person answers comes without them; this is for everything else that is
+    /// stored or sent.
+    pub fn redacted(&self, text: &str) -> String {
+        self.redaction.text(text).into_owned()
     }
 
     /// Time of the last reply.
@@ -204,14 +213,20 @@ impl Io {
         self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
-    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes.
+    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes. What the process said
+    /// comes without the values of secret environment variables.
     pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
+        let own_secrets = Redaction::new(&spec.env_set);
         spec.wake_after_ms = wake_after_ms;
         let mut turn = self.send(ask::process(spec)).await?;
         loop {
             match (turn, &self.pulse) {
-                (ProcessTurn::Ended(end), _) => return Ok(end),
+                (ProcessTurn::Ended(mut end), _) => {
+                    self.redaction.end(&mut end);
+                    own_secrets.end(&mut end);
+                    return Ok(end);
+                }
                 (ProcessTurn::Running, Some(pulse)) => (pulse.beat)().await,
                 // Nobody asked to be woken.
                 (ProcessTurn::Running, None) => {}
@@ -267,7 +282,9 @@ impl Io {
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        self.send(ask::person(question.into())).await
+        let question = self.redacted(&question.into());
+        let answer = self.send(ask::person(question)).await?;
+        Ok(self.redacted(&answer))
     }
 
     /// [`Request::ReadInput`], for as long as it takes.
@@ -284,7 +301,8 @@ impl Io {
     pub async fn result(&self, text: impl Into<String>) {
         match self.results {
             Results::Output => {
-                let _ = self.done(Request::Say(Say::Result(text.into()))).await;
+                let text = self.redacted(&text.into());
+                let _ = self.done(Request::Say(Say::Result(text))).await;
             }
             Results::Notes => self.note(text).await,
         }
@@ -292,7 +310,7 @@ impl Io {
 
     /// [`Say::Note`], with a line break at its end.
     pub async fn note(&self, text: impl Into<String>) {
-        let mut text = text.into();
+        let mut text = self.redacted(&text.into());
         if !text.ends_with('\n') {
             text.push('\n');
         }

@@ -64,6 +64,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Retry => retry(io, &store, number).await,
         StepAction::Block => {
             let reason = crate::text::one_line(args.reason.as_deref().unwrap_or_default());
+            let reason = io.redacted(&reason);
             let event = Event::StepBlocked { step: number, reason: reason.clone() };
             change(io, &mut store, event).await?;
             io.result(format!("blocked step {number}: {reason}\n")).await;

@@ -10,8 +10,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { statSync, writeSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { Failure } from "../failure.js";
 import type {
@@ -26,6 +25,7 @@ import { Keeper } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
 import type { Interrupts } from "./interrupts.js";
+import { Log } from "./log.js";
 import type { Root } from "./root.js";
 
 /** Time between asking a process group to end and killing it. */
@@ -76,8 +76,9 @@ export class NodeProcesses implements Processes {
     const [program, words] = command(spec);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
-    const log =
+    const file =
       spec.streamTo === undefined ? undefined : await openStream(this.#root, spec.streamTo);
+    const log = file && new Log(file, spec.secrets ?? []);
     let running: Running;
     try {
       const child = spawn(program, words, {
@@ -202,7 +203,7 @@ class Running {
   readonly #streams: Promise<unknown>;
   /** Its own end, or that nothing can make it end. */
   readonly #exit: Promise<ProcessStatus>;
-  readonly #log: FileHandle | undefined;
+  readonly #log: Log | undefined;
   #logEnded = false;
   #deadline: NodeJS.Timeout | undefined;
   /** Why we ended it, if we did. */
@@ -213,7 +214,7 @@ class Running {
   constructor(
     child: ChildProcess,
     spec: ProcessSpec,
-    log: FileHandle | undefined,
+    log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
   ) {
@@ -310,6 +311,7 @@ class Running {
     }
     stdout?.destroy();
     stderr?.destroy();
+    this.#writeLog(() => this.#log?.finish());
     this.#logEnded = true;
     await this.#log?.close();
     return {
@@ -322,9 +324,10 @@ class Running {
 
   #collect(stream: NodeJS.ReadableStream | null, keeper: Keeper): Promise<void> {
     if (stream === null) return Promise.resolve();
+    const log = this.#log?.stream();
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
-      this.#writeLog(bytes);
+      this.#writeLog(() => log?.(bytes));
     });
     return new Promise((resolve) => {
       stream.on("end", resolve).on("close", resolve).on("error", () => resolve());
@@ -335,10 +338,10 @@ class Running {
    * A log that cannot be written ends early and says so; the program it follows goes on,
    * because its work is worth more than its log.
    */
-  #writeLog(bytes: Uint8Array): void {
-    if (this.#log === undefined || this.#logEnded) return;
+  #writeLog(write: () => void): void {
+    if (this.#logEnded) return;
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#log.fd, bytes, at);
+      write();
     } catch (error) {
       this.#warn(`the log \`${this.#spec.streamTo}\` ends early: ${reason(error)}`);
       this.#logEnded = true;

@@ -92,7 +92,7 @@ async fn add(scene: &Scene, path: &str, line: &str) {
         // What cannot be read is not ours, and stays as it is.
         Err(_) => return release(scene, &lock).await,
     };
-    let line = format!("{}\n", text::ellipsis(line, LINE_BYTES));
+    let line = format!("{}\n", text::ellipsis(&scene.io.redacted(line), LINE_BYTES));
     if (bytes.len() + line.len()) as u64 > limits::HOOK_LOG_BYTES {
         let old = format!("{path}.1");
         let full = std::mem::take(&mut bytes);
