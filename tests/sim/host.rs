@@ -11,8 +11,8 @@ use onloop_core::effect::{
     ProcessEnd, ProcessSpec, ProcessStatus, Program, Redaction, Reply, Request, Say, Start,
     Terminal, Turn,
 };
-use onloop_core::text;
 use onloop_core::time::Timestamp;
+use onloop_core::{limits, text};
 
 use crate::process::{self, Scripts};
 use crate::{Disk, SimProcess};
@@ -445,6 +445,7 @@ impl SimHost {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
             let redaction = Redaction::new(&self.env);
             let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
+            let all = bounded(all);
             // A log that cannot be written does not change how its program ends.
             let _ = self.disk.append_log(path, &all, so_far);
         }
@@ -539,6 +540,16 @@ impl Host for SimHost {
     fn perform(&mut self, request: Request) -> Reply {
         self.turn(request).expect("power cuts need `SimHost::run`")
     }
+}
+
+/// What a log keeps of one program.
+fn bounded(all: Vec<u8>) -> Vec<u8> {
+    let (head, tail) = (limits::LOG_HEAD_BYTES, limits::LOG_TAIL_BYTES);
+    if all.len() <= head + tail {
+        return all;
+    }
+    let line = format!("\n[… {} bytes not kept …]\n", all.len() - head - tail);
+    [&all[..head], line.as_bytes(), &all[all.len() - tail..]].concat()
 }
 
 /// Servers where there is no network.

@@ -28,9 +28,10 @@ pub(super) fn to_append(path: &Path, may_create: bool) -> io::Result<(File, bool
     Ok((file, false))
 }
 
-/// Opens a log that is added to, so that what an earlier attempt said is not lost.
+/// Opens a log that is added to, so that what an earlier attempt said is not lost. Its writer may
+/// shorten it again, which some systems refuse where only appending was asked for.
 pub(super) fn to_log(path: &Path) -> io::Result<File> {
-    careful(OpenOptions::new().append(true).create(true), Links::Refused).open(path)
+    careful(OpenOptions::new().write(true).create(true).truncate(false), Links::Refused).open(path)
 }
 
 /// Whether a final symbolic link is followed.
