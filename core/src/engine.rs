@@ -27,6 +27,7 @@ pub(crate) mod host_files;
 pub(crate) mod input;
 pub mod instruction;
 pub(crate) mod links;
+pub(crate) mod planted;
 pub mod preflight;
 pub(crate) mod rebuild;
 pub(crate) mod rescue;

@@ -78,10 +78,13 @@ fn escaped(raw: &str) -> String {
 /// Adds a line; a log that cannot be written changes no decision.
 async fn add(scene: &Scene, path: &str, line: &str) {
     let Some(folder) = path.rsplit_once('/').map(|(folder, _)| folder) else { return };
-    if let Ok(stat) = scene.io.stat(folder).await
-        && stat.kind != FileKind::Folder
-    {
-        return;
+    // A link in the place of either would lead elsewhere.
+    for folder in [folder.trim_end_matches("/hooked-sessions"), folder] {
+        if let Ok(stat) = scene.io.stat(folder).await
+            && stat.kind != FileKind::Folder
+        {
+            return;
+        }
     }
     let lock = format!("{path}.lock");
     if scene.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
