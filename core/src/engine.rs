@@ -23,6 +23,7 @@ pub(crate) mod ending;
 pub(crate) mod exit;
 pub(crate) mod find_run;
 pub(crate) mod find_workflow;
+pub(crate) mod git_index;
 pub(crate) mod host_files;
 pub(crate) mod input;
 pub mod instruction;

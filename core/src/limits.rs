@@ -133,6 +133,8 @@ pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
 pub const ESCALATIONS_KEPT: usize = 32;
 /// Largest file of git that is read to learn a branch or a remote.
 pub const GIT_FILE_BYTES: u64 = 64 * 1024;
+/// Largest index of git in which a file is looked for; in a larger one everything counts as there.
+pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
 /// Size at which a debug log begins anew; the one before is kept beside it.

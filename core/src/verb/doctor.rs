@@ -57,7 +57,11 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
     let place = if program.is_empty() { "inside another program" } else { &program };
     let version = env!("CARGO_PKG_VERSION");
     io.result(format!("onloop {version}: {}\n", one_line(place))).await;
-    let enabled = config::load(io, &io.start().cwd).await.config.enabled;
+    let loaded = config::load(io, &io.start().cwd).await;
+    if let Some(why) = &loaded.tracked {
+        io.result(format!("  ! {why}\n")).await;
+    }
+    let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;
     for host in hosts {
         let mut findings = Findings::default();

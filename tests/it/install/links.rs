@@ -36,7 +36,7 @@ fn nothing_is_written_out_of_the_checkout_through_a_folder_or_a_file() {
         }
         for verb in ["install", "uninstall", "install --dry-run"] {
             let run = onloop(&project, &format!("{verb} {host} --scope project"));
-            if run.code == 4 {
+            if run.exit == Some(4) {
                 assert!(run.stderr.contains("is a link that leads out of the checkout"), "{run:?}");
                 assert!(run.stderr.contains("nothing was changed"), "{run:?}");
             }
@@ -92,7 +92,7 @@ fn a_workspace_of_the_loop_that_leads_elsewhere_is_refused() {
         symlink(project.path("../outside"), project.path(link)).unwrap();
         for words in ["auto init", "auto begin all", "auto route", "auto"] {
             let run = project.onloop(&words.split(' ').collect::<Vec<_>>());
-            assert_eq!(run.code, 4, "{link} {words}: {run:?}");
+            assert_eq!(run.exit, Some(4), "{link} {words}: {run:?}");
             assert!(run.stderr.contains("is a link that leads out of the checkout"), "{run:?}");
             assert_eq!(run.stdout, "", "{link} {words}");
         }
