@@ -129,7 +129,7 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
     }
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
-            let (next, limit) = (record.attempts + 1, record.attempts_allowed());
+            let (next, limit) = (record.counted_attempts() + 1, record.limit());
             io.result(format!("retrying step {number} (attempt {next}/{limit})\n")).await;
             Ok(Exit::Done)
         }
