@@ -10,13 +10,14 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    ApproveArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
-    LintArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReplayArgs,
-    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
-    StatusArgs, StepArgs, SummaryArgs, approve, called_as_hook, doctor, finalize, finish, gate,
-    hook, init, install, lint, locate, new, next, normalize, prepare, receipt, replay, report,
-    resume, run, schema, session_clear, session_done, session_list, session_show, session_stop,
-    status, step, summary, uninstall,
+    AbandonArgs, AdoptArgs, ApproveArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs,
+    InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs,
+    PrepareArgs, ReceiptArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs,
+    SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
+    abandon, adopt, approve, called_as_hook, doctor, finalize, finish, gate, hook, init, install,
+    lint, list, locate, new, next, normalize, prepare, receipt, relocate, replay, report, resume,
+    run, schema, session_clear, session_done, session_list, session_show, session_stop, status,
+    step, summary, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -93,7 +94,8 @@ enum Verb {
     /// Show all runs, finished ones too
     #[command(after_help = "Examples:
   onloop list
-  onloop list --json")]
+  onloop list --json
+  onloop list --everywhere    of every folder on this machine")]
     List(ListArgs),
     /// Say what should happen now, and the command that does it
     #[command(after_help = "Examples:
@@ -151,6 +153,22 @@ enum Verb {
     #[command(after_help = "Examples:
   onloop receipt add-auth-20260320T212315Z > receipt.json")]
     Receipt(ReceiptArgs),
+    /// Take over a record that came with a clone or from an older onloop
+    #[command(after_help = "Shows every command that the run would start, and asks. Nothing of a
+foreign record is run before.
+
+Examples:
+  onloop adopt add-auth-20260320T212315Z
+  onloop adopt add-auth-20260320T212315Z --yes     without a terminal")]
+    Adopt(AdoptArgs),
+    /// Say where the checkout of a run was moved to
+    #[command(after_help = "Examples:
+  onloop relocate add-auth-20260320T212315Z --to ~/work/shop")]
+    Relocate(RelocateArgs),
+    /// Give up a run; its record and its work are kept
+    #[command(after_help = "Examples:
+  onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
+    Abandon(AbandonArgs),
     /// Route between a planner and a loop agent until the work is done
     #[command(after_help = "Examples:
   onloop auto 'add a rate limit to the API' --agent claude
@@ -285,13 +303,6 @@ enum SessionVerb {
 }
 
 #[derive(Debug, Args)]
-struct ListArgs {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
 struct CompletionsArgs {
     /// Shell
     #[arg(value_enum)]
@@ -327,9 +338,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::New(args) => new(&io, &args).await,
         Verb::Normalize(args) => normalize(&io, &args).await,
         Verb::Status(args) => status(&io, &args).await,
-        Verb::List(args) => {
-            status(&io, &StatusArgs { run_id: None, all: true, json: args.json }).await
-        }
+        Verb::List(args) => list(&io, &args).await,
         Verb::Next(args) => next(&io, &args).await,
         Verb::Report(args) => report(&io, &args).await,
         Verb::Summary(args) => summary(&io, &args).await,
@@ -341,6 +350,9 @@ pub async fn main(io: Io) -> Exit {
         Verb::Finalize(args) => finalize(&io, &args).await,
         Verb::Finish(args) => finish(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
+        Verb::Adopt(args) => adopt(&io, &args).await,
+        Verb::Relocate(args) => relocate(&io, &args).await,
+        Verb::Abandon(args) => abandon(&io, &args).await,
         Verb::Auto(args) => auto(io, *args).await,
         Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,
         Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,

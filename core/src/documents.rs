@@ -9,6 +9,7 @@ mod document;
 pub mod event;
 mod finish;
 pub mod handsoff;
+pub mod ledger;
 pub mod next;
 pub mod normalized;
 pub mod permission;

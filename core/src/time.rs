@@ -2,7 +2,7 @@
 
 mod civil;
 
-use civil::{Civil, Form, Written};
+use civil::{Civil, TimeForm, WrittenTime};
 
 /// What four digits of a year can say, and the years before our era that a clock may be set to.
 const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
@@ -36,7 +36,7 @@ impl Timestamp {
         if let Ok(millis) = text.parse::<i64>() {
             return Some(Self::from_millis(millis));
         }
-        civil::read(text).and_then(Written::in_its_zone).map(Self::from_millis)
+        civil::read(text).and_then(WrittenTime::in_its_zone).map(Self::from_millis)
     }
 
     /// Reads a date with a time of day as [`parse`](Self::parse) does; without a zone it is UTC.
@@ -46,22 +46,34 @@ impl Timestamp {
 
     /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
     pub fn to_rfc3339(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Rfc3339)
+        Civil::from_millis(self.0).to_text(TimeForm::Rfc3339)
+    }
+
+    /// `2026-03-20T21:23:15.042Z`: nothing is lost, [`parse`](Self::parse) gives the same back.
+    pub fn to_rfc3339_millis(self) -> String {
+        let seconds = Civil::from_millis(self.0).to_text(TimeForm::Rfc3339);
+        let seconds = seconds.trim_end_matches("+00:00");
+        format!("{seconds}.{:03}Z", self.0.rem_euclid(1000))
+    }
+
+    /// This moment without the part of a second, as a record has it.
+    pub fn whole_seconds(self) -> Timestamp {
+        Timestamp(self.0 - self.0.rem_euclid(1000))
     }
 
     /// `20260320T212315Z`, the time part of a run id.
     pub fn to_run_id_stamp(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::RunId)
+        Civil::from_millis(self.0).to_text(TimeForm::RunId)
     }
 
     /// `21:23:15`, as the report's event log shows it.
     pub fn to_clock(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Clock)
+        Civil::from_millis(self.0).to_text(TimeForm::Clock)
     }
 
     /// `2026-03-20`.
     pub fn to_date(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Date)
+        Civil::from_millis(self.0).to_text(TimeForm::Date)
     }
 }
 
@@ -77,6 +89,12 @@ mod tests {
         assert_eq!(at.to_clock(), "21:23:15");
         assert_eq!(Timestamp::parse("2026-03-20T22:23:15+01:00"), Some(at));
         assert_eq!(Timestamp::parse(&at.as_millis().to_string()), Some(at));
+        for millis in [0, 1, 999, 1000, 1_774_041_795_042] {
+            let at = Timestamp::from_millis(millis);
+            assert_eq!(Timestamp::parse(&at.to_rfc3339_millis()), Some(at));
+        }
+        assert_eq!(Timestamp::from_millis(-1).to_rfc3339_millis(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_millis(-1).whole_seconds().as_millis(), -1000);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Verbs of the command line as programs: one file each, arguments included.
 
+mod abandon;
+mod adopt;
 mod approve;
 pub mod auto;
 mod doctor;
@@ -23,6 +25,8 @@ mod session;
 pub(crate) mod status;
 mod step;
 
+pub use abandon::{AbandonArgs, abandon};
+pub use adopt::{AdoptArgs, RelocateArgs, adopt, relocate};
 pub use approve::{ApproveArgs, approve};
 pub use doctor::{DoctorArgs, doctor};
 pub use finalize::{FinalizeArgs, finalize};
@@ -45,7 +49,7 @@ pub use session::{
     session_show, session_stop,
 };
 pub use status::{
-    NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, next, receipt, report, status,
-    summary,
+    ListArgs, NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, list, next, receipt,
+    report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};

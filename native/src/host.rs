@@ -54,6 +54,7 @@ pub trait Files {
         bytes: &[u8],
         expect: &Expect,
         durability: Durability,
+        private: bool,
     ) -> Result<Version, Failure>;
     /// [`Request::Append`].
     fn append(
@@ -61,7 +62,8 @@ pub trait Files {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
+        private: bool,
     ) -> Result<(), Failure>;
     /// [`Request::Patch`].
     fn patch(
@@ -84,7 +86,13 @@ pub trait Files {
 /// Lock files.
 pub trait Locks {
     /// [`Request::Lock`]; `now` is written into the lock for people to read.
-    fn lock(&mut self, path: &str, wait_ms: u64, now: Timestamp) -> Result<(), Failure>;
+    fn lock(
+        &mut self,
+        path: &str,
+        wait_ms: u64,
+        private: bool,
+        now: Timestamp,
+    ) -> Result<(), Failure>;
     /// [`Request::Unlock`].
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
 }
@@ -232,13 +240,14 @@ impl OsHost {
                 .files
                 .read_tail(&path, limit_bytes)
                 .map(|(bytes, size_bytes)| Outcome::Tail { bytes: bytes.into(), size_bytes }),
-            Request::Write { path, bytes, expect, durability } => self
+            Request::Write { path, bytes, expect, durability, private } => self
                 .files
-                .write(&path, &bytes, &expect, durability)
+                .write(&path, &bytes, &expect, durability, private)
                 .map(|version| Outcome::Written { version }),
-            Request::Append { path, bytes, expect_len_bytes, unchanged } => {
-                self.files.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
-            }
+            Request::Append { path, bytes, expect_len_bytes, unchanged, private } => self
+                .files
+                .append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private)
+                .map(done),
             Request::Patch { path, offset_bytes, old, new } => {
                 self.files.patch(&path, offset_bytes, &old, &new).map(done)
             }
@@ -248,9 +257,9 @@ impl OsHost {
             Request::Canonical { path } => {
                 self.files.canonical(&path).map(|path| Outcome::Path { path })
             }
-            Request::Lock { path, wait_ms } => {
+            Request::Lock { path, wait_ms, private } => {
                 let now = self.clock.now();
-                self.locks.lock(&path, wait_ms, now).map(done)
+                self.locks.lock(&path, wait_ms, private, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
             Request::Process(spec) => self.process(&spec),

@@ -37,17 +37,26 @@ export interface Files {
   /**
    * Replaces a file as a whole and creates missing folders. A reader sees the old or the new
    * content, never a part. `durable`: it survives a power cut once the promise is kept.
+   * `isPrivate`: the file, and every folder that was missing, is for its owner alone; otherwise a
+   * file that is replaced keeps its permissions.
    */
-  write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean): Promise<Version>;
+  write(
+    path: string,
+    bytes: Uint8Array,
+    expect: Expect,
+    durable: boolean,
+    isPrivate?: boolean,
+  ): Promise<Version>;
   /**
    * Adds to the end of a file, durably; creates it when `expectLenBytes` is 0. Another size
-   * before, or another version of the file `unchanged`: `conflict`.
+   * before, or another version of the file `unchanged`, if one is named: `conflict`. `isPrivate` as in `write`.
    */
   append(
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: Unchanged,
+    unchanged: Unchanged | undefined,
+    isPrivate?: boolean,
   ): Promise<void>;
   /** Overwrites `old` with the equally long `neu`; anything else there: `conflict`. */
   patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
@@ -63,7 +72,7 @@ export interface Files {
 
 export interface Locks {
   /** Becomes the only holder of a lock file; `busy` names the present one. */
-  lock(path: string, waitMs: number, nowMs: number): Promise<void>;
+  lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
   unlock(path: string): Promise<void>;
   /** Releases what is still held; called when the program has ended. */
   releaseAll(): Promise<void>;
@@ -91,6 +100,8 @@ export interface ProcessSpec {
    * is no secret.
    */
   secrets?: Secret[];
+  /** Whether that file is for its owner alone, as in `Files.write`. */
+  isPrivate?: boolean;
   /** Name for a live status line. */
   label?: string;
   /** Connect the program to the terminal instead of capturing. */

@@ -87,13 +87,15 @@ async function outcome(
       return { is: "tail", bytes: answer.attach(tail.bytes), size_bytes: tail.sizeBytes };
     }
     case "write": {
-      const { path, expect, durable } = request;
-      const version = await files.write(path, bytes(request.bytes), expect, durable);
+      const { path, expect, durable, private: isPrivate } = request;
+      const content = bytes(request.bytes);
+      const version = await files.write(path, content, expect, durable, isPrivate);
       return { is: "written", version };
     }
     case "append": {
-      const { path, expect_len_bytes, unchanged } = request;
-      await files.append(path, bytes(request.bytes), expect_len_bytes, unchanged);
+      const { path, expect_len_bytes, unchanged, private: isPrivate } = request;
+      const content = bytes(request.bytes);
+      await files.append(path, content, expect_len_bytes, unchanged ?? undefined, isPrivate);
       return DONE;
     }
     case "patch": {
@@ -114,7 +116,7 @@ async function outcome(
     case "canonical":
       return { is: "path", path: await files.canonical(request.path) };
     case "lock":
-      await locks.lock(request.path, request.wait_ms, clock.nowMs());
+      await locks.lock(request.path, request.wait_ms, clock.nowMs(), request.private);
       return DONE;
     case "unlock":
       await locks.unlock(request.path);
@@ -186,7 +188,11 @@ function processSpec(
     wakeOnInput: document.wake_on_input,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
-    ...(stream_to !== null && { streamTo: stream_to, secrets: secrets() }),
+    ...(stream_to !== null && {
+      streamTo: stream_to,
+      isPrivate: document.private,
+      secrets: secrets(),
+    }),
     ...(label !== null && { label }),
     ...(wake_after_ms !== null && { wakeAfterMs: wake_after_ms }),
   };

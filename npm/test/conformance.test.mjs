@@ -102,12 +102,19 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
     case "write": {
       const known = versions[step.expect];
       const expect = known ? { version: known } : (step.expect ?? "any");
-      const version = await files.write(path, bytes(step.text), expect, step.durable === true);
+      const version = await files.write(
+        path,
+        bytes(step.text),
+        expect,
+        step.durable === true,
+        step.private,
+      );
       return { is: "written", version };
     }
     case "append": {
-      const unchanged = { path: step.guard, version: versions[step.guard_version] };
-      await files.append(path, bytes(step.text), step.len ?? 0, unchanged);
+      const guard = { path: step.guard, version: versions[step.guard_version] };
+      const unchanged = step.guard === undefined ? undefined : guard;
+      await files.append(path, bytes(step.text), step.len ?? 0, unchanged, step.private);
       return { is: "done" };
     }
     case "patch":
@@ -125,7 +132,7 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
     case "canonical":
       return { is: "path", path: await files.canonical(path) };
     case "lock":
-      await locks.lock(path, step.wait_ms ?? 0, 0);
+      await locks.lock(path, step.wait_ms ?? 0, 0, step.private);
       return { is: "done" };
     case "end":
       await processes.endLeft();
@@ -170,7 +177,7 @@ function spec(step) {
     interactive: false,
     ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
     ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
-    ...(step.stream_to !== undefined && { streamTo: step.stream_to }),
+    ...(step.stream_to !== undefined && { streamTo: step.stream_to, isPrivate: step.private }),
   };
 }
 

@@ -134,6 +134,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
     let path = || text(step, "path");
     let bytes = |name: &str| text(step, name).into_bytes();
     let number = |name: &str| step[name].as_u64().unwrap_or(0);
+    let is = |name: &str| step[name].as_bool().unwrap_or(false);
     match step["do"].as_str().expect("a step does something") {
         "read" => Request::Read { path: path(), limit_bytes: number("limit") },
         "read_tail" => Request::ReadTail { path: path(), limit_bytes: number("limit") },
@@ -145,19 +146,18 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
                 Some("absent") => Expect::Absent,
                 Some(saved) => Expect::Version(versions[saved].clone()),
             },
-            durability: match step["durable"].as_bool() {
-                Some(true) => Durability::Durable,
-                Some(false) | None => Durability::Relaxed,
-            },
+            durability: if is("durable") { Durability::Durable } else { Durability::Relaxed },
+            private: is("private"),
         },
         "append" => Request::Append {
             path: path(),
             bytes: bytes("text").into(),
             expect_len_bytes: number("len"),
-            unchanged: Unchanged {
-                path: text(step, "guard"),
+            unchanged: step["guard"].as_str().map(|guard| Unchanged {
+                path: guard.to_owned(),
                 version: versions[&text(step, "guard_version")].clone(),
-            },
+            }),
+            private: is("private"),
         },
         "patch" => Request::Patch {
             path: path(),
@@ -169,7 +169,9 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "list" => Request::List { path: path() },
         "stat" => Request::Stat { path: path() },
         "canonical" => Request::Canonical { path: path() },
-        "lock" => Request::Lock { path: path(), wait_ms: number("wait_ms") },
+        "lock" => {
+            Request::Lock { path: path(), wait_ms: number("wait_ms"), private: is("private") }
+        }
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
@@ -210,6 +212,7 @@ fn process(step: &Value, command: Command) -> Request {
     let spec = ProcessSpec {
         stdin: step["stdin"].as_str().map(Into::into),
         stream_to: step["stream_to"].as_str().map(str::to_owned),
+        private: step["private"].as_bool().unwrap_or(false),
         wake_after_ms: step["wake_after_ms"].as_u64(),
         ..ProcessSpec::new(command)
     };

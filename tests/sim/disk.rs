@@ -40,6 +40,8 @@ pub struct Disk {
     cwd: String,
     nodes: BTreeMap<String, Node>,
     read_only: BTreeSet<String>,
+    /// Files and folders for their owner alone.
+    private: BTreeSet<String>,
     capacity_bytes: u64,
     next_version: u64,
     /// Time of the request being performed.
@@ -59,11 +61,12 @@ impl Disk {
             cwd: cwd.to_owned(),
             nodes: BTreeMap::from([("/".to_owned(), Node::Folder)]),
             read_only: BTreeSet::new(),
+            private: BTreeSet::new(),
             capacity_bytes: u64::MAX,
             next_version: 1,
             now: Timestamp::EPOCH,
         };
-        disk.make_folders(cwd).expect("a fresh disk takes folders");
+        disk.make_folders(cwd, false).expect("a fresh disk takes folders");
         disk
     }
 
@@ -74,7 +77,7 @@ impl Disk {
     ///
     /// When the path cannot be.
     pub fn put(&mut self, path: &str, bytes: impl AsRef<[u8]>) {
-        self.write(path, bytes.as_ref(), &Expect::Any, Durability::Durable)
+        self.write(path, bytes.as_ref(), &Expect::Any, Durability::Durable, false)
             .unwrap_or_else(|failure| panic!("cannot set up `{path}`: {failure}"));
     }
 
@@ -97,7 +100,7 @@ impl Disk {
     ///
     /// When the path cannot be.
     pub fn put_link(&mut self, path: &str, target: &str) {
-        let at = self.place(path).expect("a link needs a possible path");
+        let at = self.place(path, false).expect("a link needs a possible path");
         self.nodes.insert(at, Node::Link(target.to_owned()));
     }
 
@@ -107,7 +110,7 @@ impl Disk {
     ///
     /// When the path cannot be.
     pub fn put_device(&mut self, path: &str) {
-        let at = self.place(path).expect("a device needs a possible path");
+        let at = self.place(path, false).expect("a device needs a possible path");
         self.nodes.insert(at, Node::Other);
     }
 
@@ -118,7 +121,7 @@ impl Disk {
     /// When something else is in the way.
     pub fn put_folder(&mut self, path: &str) {
         let path = self.absolute(path);
-        self.make_folders(&path).expect("nothing is in the way");
+        self.make_folders(&path, false).expect("nothing is in the way");
     }
 
     /// The content of a file, if there is one.
@@ -138,6 +141,11 @@ impl Disk {
     pub fn text(&self, path: &str) -> &str {
         let bytes = self.get(path).unwrap_or_else(|| panic!("there is no file `{path}`"));
         std::str::from_utf8(bytes).unwrap_or_else(|_| panic!("`{path}` is not UTF-8"))
+    }
+
+    /// Whether what is at a path is for its owner alone.
+    pub fn is_private(&self, path: &str) -> bool {
+        self.resolve(path, Follow::Folders).is_ok_and(|at| self.private.contains(&at))
     }
 
     /// Every file and link below `folder`, as absolute paths.
@@ -201,6 +209,7 @@ impl Disk {
         bytes: &[u8],
         expect: &Expect,
         durability: Durability,
+        private: bool,
     ) -> Done<Version> {
         let existing = match self.file(path, Follow::Folders) {
             Ok(file) => Some(file.clone()),
@@ -218,7 +227,7 @@ impl Disk {
         self.writable(path)?;
         let freed = existing.as_ref().map_or(0, |file| file.bytes.len());
         self.has_room(path, bytes.len().saturating_sub(freed))?;
-        let at = self.place(path)?;
+        let at = self.place(path, private)?;
         let durable = match durability {
             Durability::Durable => Some(bytes.to_vec()),
             Durability::Relaxed => existing.as_ref().and_then(|file| file.durable.clone()),
@@ -226,6 +235,9 @@ impl Disk {
         let executable = existing.is_some_and(|file| file.executable);
         let file = self.new_file(bytes.to_vec(), durable, executable);
         let version = version(&file);
+        if private {
+            self.private.insert(at.clone());
+        }
         self.nodes.insert(at, Node::File(file));
         Ok(version)
     }
@@ -235,18 +247,20 @@ impl Disk {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
+        private: bool,
     ) -> Done<()> {
-        let Unchanged { path: guard, version: expected } = unchanged;
-        match self.file(guard, Follow::Folders) {
-            Ok(file) if version(file) == *expected => {}
-            Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
-            Err(failure) if failure.kind == FailureKind::NotFound => {
-                return fail(FailureKind::Conflict, guard, "it is gone");
+        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
+            match self.file(guard, Follow::Folders) {
+                Ok(file) if version(file) == *expected => {}
+                Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
+                Err(failure) if failure.kind == FailureKind::NotFound => {
+                    return fail(FailureKind::Conflict, guard, "it is gone");
+                }
+                Err(failure) => return Err(failure),
             }
-            Err(failure) => return Err(failure),
         }
-        self.append_log(path, bytes, expect_len_bytes)
+        self.append_log(path, bytes, expect_len_bytes, private)
     }
 
     pub(crate) fn append_log(
@@ -254,6 +268,7 @@ impl Disk {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
+        private: bool,
     ) -> Done<()> {
         let existing = match self.file(path, Follow::Folders) {
             Ok(file) => Some(file.clone()),
@@ -270,7 +285,7 @@ impl Disk {
         };
         self.has_room(path, bytes.len())?;
         all.extend_from_slice(bytes);
-        self.write(path, &all, &Expect::Any, Durability::Durable).map(|_| ())
+        self.write(path, &all, &Expect::Any, Durability::Durable, private).map(|_| ())
     }
 
     pub(crate) fn patch(&mut self, path: &str, offset: u64, old: &[u8], new: &[u8]) -> Done<()> {
@@ -306,7 +321,9 @@ impl Disk {
         }
         self.writable(path)?;
         let inside = format!("{at}/");
-        self.nodes.retain(|path, _| *path != at && !path.starts_with(&inside));
+        let stays = |path: &String| *path != at && !path.starts_with(&inside);
+        self.nodes.retain(|path, _| stays(path));
+        self.private.retain(stays);
         Ok(())
     }
 
@@ -408,15 +425,15 @@ impl Disk {
     }
 
     /// Where a new file at `path` goes, with its folders made.
-    fn place(&mut self, path: &str) -> Done<String> {
+    fn place(&mut self, path: &str, private: bool) -> Done<String> {
         let absolute = self.absolute(path);
         if let Some((folder, _)) = absolute.rsplit_once('/') {
-            self.make_folders(folder)?;
+            self.make_folders(folder, private)?;
         }
         self.resolve(path, Follow::Folders)
     }
 
-    fn make_folders(&mut self, path: &str) -> Done<()> {
+    fn make_folders(&mut self, path: &str, private: bool) -> Done<()> {
         let mut so_far = String::new();
         for part in parts_of(path).into_iter().rev() {
             so_far = format!("{so_far}/{part}");
@@ -425,6 +442,9 @@ impl Disk {
                 Some(Node::Folder) => {}
                 Some(_) => return fail(FailureKind::Invalid, path, "a part of it is no folder"),
                 None => {
+                    if private {
+                        self.private.insert(at.clone());
+                    }
                     self.nodes.insert(at, Node::Folder);
                 }
             }

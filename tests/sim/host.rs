@@ -311,9 +311,9 @@ impl SimHost {
 
     /// Half of an append reaches the disk.
     fn tear(&mut self, request: &Request) {
-        if let Request::Append { path, bytes, expect_len_bytes, unchanged } = request {
+        if let Request::Append { path, bytes, expect_len_bytes, unchanged, private } = request {
             let half = &bytes[..bytes.len() / 2];
-            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged);
+            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged.as_ref(), *private);
         }
     }
 
@@ -332,11 +332,11 @@ impl SimHost {
             Request::ReadTail { path, limit_bytes } => disk
                 .read_tail(&path, limit_bytes)
                 .map(|(bytes, size_bytes)| Outcome::Tail { bytes: bytes.into(), size_bytes }),
-            Request::Write { path, bytes, expect, durability } => disk
-                .write(&path, &bytes, &expect, durability)
+            Request::Write { path, bytes, expect, durability, private } => disk
+                .write(&path, &bytes, &expect, durability, private)
                 .map(|version| Outcome::Written { version }),
-            Request::Append { path, bytes, expect_len_bytes, unchanged } => {
-                disk.append(&path, &bytes, expect_len_bytes, &unchanged).map(done)
+            Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
+                disk.append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private).map(done)
             }
             Request::Patch { path, offset_bytes, old, new } => {
                 disk.patch(&path, offset_bytes, &old, &new).map(done)
@@ -345,7 +345,9 @@ impl SimHost {
             Request::List { path } => disk.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
             Request::Canonical { path } => disk.canonical(&path).map(|path| Outcome::Path { path }),
-            Request::Lock { path, wait_ms } => self.lock(&path, wait_ms).map(done),
+            Request::Lock { path, wait_ms, private } => {
+                self.lock(&path, wait_ms, private).map(done)
+            }
             Request::Unlock { path } => self.unlock(&path).map(done),
             Request::Process(spec) => self.process(number, &spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
@@ -369,7 +371,7 @@ impl SimHost {
         }
     }
 
-    fn lock(&mut self, path: &str, wait_ms: u64) -> Result<(), Failure> {
+    fn lock(&mut self, path: &str, wait_ms: u64, private: bool) -> Result<(), Failure> {
         let at = self.disk.absolute(path);
         let busy =
             |who: &str| Failure::new(FailureKind::Busy, format!("`{path}` is held by {who}"));
@@ -397,7 +399,7 @@ impl SimHost {
             }
         }
         let line = format!("{{\"pid\":{}}}\n", self.pid);
-        self.disk.write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed)?;
+        self.disk.write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed, private)?;
         self.locks.insert(at, Holder::Pid(self.pid));
         Ok(())
     }
@@ -438,7 +440,7 @@ impl SimHost {
         }
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            self.disk.append_log(path, &[], so_far)?;
+            self.disk.append_log(path, &[], so_far, spec.private)?;
         }
         let process = self.scripts.run(&mut self.disk, spec)?;
         if let Some(path) = &spec.stream_to {
@@ -447,7 +449,7 @@ impl SimHost {
             let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
             let all = bounded(all);
             // A log that cannot be written does not change how its program ends.
-            let _ = self.disk.append_log(path, &all, so_far);
+            let _ = self.disk.append_log(path, &all, so_far, spec.private);
         }
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;

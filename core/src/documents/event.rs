@@ -1,21 +1,26 @@
-//! Events as the journal of a large record stores them, one JSON document a line.
+//! Events as JSON documents: the members of a line of the ledger, and the journals that earlier
+//! versions kept beside large records.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::document::{Generation, Lacks};
+use super::document::{DocumentError, Generation, Lacks};
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
-use super::run::{verdict_from_parts, verdict_parts};
+use super::run::{
+    LimitsDocument, StepDocument, limits_document, read_limits, read_plan_step, step_document,
+    verdict_from_parts, verdict_parts,
+};
 use super::tagged;
 use crate::money::Money;
-use crate::run::{Amount, CheckResult, Event, Usage};
+use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Written};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
+use crate::workflow::Budgets;
 
 /// The member that names an event.
 const TAG: &str = "event";
@@ -76,6 +81,32 @@ enum EventDocument {
         tokens: Option<u64>,
     },
     RunFinalized {},
+    RunAbandoned {
+        reason: String,
+    },
+    RunMoved {
+        execution_root: String,
+        checkout: bool,
+    },
+    CopyChanged {
+        path: String,
+        what: String,
+    },
+    PlanAdopted {
+        intent: String,
+        success_criteria: String,
+        risk_level: String,
+        auto_approve: bool,
+        limits: LimitsDocument,
+        plan_digest: String,
+        steps: Vec<StepDocument>,
+    },
+    RecordRebuilt {
+        ticked: Vec<u32>,
+    },
+    BudgetsChanged {
+        limits: LimitsDocument,
+    },
     FinishIntended {
         intent: IntentDocument,
         replace: bool,
@@ -104,31 +135,26 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Opt
     Option::deserialize(value)
 }
 
-/// Adds the line for one event to `out`.
-///
-/// Returns whether it could: an event that replaces most of the record has no line, and the
-/// record is rewritten instead.
-pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event) -> bool {
-    let Some(event) = to_document(event) else { return false };
-    let mut line = Map::new();
-    line.insert("revision".to_owned(), Value::from(revision));
-    line.insert("at_ms".to_owned(), Value::from(at.as_millis()));
-    tagged::write(TAG, &event, &mut line);
-    serde_json::to_writer(&mut *out, &line).expect("the document has only string keys");
-    out.push(b'\n');
-    true
+/// Adds the members of an event, its name as `event` first.
+pub(super) fn write_members(event: &Event, members: &mut Map<String, Value>) {
+    tagged::write(TAG, &to_document(event), members);
+}
+
+/// The event that these members tell; other members are ignored.
+pub(super) fn read_members(members: Map<String, Value>) -> Result<Event, DocumentError> {
+    from_document(tagged::read(TAG, members)?)
 }
 
 /// An event of a journal: the revision that it leads to, and when it happened.
-pub type Entry = (u64, Timestamp, Event);
+pub type JournalEntry = (u64, Timestamp, Event);
 
-/// A whole line of a journal that says no event.
+/// A complete line of a journal that does not describe an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it, as a clause.
-    pub why: String,
+    /// What is wrong with it.
+    pub why: DocumentError,
 }
 
 impl std::fmt::Display for BadLine {
@@ -142,8 +168,8 @@ impl std::fmt::Display for BadLine {
 ///
 /// # Errors
 ///
-/// The first whole line that says no event.
-pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
+/// The first complete line that does not describe an event.
+pub fn read_lines(bytes: &[u8]) -> Result<(Vec<JournalEntry>, usize), BadLine> {
     let mut events = Vec::new();
     let mut understood = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -155,14 +181,17 @@ pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
     Ok((events, understood))
 }
 
-fn read_line(line: &[u8]) -> Result<Entry, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
+fn read_line(line: &[u8]) -> Result<JournalEntry, DocumentError> {
+    let text = std::str::from_utf8(line).map_err(|_| DocumentError::NotUtf8)?;
     let members = strict_json::parse(text).and_then(tagged::members)?;
+    let bad = |member, expected: &str| {
+        DocumentError::member(member, format!("is missing or not {expected}"))
+    };
     let revision = members.get("revision").and_then(Value::as_u64);
-    let revision = revision.ok_or("`revision` is missing, or no number from 0")?;
+    let revision = revision.ok_or_else(|| bad("revision", "a number from 0"))?;
     let at_ms = members.get("at_ms").and_then(Value::as_i64);
-    let at = Timestamp::from_millis(at_ms.ok_or("`at_ms` is missing, or no whole number")?);
-    Ok((revision, at, from_document(tagged::read(TAG, members)?)?))
+    let at_ms = at_ms.ok_or_else(|| bad("at_ms", "a whole number"))?;
+    Ok((revision, Timestamp::from_millis(at_ms), read_members(members)?))
 }
 
 /// Reads one event: a line of a journal without revision and time, which are ignored when
@@ -170,17 +199,13 @@ fn read_line(line: &[u8]) -> Result<Entry, String> {
 ///
 /// # Errors
 ///
-/// What is wrong with it, as a clause.
-pub fn read(json: &str) -> Result<Event, String> {
-    strict_json::parse(json)
-        .and_then(tagged::members)
-        .and_then(|members| tagged::read(TAG, members))
-        .and_then(from_document)
-        .map_err(|error| format!("the event is malformed: {error}"))
+/// The text is not a JSON object, or does not describe an event.
+pub fn read(json: &str) -> Result<Event, DocumentError> {
+    read_members(strict_json::parse(json).and_then(tagged::members)?)
 }
 
-fn to_document(event: &Event) -> Option<EventDocument> {
-    Some(match event.clone() {
+fn to_document(event: &Event) -> EventDocument {
+    match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
@@ -210,8 +235,22 @@ fn to_document(event: &Event) -> Option<EventDocument> {
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed {},
         Event::TakenOver { reason } => EventDocument::TakenOver { reason },
-        Event::PlanAdopted(_) | Event::RecordRebuilt { .. } | Event::BudgetsChanged(_) => {
-            return None;
+        Event::PlanAdopted(adoption) => EventDocument::PlanAdopted {
+            intent: adoption.intent,
+            success_criteria: adoption.success_criteria,
+            risk_level: adoption.risk.as_str().to_owned(),
+            auto_approve: adoption.written.auto_approve,
+            limits: limits_document(&adoption.written.budgets),
+            plan_digest: adoption.digest,
+            steps: adoption
+                .steps
+                .into_iter()
+                .map(|step| step_document(&StepRecord::pending(step)))
+                .collect(),
+        },
+        Event::RecordRebuilt { ticked } => EventDocument::RecordRebuilt { ticked },
+        Event::BudgetsChanged(budgets) => {
+            EventDocument::BudgetsChanged { limits: limits_document(&budgets) }
         }
         Event::UsageReported(usage) => EventDocument::UsageReported {
             agents: usage.agents,
@@ -219,6 +258,11 @@ fn to_document(event: &Event) -> Option<EventDocument> {
             tokens: usage.tokens.known(),
         },
         Event::RunFinalized => EventDocument::RunFinalized {},
+        Event::RunAbandoned { reason } => EventDocument::RunAbandoned { reason },
+        Event::RunMoved { execution_root, checkout } => {
+            EventDocument::RunMoved { execution_root, checkout }
+        }
+        Event::CopyChanged { path, what } => EventDocument::CopyChanged { path, what },
         Event::FinishIntended { act, notes, replace } => {
             let intent = act_document(&act, None, notes.as_deref());
             EventDocument::FinishIntended { intent, replace }
@@ -227,10 +271,10 @@ fn to_document(event: &Event) -> Option<EventDocument> {
             EventDocument::FinishRecorded { finish: outcome_document(&outcome), replace }
         }
         Event::FinishAbandoned { reason } => EventDocument::FinishAbandoned { reason },
-    })
+    }
 }
 
-fn from_document(document: EventDocument) -> Result<Event, String> {
+fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
     Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
         EventDocument::StepActed { step } => Event::StepActed { step },
@@ -255,7 +299,7 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
             repeated,
             failures: failures
                 .into_iter()
-                .map(|(step, result)| Ok::<_, String>((step, read_result(result)?)))
+                .map(|(step, result)| read_result(result).map(|result| (step, result)))
                 .collect::<Result<_, _>>()?,
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
@@ -270,6 +314,38 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
             })
         }
         EventDocument::RunFinalized {} => Event::RunFinalized,
+        EventDocument::RunAbandoned { reason } => Event::RunAbandoned { reason },
+        EventDocument::RunMoved { execution_root, checkout } => {
+            Event::RunMoved { execution_root, checkout }
+        }
+        EventDocument::CopyChanged { path, what } => Event::CopyChanged { path, what },
+        EventDocument::PlanAdopted {
+            intent,
+            success_criteria,
+            risk_level,
+            auto_approve,
+            limits,
+            plan_digest,
+            steps,
+        } => Event::PlanAdopted(Box::new(Adoption {
+            intent,
+            success_criteria,
+            risk: risk_level.parse().map_err(|_| {
+                let what = format!("is {risk_level:?}, expected low, medium or high");
+                DocumentError::member("risk_level", what)
+            })?,
+            written: Written { auto_approve, budgets: limits_of(&limits)? },
+            steps: steps
+                .into_iter()
+                .enumerate()
+                .map(|step| {
+                    read_plan_step(step).map_err(|error| DocumentError::member("steps", error))
+                })
+                .collect::<Result<_, _>>()?,
+            digest: plan_digest,
+        })),
+        EventDocument::RecordRebuilt { ticked } => Event::RecordRebuilt { ticked },
+        EventDocument::BudgetsChanged { limits } => Event::BudgetsChanged(limits_of(&limits)?),
         EventDocument::FinishIntended { intent, replace } => {
             demand("intent", intent.lacks)?;
             let notes = intent.notes.clone();
@@ -283,13 +359,17 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
     })
 }
 
-fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, String> {
-    word.parse().map_err(|error| format!("`{member}` {error}"))
+fn limits_of(limits: &LimitsDocument) -> Result<Budgets, DocumentError> {
+    read_limits(limits).map_err(|error| DocumentError::member("limits", error))
 }
 
-fn demand(place: &str, lacks: Lacks) -> Result<(), String> {
+fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, DocumentError> {
+    word.parse().map_err(|error| DocumentError::member(member, error))
+}
+
+fn demand(place: &str, lacks: Lacks) -> Result<(), DocumentError> {
     match lacks.of(Generation::Present) {
-        Some(member) => Err(format!("`{place}.{member}` is missing")),
+        Some(member) => Err(DocumentError::member(format!("{place}.{member}"), "is missing")),
         None => Ok(()),
     }
 }
@@ -305,9 +385,9 @@ fn result_document(result: &CheckResult) -> ResultDocument {
     }
 }
 
-fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
+fn read_result(document: ResultDocument) -> Result<CheckResult, DocumentError> {
     let verdict = verdict_from_parts(&document.verdict, document.reason)
-        .map_err(|error| format!("`verdict` {error}"))?;
+        .map_err(|error| DocumentError::member("verdict", error))?;
     Ok(CheckResult {
         check: document.check,
         verdict,
@@ -319,14 +399,22 @@ fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Decision, Mode};
+    use crate::run::{GateDecision, Mode};
+
+    /// A line as versions wrote it that kept a journal.
+    fn journal_line(revision: u64, event: &Event) -> String {
+        let mut line = Map::new();
+        line.insert("revision".to_owned(), Value::from(revision));
+        line.insert("at_ms".to_owned(), Value::from(0));
+        write_members(event, &mut line);
+        Value::Object(line).to_string() + "\n"
+    }
 
     #[test]
     fn an_event_is_read_with_and_without_what_a_journal_adds() {
-        let event = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Human };
-        let mut line = Vec::new();
-        write_line(&mut line, 7, Timestamp::EPOCH, &event);
-        assert_eq!(read(std::str::from_utf8(&line).unwrap()), Ok(event.clone()));
+        let event =
+            Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Human };
+        assert_eq!(read(&journal_line(7, &event)), Ok(event.clone()));
         let bare = r#"{"event":"gate_decided","step":2,"decision":"approved","mode":"human"}"#;
         assert_eq!(read(bare), Ok(event));
         let table = [
@@ -354,18 +442,16 @@ mod tests {
             ("", "EOF while parsing a value at line 1 column 0"),
         ];
         for (json, expected) in table {
-            assert_eq!(read(json), Err(format!("the event is malformed: {expected}")));
+            assert_eq!(read(json).unwrap_err().to_string(), expected);
         }
-        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err();
-        assert!(error.starts_with("the event is malformed: unknown variant `step_flew`, expected"));
+        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err().to_string();
+        assert!(error.starts_with("unknown variant `step_flew`, expected"), "{error}");
     }
 
     #[test]
     fn only_the_last_line_may_be_torn() {
-        let mut journal = Vec::new();
-        for revision in 1..=3 {
-            write_line(&mut journal, revision, Timestamp::EPOCH, &Event::RunResumed);
-        }
+        let lines = (1..=3).map(|revision| journal_line(revision, &Event::RunResumed));
+        let journal = lines.collect::<String>().into_bytes();
         let whole = journal.len();
         let (events, understood) = read_lines(&journal).unwrap();
         assert_eq!((events.len(), understood), (3, whole));
@@ -377,11 +463,11 @@ mod tests {
             (b"[]\n", "it is not a JSON object"),
             (
                 b"{\"at_ms\":0,\"event\":\"run_resumed\"}\n",
-                "`revision` is missing, or no number from 0",
+                "`revision` is missing or not a number from 0",
             ),
             (
                 b"{\"revision\":2,\"event\":\"run_resumed\"}\n",
-                "`at_ms` is missing, or no whole number",
+                "`at_ms` is missing or not a whole number",
             ),
             (b"\xff\n", "it is not UTF-8"),
         ];

@@ -7,6 +7,7 @@ mod unknown;
 
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
+use super::ledger::Head;
 use crate::effect::Shell;
 use crate::limits;
 use crate::money::Money;
@@ -14,7 +15,7 @@ use crate::run::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::*;
-pub(super) use read::verdict_from_parts;
+pub(super) use read::{read_limits, read_plan_step, verdict_from_parts};
 
 /// Name and version of the format. A higher version is refused; a record without one was
 /// written by an older generation.
@@ -22,7 +23,7 @@ pub const SCHEMA: &str = "onloop.run/v1";
 
 document! {
     /// The record of a run.
-    struct RunDocument {
+    pub(super) struct RunDocument {
         schema: String [optional],
         run_id: String,
         workflow_path: String,
@@ -57,14 +58,23 @@ document! {
         reverified: bool [first],
         finish: Option<FinishDocument> [present],
         finish_intent: Option<IntentDocument> [present],
+        ledger: Option<LedgerDocument> [optional],
         steps: Vec<StepDocument>,
         events: Vec<EventDocument> [first],
     }
 }
 
 document! {
+    /// The line of the ledger that a copy shows.
+    pub(super) struct LedgerDocument {
+        seq: u64,
+        sha256: String,
+    }
+}
+
+document! {
     /// Limits of a run.
-    struct BudgetsDocument {
+    pub(super) struct BudgetsDocument {
         limits: LimitsDocument,
         observed: ObservedDocument,
     }
@@ -72,7 +82,7 @@ document! {
 
 document! {
     /// Limits of a run; `null` is unlimited.
-    struct LimitsDocument {
+    pub(super) struct LimitsDocument {
         total_attempts: Option<u64>,
         agents: Option<u64>,
         cost_usd: Option<f64>,
@@ -83,7 +93,7 @@ document! {
 document! {
     sparse;
     /// What the workflow file says about what a person can change for one run.
-    struct WrittenDocument {
+    pub(super) struct WrittenDocument {
         auto_approve: Option<bool>,
         limits: Option<LimitsDocument>,
     }
@@ -91,7 +101,7 @@ document! {
 
 document! {
     /// What was used; `null` where an agent did not say.
-    struct ObservedDocument {
+    pub(super) struct ObservedDocument {
         agents: u64 [first],
         cost_usd: Option<f64> [first],
         tokens: Option<u64> [first],
@@ -102,7 +112,7 @@ document! {
 
 document! {
     /// How the run is to be conducted.
-    struct OptionsDocument {
+    pub(super) struct OptionsDocument {
         progress_verbose: bool,
         report_full: bool,
         no_reverify: bool,
@@ -112,7 +122,7 @@ document! {
 
 document! {
     /// Reviews by an agent.
-    struct ReviewsDocument {
+    pub(super) struct ReviewsDocument {
         base: Option<String>,
         reviewed_step: u32,
         finally_reviewed: bool,
@@ -122,7 +132,7 @@ document! {
 
 document! {
     /// A verdict that holds the run up.
-    struct StandingDocument {
+    pub(super) struct StandingDocument {
         step: Option<u32>,
         verdict: String,
         findings: String,
@@ -131,7 +141,7 @@ document! {
 
 document! {
     /// A step and its state.
-    struct StepDocument {
+    pub(super) struct StepDocument {
         number: u32,
         name: String,
         action: String,
@@ -157,7 +167,7 @@ document! {
 
 document! {
     /// What a failed attempt failed with.
-    struct FailureDocument {
+    pub(super) struct FailureDocument {
         reason: String,
         output: String,
     }
@@ -165,7 +175,7 @@ document! {
 
 document! {
     /// A step's own script.
-    struct ScriptDocument {
+    pub(super) struct ScriptDocument {
         shell: String,
         text: String,
     }
@@ -174,7 +184,7 @@ document! {
 document! {
     sparse;
     /// A check and its last result; `multi` holds several.
-    struct CheckDocument {
+    pub(super) struct CheckDocument {
         r#type: Option<String>,
         command: Option<String>,
         expect: Option<String>,
@@ -199,7 +209,7 @@ document! {
 document! {
     sparse;
     /// What must hold of an artifact.
-    struct AssertDocument {
+    pub(super) struct AssertDocument {
         kind: String,
         value: Option<String>,
     }
@@ -208,7 +218,7 @@ document! {
 document! {
     sparse;
     /// One line of the event log.
-    struct EventDocument {
+    pub(super) struct EventDocument {
         at: String,
         event: String,
         step: Option<u32>,
@@ -240,13 +250,40 @@ impl std::fmt::Display for ReadError {
 
 /// The record as JSON, ending with a line break.
 pub fn write(run: &Run) -> Vec<u8> {
-    let mut document = to_document(run);
-    unknown::restore(&mut document, &run.unknown_inside);
+    write_copy(run, None)
+}
+
+/// The record as JSON with the member `ledger`, which names the line of the ledger that it shows.
+pub fn write_copy(run: &Run, head: Option<&Head>) -> Vec<u8> {
+    let mut document = document_of(run);
+    document.ledger = head.map(|head| LedgerDocument {
+        seq: head.seq,
+        sha256: head.sha256.clone(),
+        ..LedgerDocument::default()
+    });
     // Two-space indentation: people read and compare these files.
     let mut bytes =
         serde_json::to_vec_pretty(&document).expect("the document has only string keys");
     bytes.push(b'\n');
     bytes
+}
+
+/// The record as the document that the first line of a ledger holds.
+pub(super) fn document_of(run: &Run) -> RunDocument {
+    let mut document = to_document(run);
+    unknown::restore(&mut document, &run.unknown_inside);
+    document
+}
+
+/// The line of the ledger that a copy says it shows.
+///
+/// # Errors
+///
+/// [`ReadError::Damaged`] when the bytes are no such document.
+pub fn copy_head(bytes: &[u8]) -> Result<Option<Head>, ReadError> {
+    let document: RunDocument =
+        serde_json::from_slice(bytes).map_err(|error| ReadError::Damaged(error.to_string()))?;
+    Ok(document.ledger.map(|ledger| Head { seq: ledger.seq, sha256: ledger.sha256 }))
 }
 
 /// Reads a record of this or any older generation.
@@ -256,8 +293,13 @@ pub fn write(run: &Run) -> Vec<u8> {
 /// [`ReadError::Damaged`] with position when the bytes are no record, [`ReadError::Newer`]
 /// when a later version of onloop wrote them.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
-    let mut document: RunDocument =
+    let document =
         serde_json::from_slice(bytes).map_err(|error| ReadError::Damaged(error.to_string()))?;
+    run_of(document)
+}
+
+/// The run that a document describes; errors as [`read`].
+pub(super) fn run_of(mut document: RunDocument) -> Result<Run, ReadError> {
     let generation = match (document.schema.as_str(), &document.written) {
         (SCHEMA, Some(_)) => Generation::Present,
         (SCHEMA, None) => Generation::First,
@@ -324,6 +366,7 @@ fn to_document(run: &Run) -> RunDocument {
         reverified: run.reverified,
         finish: run.finish.as_ref().map(finish_document),
         finish_intent: run.finish_intent.as_ref().map(intent_document),
+        ledger: None,
         steps: run.steps.iter().map(step_document).collect(),
         events: run.events.iter().map(event_document).collect(),
         unknown: run.unknown.clone(),
@@ -331,7 +374,7 @@ fn to_document(run: &Run) -> RunDocument {
     }
 }
 
-fn limits_document(limits: &Budgets) -> LimitsDocument {
+pub(super) fn limits_document(limits: &Budgets) -> LimitsDocument {
     LimitsDocument {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
@@ -399,7 +442,7 @@ fn event_document(entry: &LogEntry) -> EventDocument {
     }
 }
 
-fn step_document(record: &StepRecord) -> StepDocument {
+pub(super) fn step_document(record: &StepRecord) -> StepDocument {
     let step = &record.step;
     let (phase, failure_reason, block_reason) = match &record.status {
         StepStatus::Pending | StepStatus::Done => (None, None, None),

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::ask::{self, Ask, ProcessTurn};
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::Start;
+use crate::effect::state_home::PrivateFolder;
 use crate::effect::{Exchange, Slot};
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress, Redaction};
 use crate::time::Timestamp;
@@ -21,11 +21,12 @@ pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
     redaction: Rc<Redaction>,
+    private: Rc<PrivateFolder>,
     pulse: Option<Pulse>,
     results: Results,
 }
 
-/// Something to do again and again while a process runs.
+/// Something to do repeatedly while a process runs.
 #[derive(Clone)]
 struct Pulse {
     every_ms: u64,
@@ -43,14 +44,31 @@ impl std::fmt::Debug for Pulse {
 enum Results {
     /// To standard output.
     Output,
-    /// To the words for people: whoever calls has results of its own.
+    /// To the notes for people: the caller prints its own results.
     Notes,
+}
+
+/// What the only outcomes that fit a request say. A host that replies with another kind is broken;
+/// that is a failure, not a panic, because hosts are written by others too.
+macro_rules! answer {
+    ($reply:expr, $outcome:pat => $answer:expr) => {
+        match $reply.await? {
+            $outcome => Ok($answer),
+            other => Err(unexpected(&other)),
+        }
+    };
+}
+
+fn unexpected(outcome: &Outcome) -> Failure {
+    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
 }
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
         let redaction = Rc::new(Redaction::new(&start.env));
-        Io { slot, start: Rc::new(start), redaction, pulse: None, results: Results::Output }
+        let private = Rc::new(PrivateFolder::of(&start));
+        let start = Rc::new(start);
+        Io { slot, start, redaction, private, pulse: None, results: Results::Output }
     }
 
     /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
@@ -64,7 +82,7 @@ impl Io {
         Io { pulse: Some(pulse), ..self.clone() }
     }
 
-    /// A handle whose results are words for people, for a verb inside another one.
+    /// A handle that says results as notes, for a verb that is called by another one.
     pub(crate) fn with_results_as_notes(&self) -> Io {
         Io { results: Results::Notes, ..self.clone() }
     }
@@ -96,17 +114,18 @@ impl Io {
         self.slot.borrow().now
     }
 
-    /// Leaves word of how far a run has come, for whoever drives the program.
+    /// Reports how far a run has come to whoever drives the program.
     pub(crate) fn report_progress(&self, progress: Progress) {
         self.slot.borrow_mut().progress = Some(progress);
     }
 
-    /// Asks for any effect.
+    /// Asks for any effect. What it creates in the state home is for its owner alone.
     ///
     /// # Panics
     ///
     /// When the program has not had the reply to an earlier request: there is one at a time.
-    pub async fn request(&self, request: Request) -> Result<Outcome, Failure> {
+    pub async fn request(&self, mut request: Request) -> Result<Outcome, Failure> {
+        request.keep_private(|path| self.private.contains(path));
         let mut request = Some(request);
         poll_fn(|_| {
             let exchange = &mut self.slot.borrow_mut().exchange;
@@ -129,22 +148,21 @@ impl Io {
         .await
     }
 
-    async fn send<R>(&self, Ask { request, answer }: Ask<R>) -> Result<R, Failure> {
-        answer.read(self.request(request).await)
-    }
-
+    /// A request that is answered by its success alone.
     async fn done(&self, request: Request) -> Result<(), Failure> {
-        self.send(ask::done(request)).await
+        answer!(self.request(request), Outcome::Done => ())
     }
 
     /// [`Request::Read`].
     pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
-        self.send(ask::read(path.to_owned(), limit_bytes)).await
+        let request = Request::Read { path: path.to_owned(), limit_bytes };
+        answer!(self.request(request), Outcome::File { bytes, version } => (bytes.into(), version))
     }
 
     /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
     pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
-        self.send(ask::read_tail(path.to_owned(), limit_bytes)).await
+        let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
+        answer!(self.request(request), Outcome::Tail { bytes, size_bytes } => (bytes.into(), size_bytes))
     }
 
     /// [`Request::Write`].
@@ -155,20 +173,36 @@ impl Io {
         expect: Expect,
         durability: Durability,
     ) -> Result<Version, Failure> {
-        self.send(ask::write(path.to_owned(), bytes, expect, durability)).await
+        let (path, bytes) = (path.to_owned(), bytes.into());
+        let request = Request::Write { path, bytes, expect, durability, private: false };
+        answer!(self.request(request), Outcome::Written { version } => version)
     }
 
-    /// [`Request::Append`].
+    /// [`Request::Write`] of a file for its owner alone, wherever it is.
+    pub(crate) async fn write_private(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Version, Failure> {
+        let (path, bytes) = (path.to_owned(), bytes.into());
+        let request = Request::Write { path, bytes, expect, durability, private: true };
+        answer!(self.request(request), Outcome::Written { version } => version)
+    }
+
+    /// [`Request::Append`]; `unchanged` names another file and its version, or is `None`.
     pub async fn append(
         &self,
         path: &str,
         bytes: Vec<u8>,
         expect_len_bytes: u64,
-        unchanged: (String, Version),
+        unchanged: impl Into<Option<(String, Version)>>,
     ) -> Result<(), Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
-        let unchanged = Unchanged { path: unchanged.0, version: unchanged.1 };
-        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged }).await
+        let unchanged = unchanged.into().map(|(path, version)| Unchanged { path, version });
+        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged, private: false })
+            .await
     }
 
     /// [`Request::Patch`].
@@ -190,22 +224,25 @@ impl Io {
 
     /// [`Request::List`].
     pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
-        self.send(ask::list(path.to_owned())).await
+        let request = Request::List { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Names { names } => names)
     }
 
     /// [`Request::Stat`].
     pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
-        self.send(ask::stat(path.to_owned())).await
+        let request = Request::Stat { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Stat(stat) => stat)
     }
 
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
-        self.send(ask::canonical(path.to_owned())).await
+        let request = Request::Canonical { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Path { path } => path)
     }
 
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
-        self.done(Request::Lock { path: path.to_owned(), wait_ms }).await
+        self.done(Request::Lock { path: path.to_owned(), wait_ms, private: false }).await
     }
 
     /// [`Request::Unlock`].
@@ -213,41 +250,45 @@ impl Io {
         self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
-    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes. What the process said
-    /// comes without the values of secret environment variables.
+    /// [`Request::Process`], then [`Request::Wait`] until the process has ended. What it said comes
+    /// without the values of secret environment variables.
     pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
         let own_secrets = Redaction::new(&spec.env_set);
         spec.wake_after_ms = wake_after_ms;
-        let mut turn = self.send(ask::process(spec)).await?;
+        let mut request = Request::Process(spec);
         loop {
-            match (turn, &self.pulse) {
-                (ProcessTurn::Ended(mut end), _) => {
+            match (self.request(request).await?, &self.pulse) {
+                (Outcome::Process(mut end), _) => {
                     self.redaction.end(&mut end);
                     own_secrets.end(&mut end);
                     return Ok(end);
                 }
-                (ProcessTurn::Running, Some(pulse)) => (pulse.beat)().await,
+                (Outcome::Running, Some(pulse)) => (pulse.beat)().await,
                 // Nobody asked to be woken.
-                (ProcessTurn::Running, None) => {}
+                (Outcome::Running, None) => {}
+                (other, _) => return Err(unexpected(&other)),
             }
-            turn = self.send(ask::wait(wake_after_ms)).await?;
+            request = Request::Wait { wake_after_ms, wake_on_input: false };
         }
     }
 
     /// [`GitRequest::Survey`].
     pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
-        self.send(ask::survey(cwd.to_owned(), branch.to_owned())).await
+        let request = GitRequest::Survey { cwd: cwd.to_owned(), branch: branch.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Survey(survey) => survey)
     }
 
     /// [`GitRequest::Worktrees`].
     pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
-        self.send(ask::worktrees(cwd.to_owned())).await
+        let request = GitRequest::Worktrees { cwd: cwd.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Worktrees { worktrees } => worktrees)
     }
 
     /// [`GitRequest::Head`].
     pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
-        self.send(ask::head(cwd.to_owned())).await
+        let request = GitRequest::Head { cwd: cwd.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::MergeBase`].
@@ -257,7 +298,9 @@ impl Io {
         commit: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        self.send(ask::merge_base(cwd.to_owned(), commit.to_owned(), branch.to_owned())).await
+        let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
+        let request = GitRequest::MergeBase { cwd, commit, branch };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::RemoteBranch`].
@@ -267,7 +310,9 @@ impl Io {
         remote: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        self.send(ask::remote_branch(cwd.to_owned(), remote.to_owned(), branch.to_owned())).await
+        let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
+        let request = GitRequest::RemoteBranch { cwd, remote, branch };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// Any [`GitRequest`] that changes something.
@@ -277,19 +322,21 @@ impl Io {
 
     /// [`Request::Http`].
     pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
-        self.send(ask::http(spec)).await
+        answer!(self.request(Request::Http(spec)), Outcome::Http(answer) => answer)
     }
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let question = self.redacted(&question.into());
-        let answer = self.send(ask::person(question)).await?;
-        Ok(self.redacted(&answer))
+        let request = Request::Ask { question: self.redacted(&question.into()) };
+        let answer: Result<String, Failure> =
+            answer!(self.request(request), Outcome::Answer { answer } => answer);
+        answer.map(|answer| self.redacted(&answer))
     }
 
-    /// [`Request::ReadInput`], for as long as it takes.
+    /// [`Request::ReadInput`], without a time limit.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        self.send(ask::input(limit_bytes)).await
+        let request = Request::ReadInput { limit_bytes, wait_ms: None };
+        answer!(self.request(request), Outcome::Input { bytes } => bytes.into())
     }
 
     /// [`Request::Sleep`].
@@ -297,7 +344,7 @@ impl Io {
         self.done(Request::Sleep { duration_ms }).await
     }
 
-    /// [`Say::Result`]. A reader that went away is not an error of the work.
+    /// [`Say::Result`]. A reader that went away does not make the work fail.
     pub async fn result(&self, text: impl Into<String>) {
         match self.results {
             Results::Output => {

@@ -32,7 +32,8 @@ impl MemoryHost {
         body: impl FnOnce(Io) -> F,
     ) -> Exit {
         let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a valid time");
-        let start = Start { now: at, ..Start::example(["onloop"]) };
+        let env = [("ONLOOP_STATE_HOME".to_owned(), "/state".to_owned())].into();
+        let start = Start { now: at, env, ..Start::example(["onloop"]) };
         let mut program = Program::new(start, body);
         let mut reply = None;
         loop {
@@ -54,7 +55,7 @@ impl MemoryHost {
                 }
                 Ok(Outcome::File { bytes: bytes.clone().into(), version: version(bytes) })
             }
-            Request::Write { path, bytes, expect, durability: _ } => {
+            Request::Write { path, bytes, expect, durability: _, private: _ } => {
                 let fits = match (expect, self.files.get(&path)) {
                     (Expect::Any, _) | (Expect::Absent, None) => Ok(()),
                     (Expect::Absent, Some(_)) => Err(FailureKind::Exists),
@@ -65,6 +66,22 @@ impl MemoryHost {
                 let written = version(&bytes);
                 self.files.insert(path, bytes.into());
                 Ok(Outcome::Written { version: written })
+            }
+            Request::Append { path, bytes, expect_len_bytes, .. } => {
+                let file = self.files.entry(path.clone()).or_default();
+                if file.len() as u64 != expect_len_bytes {
+                    return Err(Failure::new(FailureKind::Conflict, path));
+                }
+                file.extend_from_slice(&bytes);
+                Ok(Outcome::Done)
+            }
+            Request::ReadTail { path, limit_bytes } => {
+                let bytes = self.files.get(&path).ok_or_else(|| missing(&path))?;
+                let start = bytes.len().saturating_sub(limit_bytes as usize);
+                Ok(Outcome::Tail {
+                    bytes: bytes[start..].to_vec().into(),
+                    size_bytes: bytes.len() as u64,
+                })
             }
             Request::List { path } => self.list(&path),
             Request::Stat { path } => self.stat(&path),

@@ -32,6 +32,8 @@ pub struct ProcessSpec {
     /// a secret environment variable in it, see [`Redaction`](super::Redaction), and of one
     /// program only the first [`limits::LOG_HEAD_BYTES`] and the last [`limits::LOG_TAIL_BYTES`].
     pub stream_to: Option<String>,
+    /// Whether that file is for its owner alone; as in [`Request::Write`].
+    pub private: bool,
     /// Name for a live status line; `None` shows none.
     pub label: Option<String>,
     /// Connect the program to the terminal instead of capturing (interactive agents).
@@ -59,6 +61,7 @@ impl ProcessSpec {
             timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
             capture_bytes: limits::CAPTURE_BYTES,
             stream_to: None,
+            private: false,
             label: None,
             interactive: false,
             wake_after_ms: None,

@@ -49,6 +49,9 @@ pub enum Request {
         /// Whether it must survive a power cut once the reply arrives.
         #[serde(rename = "durable")]
         durability: Durability,
+        /// Whether the file, and every folder that was missing, is for its owner alone, whatever
+        /// the process's mask says. Otherwise a file that is replaced keeps its permissions.
+        private: bool,
     },
     /// Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0
     /// → [`Outcome::Done`]. A torn end after a power cut is possible and must be expected.
@@ -59,8 +62,11 @@ pub enum Request {
         bytes: Bytes,
         /// Size of the file before; another size: `Conflict`.
         expect_len_bytes: u64,
-        /// Another file that must still have this version; otherwise: `Conflict`.
-        unchanged: Unchanged,
+        /// Another file that must still have this version; otherwise: `Conflict`. `None`: only
+        /// the size is compared.
+        unchanged: Option<Unchanged>,
+        /// As in [`Request::Write`].
+        private: bool,
     },
     /// Overwrites bytes in place without changing the size → [`Outcome::Done`].
     Patch {
@@ -102,6 +108,8 @@ pub enum Request {
         path: String,
         /// How long to wait for the present holder.
         wait_ms: u64,
+        /// As in [`Request::Write`].
+        private: bool,
     },
     /// Releases a lock that this program holds → [`Outcome::Done`].
     Unlock {
@@ -405,6 +413,35 @@ impl std::fmt::Display for Failure {
 }
 
 impl Request {
+    /// Keeps what it creates from everybody but the owner, where `is_private` says so of its
+    /// path.
+    pub(super) fn keep_private(&mut self, is_private: impl Fn(&str) -> bool) {
+        match self {
+            Request::Write { path, private, .. }
+            | Request::Append { path, private, .. }
+            | Request::Lock { path, private, .. } => *private |= is_private(path),
+            Request::Process(spec) => {
+                spec.private |= spec.stream_to.as_deref().is_some_and(is_private);
+            }
+            Request::Read { .. }
+            | Request::ReadTail { .. }
+            | Request::Patch { .. }
+            | Request::Remove { .. }
+            | Request::List { .. }
+            | Request::Stat { .. }
+            | Request::Canonical { .. }
+            | Request::Unlock { .. }
+            | Request::Wait { .. }
+            | Request::End
+            | Request::Git(_)
+            | Request::Http(_)
+            | Request::Ask { .. }
+            | Request::ReadInput { .. }
+            | Request::Sleep { .. }
+            | Request::Say(_) => {}
+        }
+    }
+
     /// Its bytes, in the order of its members.
     pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
         match self {

@@ -27,14 +27,31 @@ impl Start {
         let home = set("HOME").filter(|path| is_absolute(path))?;
         Some(format!("{}/.local/state/onloop", trimmed(home)))
     }
+}
 
-    /// Whether `path` is the state home or lies in it. Everything there is readable by its owner
-    /// alone.
-    #[cfg(test)]
-    pub(super) fn is_private(&self, path: &str) -> bool {
-        self.state_home().is_some_and(|home| {
-            path.strip_prefix(&home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+/// The state home, and where relative paths begin. Everything in it is for its owner alone.
+#[derive(Debug)]
+pub(super) struct PrivateFolder {
+    home: Option<String>,
+    cwd: String,
+}
+
+impl PrivateFolder {
+    pub(super) fn of(start: &Start) -> PrivateFolder {
+        PrivateFolder { home: start.state_home(), cwd: trimmed(&start.cwd) }
+    }
+
+    /// Whether `path` is the state home or lies in it.
+    pub(super) fn contains(&self, path: &str) -> bool {
+        let Some(home) = &self.home else { return false };
+        let is_within = |path: &str| {
+            path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if is_absolute(path) {
+            return is_within(path);
+        }
+        // Most programs work far from the state home, so most relative paths need no second look.
+        home.starts_with(&self.cwd) && is_within(&format!("{}/{path}", self.cwd))
     }
 }
 
@@ -83,8 +100,26 @@ mod tests {
         for (cwd, env, expected) in table {
             assert_eq!(start(cwd, env).state_home().as_deref(), expected, "{env:?}");
         }
-        let start = start("/w", &[own]);
-        assert!(start.is_private("/s") && start.is_private("/s/runs/a"));
-        assert!(!start.is_private("/state") && !start.is_private("/"));
+    }
+
+    #[test]
+    fn what_lies_in_the_state_home_is_private() {
+        let folder = |cwd: &str, home: &str| {
+            let env = [("ONLOOP_STATE_HOME".to_owned(), home.to_owned())].into();
+            let start = Start { cwd: cwd.to_owned(), env, ..Start::example(["onloop"]) };
+            PrivateFolder::of(&start)
+        };
+        let elsewhere = folder("/w", "/s");
+        for path in ["/s", "/s/runs/a"] {
+            assert!(elsewhere.contains(path), "{path}");
+        }
+        for path in ["/state", "/", "s", "runs/a", "../s"] {
+            assert!(!elsewhere.contains(path), "{path}");
+        }
+        assert!(folder("/w", "state").contains("state/runs"));
+        assert!(folder("/", "/s").contains("s/runs"));
+        assert!(folder("/s/runs", "/s").contains("/s/runs/a"));
+        let nowhere = PrivateFolder::of(&Start::example(["onloop"]));
+        assert!(!nowhere.contains("/") && !nowhere.contains(""));
     }
 }

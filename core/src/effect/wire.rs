@@ -13,11 +13,12 @@
 //!     bytes: b"hello".to_vec().into(),
 //!     expect: Expect::Absent,
 //!     durability: Durability::Durable,
+//!     private: false,
 //! });
 //! let message = wire::write_turn(turn);
 //! assert_eq!(
 //!     message.json,
-//!     r#"{"request":{"do":"write","path":"a.txt","bytes":0,"expect":"absent","durable":true}}"#
+//!     r#"{"request":{"do":"write","path":"a.txt","bytes":0,"expect":"absent","durable":true,"private":false}}"#
 //! );
 //! assert_eq!(message.attachments, [b"hello"]);
 //! ```

@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Agent};
 use crate::effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
-use crate::engine::store::Paths;
+use crate::engine::store::{Paths, paths_of};
 use crate::engine::verify::{private_names, recorded};
 use crate::run::{Run, StepRecord, step_prompt};
 use crate::text;
@@ -37,7 +37,10 @@ pub(crate) async fn act(
     record: &StepRecord,
     timeout_ms: u64,
 ) -> Acted {
-    let paths = Paths::new(&run.place.execution_root, &run.id);
+    let paths = match paths_of(io, run) {
+        Ok(paths) => paths,
+        Err(failure) => return Acted::failed(failure.message),
+    };
     let attempt = format!("{}-{}", record.step.number, record.attempts);
     match agent {
         Agent::You => act_by_person(io, record).await,

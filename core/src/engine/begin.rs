@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{self, Severity};
+use crate::documents::ledger::Origin;
 use crate::effect::{Exit, FailureKind, Io};
-use crate::engine::store::{Paths, Store, StoreError, refuse_links};
+use crate::engine::decide::decider;
+use crate::engine::find_run::copies;
+use crate::engine::store::{Paths, StateHome, Store, StoreError, refuse_links};
 use crate::limits;
 use crate::preflight::Prepared;
-use crate::run::{Beginning, Place, Run, unique_id};
+use crate::run::{Beginning, Door, Place, Run, unique_id};
 use crate::text;
 use crate::workflow::{self, Plan};
 
@@ -57,16 +60,17 @@ pub(crate) async fn create(
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<Store, Exit> {
     let root = &prepared.execution_root;
-    let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
-    let mut taken: BTreeSet<String> =
-        names.iter().filter_map(|name| name.strip_suffix(".json")).map(str::to_owned).collect();
-    if let Err(failure) = refuse_links(io, root).await {
-        return Err(refuse(io, &StoreError::Failed(failure)).await);
-    }
+    // A foreign record of that name would be overwritten by our copy.
+    let mut taken: BTreeSet<String> = copies(io, root).await.into_iter().collect();
+    let home = match refuse_links(io, root).await.and_then(|()| StateHome::of(io)) {
+        Ok(home) => home,
+        Err(failure) => return Err(refuse(io, &StoreError::Failed(failure)).await),
+    };
+    let by = decider(io, Door::Command);
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
         let id = unique_id(&plan.slug, io.now(), |id| taken.contains(id));
-        let driver = Paths::new(root, &id).driver_lock();
+        let driver = Paths::new(&home, root, &id).driver_lock();
         if let Err(failure) = io.lock(&driver, 0).await {
             if failure.is_busy() {
                 taken.insert(id);
@@ -75,7 +79,7 @@ pub(crate) async fn create(
             return Err(refuse(io, &StoreError::Failed(failure)).await);
         }
         let run = Run::begin(plan, adapt(beginning(io, prepared, plan, id.clone())));
-        match Store::create(io, run).await {
+        match Store::create(io, run, &Origin::Begun, Some(&by)).await {
             Ok(mut store) => {
                 // Ticks of an earlier run say nothing about this one.
                 store.repair_boxes().await;
@@ -115,7 +119,7 @@ fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -> Beginning
             report_path: format!(".hotl/reports/{id}.md"),
         },
         id,
-        at: io.now(),
+        at: io.now().whole_seconds(),
         auto_approve: false,
         reverify: true,
         review_agent: None,

@@ -55,11 +55,13 @@ impl Boxes {
             | Event::UsageReported(_)
             | Event::BudgetsChanged(_)
             | Event::RunFinalized
+            | Event::RunAbandoned { .. }
+            | Event::CopyChanged { .. }
             | Event::FinishIntended { .. }
             | Event::FinishRecorded { .. }
             | Event::FinishAbandoned { .. } => {}
             // Another file, other lines.
-            Event::PlanAdopted(_) => self.known = None,
+            Event::PlanAdopted(_) | Event::RunMoved { .. } => self.known = None,
         }
     }
 

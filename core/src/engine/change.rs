@@ -2,11 +2,16 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::store::{Store, StoreError};
-use crate::run::Event;
+use crate::run::{Decider, Event};
 
-/// Changes the run; durable after the next [`Store::commit`]. A refusal is said.
-pub(crate) async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
-    if let Err(refusal) = store.apply(event) {
+/// Changes the run, as `by` decided; durable after the next [`Store::commit`]. A refusal is said.
+pub(crate) async fn apply(
+    io: &Io,
+    store: &mut Store,
+    event: Event,
+    by: Option<Decider>,
+) -> Result<(), Exit> {
+    if let Err(refusal) = store.apply_by(event, by) {
         io.note(format!("error: {refusal}")).await;
         return Err(Exit::Refused);
     }
@@ -15,7 +20,17 @@ pub(crate) async fn apply(io: &Io, store: &mut Store, event: Event) -> Result<()
 
 /// Applies one event and makes it durable; a refusal is said in the words that agents match.
 pub(crate) async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
-    let why = match store.apply(event) {
+    change_by(io, store, event, None).await
+}
+
+/// As [`change`], of something that `by` decided.
+pub(crate) async fn change_by(
+    io: &Io,
+    store: &mut Store,
+    event: Event,
+    by: Option<Decider>,
+) -> Result<(), Exit> {
+    let why = match store.apply_by(event, by) {
         Err(refusal) => refusal.to_string(),
         Ok(()) => match store.commit().await {
             Ok(()) => return Ok(()),

@@ -8,12 +8,15 @@ use crate::effect::{Exit, Io};
 use crate::engine::act::{Acted, act};
 use crate::engine::ask::Consulted;
 use crate::engine::conduct_args::Conduct;
+use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review, usage};
-use crate::run::{Decision, Event, Mode, Next, RunStatus, StepStatus, step_line, step_list};
+use crate::run::{
+    Decider, Door, Event, GateDecision, Mode, Next, RunStatus, StepStatus, step_line, step_list,
+};
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
@@ -79,7 +82,7 @@ async fn take_turn(
             say_verified(store, how, step);
         }
         Next::Approve { step, .. } => {
-            let (decision, mode) = (Decision::Approved, Mode::Auto);
+            let (decision, mode) = (GateDecision::Approved, Mode::Auto);
             store.apply(Event::GateDecided { step, decision, mode })?;
             say_step(store, how, step);
         }
@@ -101,7 +104,9 @@ async fn take_turn(
         Next::Ask(question) => {
             store.commit().await?;
             match ask::person(io, store, &question).await {
-                Consulted::Decided(event) => record_decision(store, how, event)?,
+                Consulted::Decided(event) => {
+                    record_decision(store, how, event, decider(io, Door::Terminal))?;
+                }
                 Consulted::Nobody => {
                     let reason = ask::reason(store.run(), &question);
                     return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
@@ -118,12 +123,17 @@ async fn take_turn(
 }
 
 /// Records a person's answer and says what it means.
-fn record_decision(store: &mut Store, how: &Conduct, event: Event) -> Result<(), Halt> {
+fn record_decision(
+    store: &mut Store,
+    how: &Conduct,
+    event: Event,
+    by: Decider,
+) -> Result<(), Halt> {
     let gate = match &event {
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
     };
-    store.apply(event)?;
+    store.apply_by(event, Some(by))?;
     if let Some(step) = gate {
         say_step(store, how, step);
     }

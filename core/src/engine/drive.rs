@@ -2,8 +2,9 @@
 
 use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::change::apply;
+use crate::engine::decide::decider;
 use crate::engine::store::Store;
-use crate::run::Event;
+use crate::run::{Door, Event};
 
 /// Becomes the only process that drives the run.
 pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
@@ -31,5 +32,6 @@ pub(crate) async fn take_over(io: &Io, store: &mut Store, reason: &str) -> Resul
         return Err(Exit::Refused);
     }
     drive_alone(io, store).await?;
-    apply(io, store, Event::TakenOver { reason: reason.to_owned() }).await
+    let by = decider(io, Door::Command);
+    apply(io, store, Event::TakenOver { reason: reason.to_owned() }, Some(by)).await
 }

@@ -7,6 +7,7 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary};
+use crate::text;
 
 /// Why the loop ended.
 pub(crate) enum Halt {
@@ -33,6 +34,7 @@ impl From<StoreError> for Halt {
             error @ (StoreError::Missing
             | StoreError::Unreadable(_)
             | StoreError::Failed(_)
+            | StoreError::Changed { .. }
             | StoreError::Overtaken(_)) => Halt::Failed(error),
         }
     }
@@ -61,7 +63,7 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
     let advice = match error {
         StoreError::Failed(failure) => match failure.kind {
             FailureKind::Full => "make room on the disk, then continue",
-            FailureKind::Denied => "make `.hotl/` writable, then continue",
+            FailureKind::Denied => "make the state home writable, then continue",
             FailureKind::NotFound
             | FailureKind::Exists
             | FailureKind::Conflict
@@ -75,6 +77,15 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
         },
         StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
             "look at the run, then continue"
+        }
+        StoreError::Changed { saved, .. } => {
+            let adopt = text::shell_word(saved);
+            io.note(format!(
+                "error: the run could not go on: {error}\n  Find out who wrote to the state home. \
+                 To go on from what was saved:\n    onloop adopt {adopt}"
+            ))
+            .await;
+            return Exit::Refused;
         }
     };
     io.note(format!(
@@ -222,6 +233,7 @@ fn gate_commands(id: &str, step: u32, resume: &str) -> String {
 mod tests {
     use super::*;
     use crate::agent::Agent;
+    use crate::documents::ledger::Origin;
     use crate::effect::memory_host::MemoryHost;
     use crate::engine::conduct_args::ConductArgs;
     use crate::engine::store::Store;
@@ -243,7 +255,8 @@ mod tests {
             reverify: true,
             review_agent: None,
         };
-        Store::create(io, Run::begin(&plan, beginning)).await.expect("memory takes all")
+        let run = Run::begin(&plan, beginning);
+        Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")
     }
 
     #[test]
@@ -274,7 +287,7 @@ mod tests {
         host.run(async |io| {
             let mut ours = begin(&io).await;
             let merges = ours.merges();
-            let mut theirs = Store::open(&io, "w", "try-20260320T212315Z").await.expect("begun");
+            let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
             theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
             theirs.commit().await.expect("memory takes all");
             ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");

@@ -1,6 +1,6 @@
 //! From what went wrong to the code that a shell sees: the only place that maps them.
 
-use crate::effect::{Exit, Failure};
+use crate::effect::{Exit, Failure, Io};
 use crate::engine::store::StoreError;
 
 impl From<&Failure> for Exit {
@@ -13,11 +13,18 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Exit {
         match error {
             StoreError::Failed(failure) => failure.into(),
-            StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
-                Exit::Refused
-            }
+            StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Overtaken(_)
+            | StoreError::Changed { .. } => Exit::Refused,
         }
     }
+}
+
+/// Says why a record could not be opened or changed.
+pub(crate) async fn refused_by(io: &Io, error: &StoreError) -> Exit {
+    io.note(format!("error: {error}")).await;
+    error.into()
 }
 
 /// The verbs that drive a run step by step know one code for everything that went wrong.

@@ -1,35 +1,74 @@
-//! Finding records: here, in the repository's worktrees and under its `.hotl-worktrees`.
+//! Finding runs: those that the state home knows of this folder, the repository's worktrees and
+//! what lies under its `.hotl-worktrees`; and the foreign records that lie there.
 
 use std::collections::BTreeSet;
 
-use crate::effect::Io;
-use crate::engine::store::{Paths, Store, StoreError};
+use crate::effect::{Io, OptionalExt};
+use crate::engine::foreign::{ForeignRecord, read_foreign};
+use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
 
-/// A record that was found.
+/// A run that was found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// Execution root in which it lies.
+    /// The folder that it works in, or in which its record lies.
     pub(crate) root: String,
-    /// Run id, taken from the file's name.
+    /// Run id.
     pub(crate) id: String,
-    /// Its record, or why it cannot be read.
-    pub(crate) store: Result<Store, StoreError>,
+    /// Its record.
+    pub(crate) record: FoundRecord,
+}
+
+/// The record of a run that was found.
+#[derive(Debug)]
+pub(crate) enum FoundRecord {
+    /// Ours.
+    Own(Box<Store>),
+    /// Ours, and it cannot be read.
+    Broken(StoreError),
+    /// No ledger stands behind it, or none of this folder.
+    Foreign(Result<Box<ForeignRecord>, StoreError>),
 }
 
 impl Found {
-    /// The run, or why it cannot be read.
+    /// The record, where it is ours and can be read.
+    pub(crate) fn into_store(self) -> Option<Store> {
+        match self.record {
+            FoundRecord::Own(store) => Some(*store),
+            FoundRecord::Broken(_) | FoundRecord::Foreign(_) => None,
+        }
+    }
+
+    /// The run, whoever it belongs to, or why it cannot be read.
     pub(crate) fn run(&self) -> Result<&Run, &StoreError> {
-        self.store.as_ref().map(Store::run)
+        match &self.record {
+            FoundRecord::Own(store) => Ok(store.run()),
+            FoundRecord::Foreign(Ok(foreign)) => Ok(&foreign.run),
+            FoundRecord::Broken(error) | FoundRecord::Foreign(Err(error)) => Err(error),
+        }
+    }
+
+    /// Whether no ledger here stands behind it.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self.record, FoundRecord::Foreign(_))
+    }
+
+    /// The word for how the run stands.
+    pub(crate) fn status(&self) -> &'static str {
+        match (&self.record, self.run()) {
+            (FoundRecord::Foreign(_), _) => "foreign",
+            (_, Ok(run)) => run.status.as_str(),
+            (_, Err(_)) => "unreadable",
+        }
     }
 
     /// One element of `status --json`, with the keys that older locators print.
     pub(crate) fn document(&self) -> serde_json::Value {
-        let state_file = Paths::new(&self.root, &self.id).state();
+        let state_file = Paths::copy_of(&self.root, &self.id);
         match self.run() {
             Ok(run) => serde_json::json!({
                 "run_id": run.id,
-                "status": run.status.as_str(),
+                "status": self.status(),
                 "current_step": run.current_step(),
                 "total_steps": run.steps.len(),
                 "branch": run.place.branch,
@@ -46,7 +85,7 @@ impl Found {
             }),
             Err(error) => serde_json::json!({
                 "run_id": self.id,
-                "status": "unreadable",
+                "status": self.status(),
                 "error": error.to_string(),
                 "state_file": state_file,
                 "run_root": self.root,
@@ -55,47 +94,104 @@ impl Found {
     }
 }
 
-/// Every record that can be found from the current folder, newest change first, unreadable
-/// ones last.
+/// Every run that can be found from the current folder, newest change first, unreadable ones
+/// last.
 pub(crate) async fn find_all(io: &Io) -> Vec<Found> {
     let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
     for root in roots(io).await {
-        for id in ids(io, &root).await {
-            let store = Store::open(io, &root, &id).await;
-            found.push(Found { root: root.clone(), id, store });
+        for id in own_ids(io, &root).await {
+            if seen.insert(id.clone()) {
+                found.extend(find_own(io, &id, Some(&root)).await);
+            }
+        }
+        for id in copies(io, &root).await {
+            let is_own =
+                |other: &Found| other.id == id && other.root == root && !other.is_foreign();
+            if found.iter().any(is_own) {
+                continue;
+            }
+            let root = root.clone();
+            let record = match read_foreign(io, &root, &id).await {
+                Err(StoreError::Missing) => continue,
+                read => FoundRecord::Foreign(read.map(Box::new)),
+            };
+            found.push(Found { root, id, record });
         }
     }
-    let key = |found: &Found| found.run().ok().map(|run| run.last_update);
-    found.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.id.cmp(&b.id)));
+    sort(&mut found);
     found
 }
 
-/// The folder that holds the record of run `id`.
-pub(crate) async fn root_of(io: &Io, id: &str) -> Option<String> {
-    // The current folder first: in most cases nothing else has to be asked.
+/// Every run of the state home, whatever its folder, in the order of [`find_all`].
+pub(crate) async fn find_everywhere(io: &Io) -> Vec<Found> {
+    let Ok(home) = StateHome::of(io) else { return Vec::new() };
+    let mut found = Vec::new();
+    for id in io.list(&home.runs()).await.unwrap_or_default() {
+        if is_run_id(&id) {
+            found.extend(find_own(io, &id, None).await);
+        }
+    }
+    sort(&mut found);
+    found
+}
+
+fn sort(found: &mut [Found]) {
+    let key = |found: &Found| found.run().ok().map(|run| run.last_update);
+    found.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.id.cmp(&b.id)));
+}
+
+/// The run `id` of the state home; with `root` only if it works there or was started there.
+async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
+    let id = id.to_owned();
+    match Store::open(io, &id).await {
+        Err(StoreError::Missing) => None,
+        Err(error) => {
+            let root = root.unwrap_or_default().to_owned();
+            Some(Found { root, id, record: FoundRecord::Broken(error) })
+        }
+        Ok(store) => {
+            let place = &store.run().place;
+            let is_here = |root: &str| {
+                place.execution_root == root || place.repo_root.as_deref() == Some(root)
+            };
+            if root.is_some_and(|root| !is_here(root)) {
+                return None;
+            }
+            let root = place.execution_root.clone();
+            Some(Found { root, id, record: FoundRecord::Own(Box::new(store)) })
+        }
+    }
+}
+
+/// Ids of the runs that the state home knows of the folder `root`, sorted. Those that have moved
+/// away since are among them.
+pub(crate) async fn own_ids(io: &Io, root: &str) -> Vec<String> {
+    let Ok(home) = StateHome::of(io) else { return Vec::new() };
+    let names = io.list(&home.runs_of(root)).await.unwrap_or_default();
+    names.into_iter().filter(|id| is_run_id(id)).collect()
+}
+
+/// The file of a foreign record of run `id` that can be found from here.
+pub(crate) async fn foreign_copy(io: &Io, id: &str) -> Option<(String, String)> {
     for root in [vec![io.start().cwd.clone()], roots(io).await].concat() {
-        if io.stat(&Paths::new(&root, id).state()).await.is_ok() {
-            return Some(root);
+        let path = Paths::copy_of(&root, id);
+        if io.stat(&path).await.is_ok() {
+            return Some((root, path));
         }
     }
     None
 }
 
-/// Every folder that holds a record of run `id`: two while the record moves out of a worktree
-/// that is to be removed.
-pub(crate) async fn roots_of(io: &Io, id: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for root in roots(io).await {
-        if io.stat(&Paths::new(&root, id).state()).await.is_ok() {
-            found.push(root);
-        }
-    }
-    found
+/// Whether the state home has a ledger of run `id`.
+pub(crate) async fn is_own(io: &Io, id: &str) -> Result<bool, StoreError> {
+    let home = StateHome::of(io)?;
+    Ok(io.stat(&Paths::new(&home, "", id).ledger()).await.optional()?.is_some())
 }
 
-/// Ids of the records in one folder, sorted.
-pub(crate) async fn ids(io: &Io, root: &str) -> Vec<String> {
-    let names = io.list(&Paths::state_folder(root)).await.unwrap_or_default();
+/// Ids of the copies in one folder, sorted.
+pub(crate) async fn copies(io: &Io, root: &str) -> Vec<String> {
+    let names = io.list(&Paths::copies(root)).await.unwrap_or_default();
     let id = |name: &String| name.strip_suffix(".json").map(str::to_owned);
     names.iter().filter_map(id).filter(|id| is_run_id(id)).collect()
 }
@@ -105,7 +201,7 @@ pub(crate) fn is_of(run: &Run, file: &str) -> bool {
     run.place.workflow_path == file || run.place.source_workflow_path.as_deref() == Some(file)
 }
 
-/// Folders that may hold records, each once, the current one first.
+/// Folders in which runs may work, each once, the current one first.
 async fn roots(io: &Io) -> Vec<String> {
     let cwd = io.start().cwd.clone();
     let mut roots = vec![io.canonical(&cwd).await.unwrap_or(cwd)];

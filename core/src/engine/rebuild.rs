@@ -1,19 +1,23 @@
 //! Damaged records: kept aside, never overwritten, and begun anew from the workflow file.
 
-use crate::effect::{Durability, Exit, Expect, Io};
+use crate::documents::ledger::Origin;
+use crate::effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
 use crate::engine::begin::read_plan;
-use crate::engine::store::{Paths, Store};
+use crate::engine::decide::decider;
+use crate::engine::store::{Paths, StateHome, Store};
 use crate::limits;
-use crate::run::{Beginning, Event, Place, Run};
+use crate::run::{Beginning, Door, Event, Place, Run};
 use crate::text;
 use crate::workflow;
 
 /// Puts the damaged record of run `id` aside and begins it anew from `file`. Steps whose box
 /// is ticked are verified before anything is done again.
-pub(crate) async fn rebuild(io: &Io, root: &str, id: &str, file: &str) -> Result<Store, Exit> {
+pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Exit> {
     let plan = read_plan(io, file).await?;
+    let root = io.canonical(&io.start().cwd).await.unwrap_or_else(|_| io.start().cwd.clone());
+    let root = root.as_str();
     let ticked = ticked_steps(io, file).await;
-    set_aside(io, root, id).await.map_err(|_| Exit::Refused)?;
+    set_aside(io, id).await?;
     let workflow_path = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     let head = io.git_head(root).await.ok().flatten();
     let beginning = Beginning {
@@ -28,12 +32,13 @@ pub(crate) async fn rebuild(io: &Io, root: &str, id: &str, file: &str) -> Result
             report_path: format!(".hotl/reports/{id}.md"),
             ..Place::default()
         },
-        at: io.now(),
+        at: io.now().whole_seconds(),
         auto_approve: false,
         reverify: true,
         review_agent: None,
     };
-    let created = Store::create(io, Run::begin(&plan, beginning)).await;
+    let by = decider(io, Door::Command);
+    let created = Store::create(io, Run::begin(&plan, beginning), &Origin::Begun, Some(&by)).await;
     let mut store = match created {
         Ok(store) => store,
         Err(error) => {
@@ -58,25 +63,28 @@ async fn ticked_steps(io: &Io, file: &str) -> Vec<u32> {
     boxes.into_iter().filter(|found| found.ticked).map(|found| found.step).collect()
 }
 
-/// Copies record and journal to names that nothing reads, then removes them.
-async fn set_aside(io: &Io, root: &str, id: &str) -> Result<(), ()> {
-    let paths = Paths::new(root, id);
-    let stamp = io.now().to_run_id_stamp();
-    for path in [paths.journal(), paths.state()] {
-        let Ok((bytes, _)) = io.read(&path, limits::RECORD_BYTES).await else { continue };
-        let aside = format!("{path}.damaged-{stamp}");
-        let kept = io.write(&aside, bytes, Expect::Absent, Durability::Durable).await;
-        let removed = match kept {
-            Ok(_) => io.remove(&path).await,
-            Err(failure) => Err(failure),
-        };
-        if let Err(failure) = removed {
-            io.note(format!("error: {failure}")).await;
-            return Err(());
+/// Copies the damaged ledger to a name that nothing reads, then removes it.
+pub(crate) async fn set_aside(io: &Io, id: &str) -> Result<(), Exit> {
+    let moved = async {
+        let paths = Paths::new(&StateHome::of(io)?, "", id);
+        let (bytes, _) = io.read(&paths.ledger(), limits::RECORD_BYTES).await?;
+        let stamp = io.now().to_run_id_stamp();
+        let aside = paths.ledger_named(&format!("damaged-{stamp}"));
+        io.write(&aside, bytes, Expect::Absent, Durability::Durable).await?;
+        io.remove(&paths.head()).await.optional()?;
+        io.remove(&paths.ledger()).await?;
+        Ok::<_, Failure>(aside)
+    };
+    match moved.await {
+        Ok(aside) => {
+            io.note(format!("The damaged record is kept as {aside}")).await;
+            Ok(())
         }
-        io.note(format!("The damaged record is kept as {aside}")).await;
+        Err(failure) => {
+            io.note(format!("error: {failure}")).await;
+            Err(Exit::Refused)
+        }
     }
-    Ok(())
 }
 
 /// How to go on from a damaged record.

@@ -1,17 +1,18 @@
 //! Continuing a run that was interrupted, paused or blocked: verify first.
 
 use crate::agent::Agent;
-use crate::effect::{Exit, Io};
+use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::change::apply;
 use crate::engine::choose_agent::choose_agent;
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{drive_alone, take_over};
 use crate::engine::select::{Selected, refuse, select};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::{adopt, rebuild};
 use crate::money::Money;
-use crate::run::{Event, Next, Question, StepStatus};
+use crate::run::{Door, Event, Next, Question, Run, StepStatus};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -72,19 +73,32 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Exit {
 }
 
 async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
-    let Selected { root, id, store } = select(io, args.run.as_deref()).await?;
+    let decides = args.take_over
+        || args.accept_review
+        || args.adopt
+        || args.interrupted.is_some()
+        || args.rebuild.is_some()
+        || !args.raise.is_empty();
+    if decides {
+        demand_person(io, "how a run goes on").await?;
+    }
+    let Selected { id, store } = select(io, args.run.as_deref()).await?;
     let opened = match store {
-        Some(store) => Ok(store),
-        None => Store::open(io, &root, &id).await,
+        Some(store) => Ok(*store),
+        None => Store::open(io, &id).await,
     };
     let mut store = match (opened, &args.rebuild) {
         (Ok(store), _) => store,
         (Err(StoreError::Unreadable(why)), Some(file)) => {
             io.note(format!("run {id}: {why}")).await;
-            rebuild::rebuild(io, &root, &id, file).await?
+            rebuild::rebuild(io, &id, file).await?
         }
         (Err(error), _) => return Err(refuse(io, &id, &error).await),
     };
+    let root = store.run().place.execution_root.clone();
+    if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
+        return Err(without_checkout(io, store.run()).await);
+    }
     if store.run().is_over() {
         // The power may have gone between the end of the run and its last rendering.
         for line in store.repair_mirrors().await {
@@ -102,20 +116,21 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     adopt::agree(io, &mut store, args.adopt).await?;
     let agent = choose(io, &store, args).await?;
+    let by = Some(decider(io, Door::Command));
     if let Some(budgets) = budgets {
-        apply(io, &mut store, Event::BudgetsChanged(budgets)).await?;
+        apply(io, &mut store, Event::BudgetsChanged(budgets), by.clone()).await?;
     }
     if args.accept_review && store.run().reviews.standing.is_some() {
-        apply(io, &mut store, Event::VerdictAccepted).await?;
+        apply(io, &mut store, Event::VerdictAccepted, by.clone()).await?;
     }
-    apply(io, &mut store, Event::RunResumed).await?;
+    apply(io, &mut store, Event::RunResumed, by.clone()).await?;
     let next = store.run().next();
     if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
         let event = match choice {
             Interrupted::Redo => Event::StepStarted { step },
             Interrupted::Done => Event::StepActed { step },
         };
-        apply(io, &mut store, event).await?;
+        apply(io, &mut store, event, by).await?;
     }
     if let Err(error) = store.commit().await {
         return Err(refuse(io, &id, &error).await);
@@ -126,6 +141,26 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     let how = args.conduct.applied(io, store.run(), agent, timeouts);
     Ok((store, how))
+}
+
+/// Says what is left of a run whose folder is gone, and how to go on.
+async fn without_checkout(io: &Io, run: &Run) -> Exit {
+    let (id, root) = (&run.id, &run.place.execution_root);
+    let mut text =
+        format!("error: {root} is gone, in which run {id} worked. Nothing recorded is lost.\n");
+    if let (Some(branch), Some(path)) = (&run.place.branch, &run.place.worktree_path) {
+        let (branch, path) = (text::shell_word(branch), text::shell_word(path));
+        text += &format!(
+            "  What was committed is on its branch. Check it out again, then continue:\n    \
+             git worktree prune && git worktree add {path} {branch}\n    onloop resume {id}\n"
+        );
+    }
+    text += &format!(
+        "  If the checkout was moved:\n    onloop relocate {id} --to DIR\n  \
+         Or give the run up:\n    onloop abandon {id} --reason 'its checkout is gone'"
+    );
+    io.note(text).await;
+    Exit::Refused
 }
 
 /// The agent for what is left to do.

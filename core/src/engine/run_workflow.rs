@@ -10,7 +10,7 @@ use crate::engine::choose_agent::names;
 use crate::engine::choose_agent::{choose_agent, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
-use crate::engine::find_run::{find_all, is_of};
+use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::find_workflow::find_workflow;
 use crate::engine::preflight::preflight;
 use crate::engine::resume_run::{ResumeArgs, resume_run};
@@ -122,7 +122,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     let found = find_all(io)
         .await
         .into_iter()
-        .filter_map(|found| found.store.ok())
+        .filter_map(Found::into_store)
         .find(|store| !store.run().is_over() && is_of(store.run(), &source));
     let Some(store) = found else { return Ok(None) };
     let run = store.run();

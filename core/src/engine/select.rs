@@ -1,7 +1,8 @@
 //! Which run is meant, and its record.
 
 use crate::effect::{Exit, Io};
-use crate::engine::find_run::{find_all, is_of, root_of};
+use crate::engine::find_run::{FoundRecord, find_all, foreign_copy, is_of, is_own};
+use crate::engine::foreign::refuse_foreign;
 use crate::engine::rebuild;
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Run, is_run_id};
@@ -9,11 +10,11 @@ use crate::text;
 
 /// Opens a record; failures are said.
 pub(crate) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, Exit> {
-    let Selected { root, id, store } = select(io, wanted).await?;
+    let Selected { id, store } = select(io, wanted).await?;
     if let Some(store) = store {
-        return Ok(store);
+        return Ok(*store);
     }
-    match Store::open(io, &root, &id).await {
+    match Store::open(io, &id).await {
         Ok(store) => Ok(store),
         Err(error) => Err(refuse(io, &id, &error).await),
     }
@@ -21,22 +22,25 @@ pub(crate) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, Exit> {
 
 /// The run that is meant.
 pub(crate) struct Selected {
-    /// Execution root in which its record lies.
-    pub(crate) root: String,
     /// Its id.
     pub(crate) id: String,
     /// Its record, where that had to be read in order to tell.
-    pub(crate) store: Option<Store>,
+    pub(crate) store: Option<Box<Store>>,
 }
 
 /// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
-/// chooses among several.
+/// chooses among several, and never a foreign one.
 pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Exit> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
-    if let Some(id) = wanted.filter(|wanted| is_run_id(wanted))
-        && let Some(root) = root_of(io, id).await
-    {
-        return Ok(Selected { root, id: id.to_owned(), store: None });
+    if let Some(id) = wanted.filter(|wanted| is_run_id(wanted)) {
+        match is_own(io, id).await {
+            Ok(true) => return Ok(Selected { id: id.to_owned(), store: None }),
+            Ok(false) => {}
+            Err(error) => return Err(refuse(io, id, &error).await),
+        }
+        if let Some((_, path)) = foreign_copy(io, id).await {
+            return Err(refuse_foreign(io, id, &path).await);
+        }
     }
     let file = match wanted {
         Some(name) if io.stat(name).await.is_ok() => {
@@ -51,29 +55,42 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
         None => None,
     };
     let mut candidates = Vec::new();
+    let mut foreign = Vec::new();
     for found in find_all(io).await {
         let meant =
             |run: &Run| !run.is_over() && file.as_deref().is_none_or(|file| is_of(run, file));
-        match found.store {
-            Ok(store) if meant(store.run()) => candidates.push((found.root, store)),
-            Ok(_) => {}
+        match found.record {
+            FoundRecord::Own(store) if meant(store.run()) => candidates.push(store),
+            FoundRecord::Own(_) => {}
+            FoundRecord::Foreign(Ok(record)) if meant(&record.run) => {
+                foreign.push((found.id, record.path));
+            }
+            FoundRecord::Foreign(Ok(_)) => {}
             // A record that cannot be read may be the one that is meant.
-            Err(error) => io.note(format!("warning: run {}: {error}", found.id)).await,
+            FoundRecord::Broken(error) | FoundRecord::Foreign(Err(error)) => {
+                io.note(format!("warning: run {}: {error}", found.id)).await;
+            }
         }
     }
     let one = if candidates.len() == 1 { candidates.pop() } else { None };
-    if let Some((root, store)) = one {
-        return Ok(Selected { root, id: store.run().id.clone(), store: Some(store) });
+    if let Some(store) = one {
+        return Ok(Selected { id: store.run().id.clone(), store: Some(store) });
     }
     if candidates.is_empty() {
+        if let [(id, path)] = foreign.as_slice() {
+            return Err(refuse_foreign(io, id, path).await);
+        }
         io.note("ERROR: No active HOTL run found in .hotl/state/").await;
+        for (id, _) in &foreign {
+            io.note(format!("  foreign: {id}; take it over with: onloop adopt {id}")).await;
+        }
         return Err(Exit::Refused);
     }
     let mut text = String::from(
         "ERROR: Multiple HOTL runs found in .hotl/state/. Select one with --run-id <run-id> or \
          HOTL_RUN_ID.\n",
     );
-    for (_, store) in &candidates {
+    for store in &candidates {
         let run = store.run();
         let (status, file) = (run.status.as_str(), &run.place.workflow_path);
         text += &format!("  - {} [{status}] workflow={file}\n", run.id);

@@ -1,270 +1,178 @@
-//! Records on disk: one read when a verb starts, one durable write when something changed.
-//!
-//! A record up to [`limits::RECORD_REWRITE_BYTES`] is rewritten whole, so that whoever reads
-//! the file sees the truth. A larger one is journalled in between: rewriting it at every
-//! transition would make a long run quadratic. See `docs/decisions`.
+//! Records on disk: the ledger in the state home decides what a run is, one durable append for
+//! each change. What lies in the worktree is made from it; see `docs/state-format.md`.
 
-use journal::Journal;
+use std::collections::BTreeSet;
 
-use crate::documents;
-use crate::documents::run::ReadError;
-use crate::effect::{
-    Durability, Expect, Failure, FailureKind, FileKind, Io, OptionalExt, Progress, Version,
-};
+use copy::Copy;
+
+use crate::documents::ledger::{self, Head, Ledger, LedgerError, Origin, sha256};
+use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, Progress, Version};
 use crate::engine::boxes::Boxes;
 use crate::limits;
-use crate::run::{Event, Refusal, Run, RunStatus, StepStatus, render_report, step_line};
+use crate::run::{Decider, Event, Refusal, Run, StepStatus, step_line};
 use crate::time::Timestamp;
 
-mod journal;
+mod copy;
+mod error;
+mod paths;
 
-/// A report of a large run is rendered at most this often while the run goes on.
-const REPORT_INTERVAL_MS: u64 = 250;
+pub(crate) use copy::{prepare_folder, refuse_links};
+pub use error::StoreError;
+pub use paths::Paths;
+pub(crate) use paths::StateHome;
 
 /// A record that this program works on.
 #[derive(Debug)]
 pub struct Store {
     io: Io,
+    home: StateHome,
     paths: Paths,
     run: Run,
-    version: Version,
-    snapshot_bytes: usize,
-    journal: Journal,
-    pending: Vec<(Timestamp, Event)>,
+    /// The last line that is known to be in the ledger.
+    head: Head,
+    /// Size of the ledger's whole lines, and of the last one.
+    size_bytes: u64,
+    last_line_bytes: u64,
+    /// Version of a ledger that ends in a torn line, which has to go before another is added.
+    torn: Option<Version>,
+    pending: Vec<Pending>,
     notes: Vec<String>,
-    report_at: Option<Timestamp>,
+    warned: BTreeSet<String>,
+    copy: Copy,
+    /// Digest of the copy that was written last, where that is known.
+    copy_sha256: Option<String>,
+    copied_at: Option<Timestamp>,
+    /// Whether the run was there before this process.
+    opened: bool,
     boxes: Boxes,
     merges: u32,
 }
 
-/// Where a run keeps its files, below its execution root.
-#[derive(Clone, Debug)]
-pub struct Paths {
-    root: String,
-    id: String,
-}
-
-impl Paths {
-    /// The files of run `id` in the execution root `root`.
-    pub fn new(root: &str, id: &str) -> Paths {
-        Paths { root: root.trim_end_matches('/').to_owned(), id: id.to_owned() }
-    }
-
-    /// The folder of all records.
-    pub fn state_folder(root: &str) -> String {
-        format!("{}/.hotl/state", root.trim_end_matches('/'))
-    }
-
-    /// The record.
-    pub fn state(&self) -> String {
-        format!("{}/.hotl/state/{}.json", self.root, self.id)
-    }
-
-    /// Events since the record was last rewritten.
-    pub fn journal(&self) -> String {
-        format!("{}/.hotl/state/{}.journal", self.root, self.id)
-    }
-
-    /// The report.
-    pub fn report(&self) -> String {
-        format!("{}/.hotl/reports/{}.md", self.root, self.id)
-    }
-
-    /// Held while the record is read, changed and written.
-    pub fn record_lock(&self) -> String {
-        format!("{}/.hotl/locks/{}.lock", self.root, self.id)
-    }
-
-    /// Held while something is done with the work of a run of the repository whose main
-    /// checkout is `root`: two merges at once would switch branches under each other.
-    pub fn finish_lock(root: &str) -> String {
-        format!("{}/.hotl/locks/finish.lock", root.trim_end_matches('/'))
-    }
-
-    /// Held as long as a process drives the run.
-    pub fn driver_lock(&self) -> String {
-        format!("{}/.hotl/locks/{}.driver.lock", self.root, self.id)
-    }
-
-    /// Output of one attempt.
-    pub fn log(&self, name: &str) -> String {
-        format!("{}/.hotl/logs/{}/{name}.log", self.root, self.id)
-    }
-
-    /// Prompt of one attempt.
-    pub fn prompt(&self, name: &str) -> String {
-        format!("{}/.hotl/prompts/{}/{name}.md", self.root, self.id)
-    }
-
-    /// What the agent of one attempt says it used; beside its prompt, in a folder that exists.
-    pub fn usage(&self, name: &str) -> String {
-        format!("{}/.hotl/prompts/{}/{name}.usage.json", self.root, self.id)
-    }
-
-    /// Something a person looks at.
-    pub fn evidence(&self, name: &str) -> String {
-        format!("{}/.hotl/evidence/{}/{name}", self.root, self.id)
-    }
-}
-
-/// Why a record could not be opened or changed.
+/// A change that is not durable yet.
 #[derive(Debug)]
-pub enum StoreError {
-    /// There is no such record.
-    Missing,
-    /// The bytes are no record, or one of a newer onloop.
-    Unreadable(String),
-    /// The host could not do it.
-    Failed(Failure),
-    /// Another process changed the record, and what was to be added no longer fits.
-    Overtaken(Refusal),
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StoreError::Missing => f.write_str("there is no such record"),
-            StoreError::Unreadable(why) => f.write_str(why),
-            StoreError::Failed(failure) => write!(f, "{failure}"),
-            StoreError::Overtaken(refusal) => {
-                write!(f, "another process changed the run in the meantime: {refusal}")
-            }
-        }
-    }
-}
-
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> StoreError {
-        StoreError::Failed(failure)
-    }
+struct Pending {
+    at: Timestamp,
+    event: Event,
+    by: Option<Decider>,
 }
 
 impl Store {
-    /// Writes the record of a run that begins. Fails with `Exists` when the id is taken.
-    pub async fn create(io: &Io, run: Run) -> Result<Store, StoreError> {
-        let paths = Paths::new(&run.place.execution_root, &run.id);
-        prepare_folder(io, &paths.root).await?;
-        Store::write_first(io, paths, run, Expect::Absent).await
-    }
-
-    /// Goes on with the record in another execution root. It is durable there when this
-    /// returns; what is left behind is a copy that nobody changes any more.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unreadable`] when there is a record of the same run that is newer.
-    pub async fn move_to(self, root: &str) -> Result<Store, StoreError> {
-        let paths = Paths::new(root, &self.run.id);
-        if paths.root == self.paths.root {
-            return Ok(self);
-        }
-        let mut run = self.run;
-        run.move_to(&paths.root);
-        prepare_folder(&self.io, &paths.root).await?;
-        let expect = match Store::open(&self.io, root, &run.id).await {
-            Err(StoreError::Missing) => Expect::Absent,
-            Err(error) => return Err(error),
-            Ok(theirs) if theirs.run.revision <= run.revision => Expect::Version(theirs.version),
-            Ok(theirs) => {
-                let path = theirs.paths.state();
-                let why = format!("{path} is a newer record of the same run");
-                return Err(StoreError::Unreadable(why));
-            }
-        };
-        let store = Store::write_first(&self.io, paths, run, expect).await?;
-        store.io.remove(&store.paths.journal()).await.optional()?;
-        Ok(store)
-    }
-
-    async fn write_first(
+    /// Writes the record of a run that begins, or begins here. Fails with `Exists` when the id is
+    /// taken.
+    pub(crate) async fn create(
         io: &Io,
-        paths: Paths,
         run: Run,
-        expect: Expect,
+        origin: &Origin,
+        by: Option<&Decider>,
     ) -> Result<Store, StoreError> {
-        let bytes = documents::run::write(&run);
-        let snapshot_bytes = bytes.len();
-        let version = io.write(&paths.state(), bytes, expect, Durability::Durable).await?;
+        let home = StateHome::of(io)?;
+        let root = run.place.execution_root.clone();
+        for checkout in [Some(&root), run.place.repo_root.as_ref()].into_iter().flatten() {
+            home.demand_outside(io, checkout).await?;
+        }
+        let paths = Paths::new(&home, &root, &run.id);
+        prepare_folder(io, paths.root()).await?;
+        enter(io, &home, &run).await?;
+        let (bytes, head) = ledger::begin(io.now(), &run, origin, by);
+        let size_bytes = bytes.len() as u64;
+        let path = paths.ledger();
+        io.write(&path, bytes, Expect::Absent, Durability::Durable).await?;
         let mut store = Store {
             io: io.clone(),
+            home,
             paths,
             run,
-            version,
-            snapshot_bytes,
-            journal: Journal::default(),
+            head,
+            size_bytes,
+            last_line_bytes: size_bytes,
+            torn: None,
             pending: Vec::new(),
             notes: Vec::new(),
-            report_at: None,
+            warned: BTreeSet::new(),
+            copy: Copy::Unseen,
+            copy_sha256: None,
+            copied_at: None,
+            opened: false,
             boxes: Boxes::default(),
             merges: 0,
         };
-        store.write_report(true).await?;
+        store.write_first_copy().await?;
         Ok(store)
     }
 
-    /// Reads the record of run `id` in the execution root `root`.
-    pub async fn open(io: &Io, root: &str, id: &str) -> Result<Store, StoreError> {
-        let paths = Paths::new(root, id);
-        refuse_links(io, &paths.root).await?;
-        // Readers take no lock: between a large record and its journal, another process may
-        // fold the one into the other and begin a journal that does not fit what was read.
-        let mut before = None;
-        loop {
-            let (mut store, replayed) = Store::read(io, &paths, id).await?;
-            match replayed {
-                Ok(()) => {
-                    // Relative paths and moved checkouts: the record works where it lies.
-                    store.run.found_at(&store.paths.root);
-                    return Ok(store);
-                }
-                Err(StoreError::Unreadable(_)) if before.as_ref() != Some(&store.version) => {
-                    before = Some(store.version);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// One look at the record and its journal; the inner result is about the journal.
-    async fn read(
-        io: &Io,
-        paths: &Paths,
-        id: &str,
-    ) -> Result<(Store, Result<(), StoreError>), StoreError> {
-        let found = io.read(&paths.state(), limits::RECORD_BYTES).await.optional()?;
+    /// Reads the record of run `id`.
+    pub(crate) async fn open(io: &Io, id: &str) -> Result<Store, StoreError> {
+        let home = StateHome::of(io)?;
+        // Where it works is in the ledger.
+        let paths = Paths::new(&home, "", id);
+        let known = read_head(io, &paths).await?;
+        let path = paths.ledger();
+        let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
         let (bytes, version) = found.ok_or(StoreError::Missing)?;
-        let run = documents::run::read(&bytes).map_err(|error| {
-            let why = format!("{}: {error}", paths.state());
-            match error {
-                ReadError::Damaged(_) => StoreError::Unreadable(why),
-                // Not damaged at all: another version has to be asked.
-                ReadError::Newer(_) => {
-                    StoreError::Failed(Failure::new(FailureKind::Unsupported, why))
-                }
-            }
-        })?;
-        let mut store = Store {
-            io: io.clone(),
-            paths: paths.clone(),
-            run,
-            version,
-            snapshot_bytes: bytes.len(),
-            journal: Journal::default(),
-            pending: Vec::new(),
-            notes: Vec::new(),
-            report_at: None,
-            boxes: Boxes::default(),
-            merges: 0,
-        };
-        if store.run.id != id {
-            let why = format!("{} is the record of run `{}`", store.paths.state(), store.run.id);
+        let Ledger { run, head, whole_bytes } = read_ledger(&path, &bytes, known.head.as_ref())?;
+        if run.id != id {
+            let why = format!("{path} is the ledger of run `{}`", run.id);
             return Err(StoreError::Unreadable(why));
         }
-        let replayed = match store.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
-            true => store.replay_journal().await,
-            false => Ok(()),
-        };
-        Ok((store, replayed))
+        home.demand_outside(io, &run.place.execution_root).await?;
+        let last_line = bytes[..whole_bytes.saturating_sub(1)].iter().rposition(|b| *b == b'\n');
+        let last_line_bytes = whole_bytes - last_line.map_or(0, |end| end + 1);
+        Ok(Store {
+            io: io.clone(),
+            paths: Paths::new(&home, &run.place.execution_root, id),
+            home,
+            run,
+            head,
+            size_bytes: whole_bytes as u64,
+            last_line_bytes: last_line_bytes as u64,
+            torn: (whole_bytes < bytes.len()).then_some(version),
+            pending: Vec::new(),
+            notes: Vec::new(),
+            warned: BTreeSet::new(),
+            copy: Copy::Unseen,
+            copy_sha256: known.copy_sha256,
+            copied_at: None,
+            opened: true,
+            boxes: Boxes::default(),
+            merges: 0,
+        })
+    }
+
+    /// The record goes on in the folder `root`, durably; the copies that it leaves behind in the
+    /// old one are removed where they are there.
+    pub(crate) async fn move_to(self, root: &str) -> Result<Store, StoreError> {
+        self.go_on_in(root, false, None).await
+    }
+
+    /// The record goes on in the folder `root`, to which `by` moved the whole checkout.
+    pub(crate) async fn relocate(self, root: &str, by: Decider) -> Result<Store, StoreError> {
+        self.go_on_in(root, true, Some(by)).await
+    }
+
+    async fn go_on_in(
+        mut self,
+        root: &str,
+        checkout: bool,
+        by: Option<Decider>,
+    ) -> Result<Store, StoreError> {
+        let left = self.paths.clone();
+        if left.root() == root.trim_end_matches('/') {
+            return Ok(self);
+        }
+        self.home.demand_outside(&self.io, root).await?;
+        prepare_folder(&self.io, root).await?;
+        let execution_root = root.trim_end_matches('/').to_owned();
+        let event = Event::RunMoved { execution_root, checkout };
+        self.apply_by(event, by).map_err(StoreError::Overtaken)?;
+        self.paths = Paths::new(&self.home, root, &self.run.id);
+        (self.copy, self.copy_sha256) = (Copy::Unseen, None);
+        enter(&self.io, &self.home, &self.run).await?;
+        self.commit().await?;
+        for path in [left.copy(), left.report()] {
+            // A worktree that is gone has nothing to remove; what is left is a copy.
+            let _ = self.io.remove(&path).await;
+        }
+        Ok(self)
     }
 
     /// The run as it is, including changes that are not committed yet.
@@ -283,8 +191,7 @@ impl Store {
         if self.merges != merges {
             return Ok(true);
         }
-        let there = Store::open(&self.io, &self.paths.root, &self.paths.id).await?;
-        Ok(there.run.revision != self.run.revision - self.pending.len() as u64)
+        Ok(Store::open(&self.io, &self.run.id).await?.head != self.head)
     }
 
     /// Where the run keeps its files.
@@ -294,10 +201,15 @@ impl Store {
 
     /// Changes the run; durable after the next [`Store::commit`].
     pub fn apply(&mut self, event: Event) -> Result<(), Refusal> {
+        self.apply_by(event, None)
+    }
+
+    /// Changes the run as `by` decided; durable after the next [`Store::commit`].
+    pub(crate) fn apply_by(&mut self, event: Event, by: Option<Decider>) -> Result<(), Refusal> {
         let at = self.io.now();
         self.run.apply(at, &event)?;
         self.boxes.touch(&event);
-        self.pending.push((at, event));
+        self.pending.push(Pending { at, event, by });
         Ok(())
     }
 
@@ -307,13 +219,20 @@ impl Store {
         self.boxes.mirror_all(&self.io, &self.run).await
     }
 
-    /// Renders the report anew and makes the checkboxes agree with the record; returns the
-    /// lines that say what was changed, or could not be.
+    /// Makes copy, report and checkboxes agree with the record; returns the lines that say what
+    /// was changed, or could not be.
     pub(crate) async fn repair_mirrors(&mut self) -> Vec<String> {
         let mut lines = self.repair_boxes().await;
-        if let Err(error) = self.write_report(true).await {
-            lines.push(format!("warning: the report could not be written: {error}"));
+        let locked = self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await;
+        let written = match locked {
+            Ok(()) => self.write_copies(true).await,
+            Err(failure) => Err(failure.into()),
+        };
+        let _ = self.io.unlock(&self.paths.record_lock()).await;
+        if let Err(error) = written {
+            lines.push(format!("warning: the copy of the record is not written: {error}"));
         }
+        lines.append(&mut self.notes);
         lines
     }
 
@@ -326,14 +245,15 @@ impl Store {
     pub async fn commit(&mut self) -> Result<(), StoreError> {
         if !self.pending.is_empty() {
             self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await?;
-            let written = self.write_pending().await;
+            let mut written = self.write_pending().await;
+            if written.is_ok() {
+                self.pending.clear();
+                written = self.write_copies(false).await;
+            }
             let unlocked = self.io.unlock(&self.paths.record_lock()).await;
             written?;
             unlocked?;
-            self.pending.clear();
             self.io.report_progress(progress(&self.run));
-            let at_rest = self.run.status != RunStatus::Running;
-            self.write_report(at_rest).await?;
             if let Some(warning) = self.boxes.mirror_touched(&self.io, &self.run).await {
                 self.notes.push(warning);
             }
@@ -344,70 +264,152 @@ impl Store {
         Ok(())
     }
 
-    /// Writes under the record lock; when another process was faster, reads what it wrote and
-    /// applies our events to that, once.
+    /// Appends under the record's lock; when another process was faster, reads what it wrote and
+    /// applies our events to that.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
-        match self.write_once().await {
-            Err(failure) if failure.is_conflict() => {}
-            Err(failure) => return Err(failure.into()),
-            Ok(()) => return Ok(()),
+        if !self.is_as_known().await? {
+            self.catch_up().await?;
         }
-        let theirs = Box::pin(Store::open(&self.io, &self.paths.root, &self.paths.id)).await?;
-        self.run = theirs.run;
-        self.version = theirs.version;
-        self.snapshot_bytes = theirs.snapshot_bytes;
-        self.journal = theirs.journal;
+        let mut lines = Vec::new();
+        let mut head = self.head.clone();
+        let mut last_line_bytes = 0;
+        for Pending { at, event, by } in &self.pending {
+            let before = lines.len();
+            head = ledger::append(&mut lines, &head, *at, event, by.as_ref());
+            last_line_bytes = (lines.len() - before) as u64;
+        }
+        let path = self.paths.ledger();
+        let added = lines.len() as u64;
+        match self.torn.take() {
+            None => self.io.append(&path, lines, self.size_bytes, None).await?,
+            Some(version) => {
+                // Behind half a line nothing can be added: what is whole is written anew.
+                let (mut bytes, _) = self.io.read(&path, limits::RECORD_BYTES).await?;
+                bytes.truncate(usize::try_from(self.size_bytes).unwrap_or(usize::MAX));
+                bytes.append(&mut lines);
+                let expect = Expect::Version(version);
+                self.io.write(&path, bytes, expect, Durability::Durable).await?;
+            }
+        }
+        self.head = head;
+        self.size_bytes += added;
+        self.last_line_bytes = last_line_bytes;
+        Ok(())
+    }
+
+    /// Whether the ledger still ends with the line that this process knows as its last.
+    async fn is_as_known(&self) -> Result<bool, StoreError> {
+        if self.torn.is_some() {
+            // It was read a moment ago; its version is compared when it is written.
+            return Ok(true);
+        }
+        let path = self.paths.ledger();
+        let Some((tail, size)) = self.io.read_tail(&path, self.last_line_bytes).await.optional()?
+        else {
+            return Ok(false);
+        };
+        let line = tail.strip_suffix(b"\n").unwrap_or_default();
+        Ok(size == self.size_bytes && sha256(line) == self.head.sha256)
+    }
+
+    /// Takes over what another process appended.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`] when the ledger is not one that only grew.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        let path = self.paths.ledger();
+        let read = match self.io.read(&path, limits::RECORD_BYTES).await.optional()? {
+            None => Err(StoreError::Unreadable(format!("{path} is gone"))),
+            Some((bytes, version)) => {
+                read_ledger(&path, &bytes, Some(&self.head)).map(|ledger| (ledger, bytes, version))
+            }
+        };
+        let (Ledger { run, head, whole_bytes }, bytes, version) = match read {
+            Ok(read) => read,
+            Err(error) => return Err(self.save(error.to_string()).await),
+        };
+        let moved = run.place.execution_root != self.paths.root();
+        if moved {
+            self.paths = Paths::new(&self.home, &run.place.execution_root, &run.id);
+        }
+        (self.run, self.head, self.size_bytes) = (run, head, whole_bytes as u64);
+        self.torn = (whole_bytes < bytes.len()).then_some(version);
+        self.copy = Copy::Unseen;
+        self.copy_sha256 = read_head(&self.io, &self.paths).await?.copy_sha256;
         self.merges += 1;
-        for (at, event) in &self.pending {
+        for Pending { at, event, .. } in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }
-        Ok(self.write_once().await?)
-    }
-
-    async fn write_once(&mut self) -> Result<(), Failure> {
-        let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
-        let at_rest = self.run.status != RunStatus::Running;
-        let grown = self.journal.size_bytes > self.snapshot_bytes as u64;
-        if large {
-            self.remove_folded_journal().await?;
-        }
-        if large && !at_rest && !grown && !self.journal.torn {
-            return self.append_journal().await;
-        }
-        self.rewrite().await
-    }
-
-    async fn rewrite(&mut self) -> Result<(), Failure> {
-        if self.snapshot_bytes > limits::RECORD_REWRITE_BYTES {
-            self.expect_known_journal().await?;
-        }
-        let bytes = documents::run::write(&self.run);
-        let snapshot_bytes = bytes.len();
-        let expect = Expect::Version(self.version.clone());
-        self.version =
-            self.io.write(&self.paths.state(), bytes, expect, Durability::Durable).await?;
-        // Only now: beside a small record nobody looks for a journal.
-        self.snapshot_bytes = snapshot_bytes;
-        if self.journal.size_bytes > 0 {
-            // Its lines are in the snapshot now; if this fails the next writer removes it.
-            let _ = self.io.remove(&self.paths.journal()).await;
-            self.journal = Journal::default();
-        }
         Ok(())
     }
 
-    async fn write_report(&mut self, at_rest: bool) -> Result<(), StoreError> {
-        let large = self.snapshot_bytes > limits::RECORD_REWRITE_BYTES;
-        let recent =
-            self.report_at.is_some_and(|at| self.io.now().millis_since(at) < REPORT_INTERVAL_MS);
-        if large && recent && !at_rest {
-            return Ok(());
+    /// Writes everything that is known about the run to a new file beside its ledger.
+    async fn save(&self, why: String) -> StoreError {
+        let stamp = self.io.now().to_run_id_stamp();
+        let saved = self.paths.ledger_named(&format!("saved-{stamp}"));
+        let origin = Origin::Saved { from: self.paths.ledger() };
+        let (bytes, _) = ledger::begin(self.io.now(), &self.run, &origin, None);
+        match self.io.write(&saved, bytes, Expect::Any, Durability::Durable).await {
+            Ok(_) => StoreError::Changed { why, saved },
+            Err(failure) => {
+                StoreError::Unreadable(format!("{why}; nothing could be saved: {failure}"))
+            }
         }
-        let bytes = render_report(&self.run).into_bytes();
-        self.io.write(&self.paths.report(), bytes, Expect::Any, Durability::Relaxed).await?;
-        self.report_at = Some(self.io.now());
-        Ok(())
     }
+}
+
+/// The files of a run that this process works on.
+///
+/// # Errors
+///
+/// As [`StateHome::of`].
+pub(crate) fn paths_of(io: &Io, run: &Run) -> Result<Paths, Failure> {
+    Ok(Paths::new(&StateHome::of(io)?, &run.place.execution_root, &run.id))
+}
+
+/// Enters the run where those who look for runs of a folder find it.
+async fn enter(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
+    let place = &run.place;
+    let mut roots = vec![place.execution_root.as_str()];
+    roots.extend(place.repo_root.as_deref().filter(|root| *root != place.execution_root));
+    for root in roots {
+        let entry = format!("{}/{}", home.runs_of(root), run.id);
+        let bytes = format!("{root}\n").into_bytes();
+        io.write(&entry, bytes, Expect::Any, Durability::Durable).await?;
+    }
+    Ok(())
+}
+
+/// What `head.json` says; it may be lost at any time.
+#[derive(Default)]
+struct KnownHead {
+    head: Option<Head>,
+    copy_sha256: Option<String>,
+}
+
+async fn read_head(io: &Io, paths: &Paths) -> Result<KnownHead, StoreError> {
+    let found = io.read(&paths.head(), limits::RECORD_BYTES).await.optional()?;
+    let Some((bytes, _)) = found else { return Ok(KnownHead::default()) };
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else {
+        return Ok(KnownHead::default());
+    };
+    let text = |name: &str| value[name].as_str().map(str::to_owned);
+    let head = value["seq"].as_u64().zip(text("sha256"));
+    let head = head.map(|(seq, sha256)| Head { seq, sha256 });
+    Ok(KnownHead { head, copy_sha256: text("copy_sha256") })
+}
+
+fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledger, StoreError> {
+    ledger::read(bytes, written).map_err(|error| match error {
+        // Not damaged at all: another version has to be asked.
+        LedgerError::Newer(_) => {
+            StoreError::Failed(Failure::new(FailureKind::Unsupported, format!("{path}: {error}")))
+        }
+        LedgerError::Line { .. } | LedgerError::Empty | LedgerError::Cut { .. } => {
+            StoreError::Unreadable(format!("{path}: {error}"))
+        }
+    })
 }
 
 /// How far a run has come. Every attempt at a step is worth half of what is left of it.
@@ -422,41 +424,4 @@ fn progress(run: &Run) -> Progress {
         steps: run.steps.len(),
         words: current.map_or_else(String::new, step_line),
     }
-}
-
-/// The folders that we write to.
-const FOLDERS: [&str; 8] = [
-    ".hotl",
-    ".hotl/state",
-    ".hotl/locks",
-    ".hotl/reports",
-    ".hotl/logs",
-    ".hotl/prompts",
-    ".hotl/evidence",
-    ".hotl/usage",
-];
-/// Makes a folder ready for records. Whoever runs `git add -A` there must not commit them.
-pub(crate) async fn prepare_folder(io: &Io, root: &str) -> Result<(), Failure> {
-    refuse_links(io, root).await?;
-    let ignore = format!("{root}/.hotl/.gitignore");
-    match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
-        Ok(_) => Ok(()),
-        Err(failure) if failure.is_exists() => Ok(()),
-        Err(failure) => Err(failure),
-    }
-}
-
-/// A repository may contain a link where our files belong, so that we write somewhere else.
-pub(crate) async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
-    let root = root.trim_end_matches('/');
-    for folder in FOLDERS {
-        let path = format!("{root}/{folder}");
-        let found = io.stat(&path).await.optional()?;
-        if found.is_some_and(|stat| stat.kind != FileKind::Folder) {
-            let message =
-                format!("`{path}` is not a folder; onloop does not write through links: remove it");
-            return Err(Failure::new(FailureKind::Invalid, message));
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
-use crate::engine::store::Paths;
+use crate::engine::store::paths_of;
 use crate::limits;
 use crate::run::{CheckResult, CheckVerdict, Run, StepRecord, is_machine_check};
 use crate::text;
@@ -365,9 +365,10 @@ async fn screenshot(
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         return None;
     }
-    let path = Paths::new(&conditions.root, &run.id).evidence(&format!("{name}.png"));
+    let paths = paths_of(io, run).ok()?;
+    let path = paths.evidence(&format!("{name}.png"));
     // The browser does not create folders.
-    let marker = Paths::new(&conditions.root, &run.id).evidence(".keep");
+    let marker = paths.evidence(".keep");
     io.write(&marker, Vec::new(), Expect::Any, Durability::Relaxed).await.ok()?;
     for program in ["chromium", "chromium-browser", "google-chrome", "chrome"] {
         let argv = [

@@ -258,12 +258,13 @@ impl Server {
             }
             // There may be one, of another call.
             Request::Wait { .. } | Request::End => Err(job::no_process()),
-            Request::Lock { path, wait_ms } => {
-                let outcome = self.io.lock(&path, wait_ms).await;
+            Request::Lock { ref path, .. } => {
+                let path = path.clone();
+                let outcome = self.io.request(request).await;
                 if outcome.is_ok() {
                     self.jobs[at].locks.push(path);
                 }
-                outcome.map(|()| Outcome::Done)
+                outcome
             }
             Request::Unlock { path } => {
                 self.jobs[at].locks.retain(|held| *held != path);

@@ -49,7 +49,7 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
         /// Whether the run may go on.
-        decision: Decision,
+        decision: GateDecision,
         /// Whether a person or the rules decided; the rules decide no human review.
         mode: Mode,
     },
@@ -98,6 +98,26 @@ pub enum Event {
     BudgetsChanged(Budgets),
     /// The run ended, with the status that its steps give it.
     RunFinalized,
+    /// A person gave the run up.
+    RunAbandoned {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// The run goes on in another folder, to which its checkout or its record was moved.
+    RunMoved {
+        /// Absolute path of the folder in which agents and checks work from now on.
+        execution_root: String,
+        /// The whole checkout was moved, with the workflow file.
+        checkout: bool,
+    },
+    /// The copy of the record in the worktree was not as onloop had written it, and was put
+    /// right.
+    CopyChanged {
+        /// The file.
+        path: String,
+        /// What was found, as a clause.
+        what: String,
+    },
     /// Something is about to be done with the work of a run that has ended. Durable before it
     /// is done, so that a crash leaves a trace of it.
     FinishIntended {
@@ -235,16 +255,46 @@ pub enum CheckVerdict {
     },
 }
 
+/// Who decided something, and through which door. What the operating system says about the user
+/// is recorded, not proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decider {
+    /// Name of the account, where the environment says it.
+    pub user: Option<String>,
+    /// How the decision came in.
+    pub door: Door,
+}
+
+/// How a decision came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// An answer at the terminal.
+    Terminal,
+    /// A command, such as `onloop gate`.
+    Command,
+    /// A tool of the Model Context Protocol, whose client asked a person.
+    Mcp,
+    /// A Telegram chat.
+    Telegram,
+}
+
+words!(Door {
+    Terminal => "terminal",
+    Command => "command",
+    Mcp => "mcp",
+    Telegram => "telegram",
+});
+
 /// A decision at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum GateDecision {
     /// Go on.
     Approved,
     /// Do not.
     Rejected,
 }
 
-words!(Decision {
+words!(GateDecision {
     Approved => "approved",
     Rejected => "rejected",
 });

@@ -168,6 +168,9 @@ impl Event {
             Event::UsageReported(_) => "usage_reported",
             Event::BudgetsChanged(_) => "budgets_changed",
             Event::RunFinalized => "run_finalized",
+            Event::RunAbandoned { .. } => "run_abandoned",
+            Event::RunMoved { .. } => "run_moved",
+            Event::CopyChanged { .. } => "copy_changed",
             Event::FinishIntended { .. } => "finish_intended",
             Event::FinishRecorded { .. } => "finish_recorded",
             Event::FinishAbandoned { .. } => "finish_abandoned",
@@ -223,6 +226,13 @@ impl Run {
             Event::UsageReported(usage) => self.report_usage(*usage)?,
             Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
             Event::RunFinalized => self.finalize(at)?,
+            Event::RunAbandoned { reason } => self.abandon(at, reason)?,
+            Event::RunMoved { execution_root, checkout } => {
+                self.relocate(at, execution_root, *checkout);
+            }
+            Event::CopyChanged { path, what } => {
+                self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");
+            }
             Event::FinishIntended { act, notes, replace } => {
                 self.intend_finish(at, act, notes.clone(), *replace)?;
             }

@@ -9,6 +9,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_yaml::Value;
 
+use crate::diagnostic::Position;
 use crate::limits;
 use crate::text;
 
@@ -38,25 +39,34 @@ pub fn open_brackets(yaml: &str) -> usize {
     yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count()
 }
 
+/// Why a document is not read. Displayed, it completes a sentence about the document.
+#[derive(Debug)]
+pub enum UnreadableYaml {
+    /// It exceeds its [`Bounds`].
+    TooLarge,
+    /// It is not YAML, or says a key twice.
+    Malformed(serde_yaml::Error),
+}
+
+impl fmt::Display for UnreadableYaml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnreadableYaml::TooLarge => f.write_str("is too large to be read"),
+            UnreadableYaml::Malformed(error) => write!(f, "is not YAML: {error}"),
+        }
+    }
+}
+
 /// Reads one document. A byte-order mark is skipped.
 ///
 /// # Errors
 ///
-/// What is wrong with it, as the end of a sentence about the document.
-pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, String> {
+/// [`UnreadableYaml`] when it exceeds `bounds` or is malformed.
+pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, UnreadableYaml> {
     if !bounds.admit(yaml) {
-        return Err("is too large to be read".to_owned());
+        return Err(UnreadableYaml::TooLarge);
     }
-    serde_yaml::from_str(without_mark(yaml)).map_err(|error| format!("is not YAML: {error}"))
-}
-
-/// Where something stands, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Line.
-    pub line: usize,
-    /// Column, in characters.
-    pub column: usize,
+    serde_yaml::from_str(without_mark(yaml)).map_err(UnreadableYaml::Malformed)
 }
 
 /// What of an entry is looked for.
@@ -70,12 +80,12 @@ pub enum Part {
 
 /// Where the entry at `path` stands: keys of mappings and positions in lists. `None`: there
 /// is no such entry.
-pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Place> {
+pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Position> {
     let deserializer = serde_yaml::Deserializer::from_str(without_mark(yaml));
     let error = Seek { path, part }.deserialize(deserializer).err()?;
     let is_ours = error.to_string().contains(FOUND);
     let at = error.location().filter(|_| is_ours)?;
-    Some(Place { line: at.line(), column: at.column() })
+    Some(Position { line: at.line(), column: at.column() })
 }
 
 fn without_mark(yaml: &str) -> &str {
@@ -233,7 +243,7 @@ mod tests {
             ("a: [".to_owned(), "is not YAML"),
             ("a: 1\n---\nb: 2".to_owned(), "is not YAML"),
         ] {
-            let error = parse(&yaml, BOUNDS).unwrap_err();
+            let error = parse(&yaml, BOUNDS).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{yaml:?}: {error}");
         }
     }

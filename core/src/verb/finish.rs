@@ -11,8 +11,8 @@ mod scene;
 use crate::documents;
 use crate::effect::{Exit, Failure, Io};
 use crate::engine::drive::drive_alone;
-use crate::engine::find_run::roots_of;
-use crate::engine::store::{Paths, Store, StoreError, prepare_folder};
+use crate::engine::find_run::foreign_copy;
+use crate::engine::store::{StateHome, Store, StoreError, prepare_folder};
 use crate::limits;
 use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
 use crate::text;
@@ -102,9 +102,10 @@ impl From<StoreError> for FinishError {
     fn from(error: StoreError) -> FinishError {
         match error {
             StoreError::Failed(failure) => failure.into(),
-            StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
-                FinishError::Refused(error.to_string())
-            }
+            StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Overtaken(_)
+            | StoreError::Changed { .. } => FinishError::Refused(error.to_string()),
         }
     }
 }
@@ -136,10 +137,10 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
 /// One finish at a time in a repository.
 async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
     let wish = Wish::read(args)?;
-    let store = newest(io, &args.run_id).await?;
+    let store = named(io, &args.run_id).await?;
     let home = scene::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
-    let lock = Paths::finish_lock(&home);
+    let lock = StateHome::of(io)?.finish_lock(&home);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
     let finished = settle(io, &args.run_id, &wish).await;
     // A lock that cannot be released ends with this process.
@@ -147,32 +148,29 @@ async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
     finished
 }
 
-/// The record of the run; of two, the one that was changed last, which is the one that the
-/// record was moved to.
-async fn newest(io: &Io, id: &str) -> Result<Store, FinishError> {
-    let roots = if is_run_id(id) { roots_of(io, id).await } else { Vec::new() };
-    let mut newest: Option<Store> = None;
-    let rank = |store: &Store| {
-        let place = &store.run().place;
-        let moved = place.worktree_path.as_ref() != Some(&place.execution_root);
-        (store.run().revision, moved)
+/// The record of the run.
+async fn named(io: &Io, id: &str) -> Result<Store, FinishError> {
+    let opened = match is_run_id(id) {
+        true => Store::open(io, id).await,
+        false => Err(StoreError::Missing),
     };
-    for root in roots {
-        let store = Store::open(io, &root, id).await?;
-        if newest.as_ref().is_none_or(|other| rank(&store) > rank(other)) {
-            newest = Some(store);
-        }
+    match opened {
+        Err(StoreError::Missing) => {}
+        opened => return Ok(opened?),
     }
-    newest.ok_or_else(|| {
-        let id = text::one_line(id);
-        FinishError::Refused(format!(
-            "Could not locate HOTL run {id} in the repo checkout or its worktrees."
-        ))
-    })
+    let foreign = if is_run_id(id) { foreign_copy(io, id).await } else { None };
+    let id = text::one_line(id);
+    Err(FinishError::Refused(match foreign {
+        Some((_, path)) => format!(
+            "Run {id} is foreign ({path}).\n  See what it would run, and take it over, with:\n    \
+             onloop adopt {id}"
+        ),
+        None => format!("Could not locate HOTL run {id} in the repo checkout or its worktrees."),
+    }))
 }
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, FinishError> {
-    let mut store = newest(io, id).await?;
+    let mut store = named(io, id).await?;
     let scene = Scene::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
     drive_alone(io, &store).await.map_err(|_| {

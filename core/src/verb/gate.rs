@@ -2,10 +2,13 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::ask::{self, Consulted};
-use crate::engine::change::change;
+use crate::engine::change::change_by;
+use crate::engine::decide::{decider, demand_person};
 use crate::engine::select::open;
 use crate::engine::store::Store;
-use crate::run::{BlockReason, Decision, Event, Mode, Question, Refusal, Run, StepStatus};
+use crate::run::{
+    BlockReason, Decider, Door, Event, GateDecision, Mode, Question, Refusal, Run, StepStatus,
+};
 
 /// Arguments of `onloop gate`.
 #[derive(Clone, Debug)]
@@ -36,10 +39,10 @@ pub enum DecisionWord {
 }
 
 impl DecisionWord {
-    fn decision(self) -> Decision {
+    fn decision(self) -> GateDecision {
         match self {
-            DecisionWord::Approved => Decision::Approved,
-            DecisionWord::Rejected => Decision::Rejected,
+            DecisionWord::Approved => GateDecision::Approved,
+            DecisionWord::Rejected => GateDecision::Rejected,
         }
     }
 }
@@ -63,17 +66,24 @@ pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
 }
 
 async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    if args.mode == ModeWord::Human {
+        demand_person(io, "the decision at a gate").await.map_err(|_| Exit::Failed)?;
+    }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,
     };
     let decision = args.decision.decision();
-    record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }).await
+    let by = match mode {
+        Mode::Human => Some(decider(io, Door::Command)),
+        Mode::Auto => None,
+    };
+    record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }, by).await
 }
 
 /// Makes a decision durable and says it.
-async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
+async fn record(io: &Io, store: &mut Store, event: Event, by: Option<Decider>) -> Result<(), Exit> {
     let Event::GateDecided { step, decision, mode } = event else {
         unreachable!("questions about a step's gate or review are answered with a decision");
     };
@@ -83,7 +93,7 @@ async fn record(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
             StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected)
         )
     });
-    change(io, store, event).await?;
+    change_by(io, store, event, by).await?;
     let subject = if reviewing { "human-review" } else { "gate" };
     io.result(format!("{subject} {step}: {} ({})\n", decision.as_str(), mode.as_str())).await;
     Ok(())
@@ -105,14 +115,14 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
     let at = io.now();
     let is_possible = |event: &Event| store.run().clone().apply(at, event);
     let event = Event::GateDecided { step, decision, mode: Mode::Auto };
-    let event = match is_possible(&event) {
-        Ok(()) => event,
+    let (event, by) = match is_possible(&event) {
+        Ok(()) => (event, None),
         Err(refusal @ Refusal::HumanGateRequired { .. }) => {
             let question = question(store.run(), step);
             let word = decision.as_str();
             io.note(format!("An agent proposes that step {step} is {word}.")).await;
             match ask::person(io, &store, &question).await {
-                Consulted::Decided(event) => event,
+                Consulted::Decided(event) => (event, Some(decider(io, Door::Mcp))),
                 Consulted::Nobody => {
                     let id = &store.run().id;
                     io.note(format!(
@@ -131,7 +141,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
             return Err(Exit::Failed);
         }
     };
-    record(io, &mut store, event).await
+    record(io, &mut store, event, by).await
 }
 
 /// What a person is asked about a step that waits for one.

@@ -236,10 +236,11 @@ async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps what is there before its first change; a later one leaves that alone.
+/// Keeps what is there before its first change; a later one leaves that alone. Settings may hold
+/// what only their owner may read, and a copy must not be readable by more people.
 async fn keep(io: &Io, backup: &str, text: &str) -> Result<(), Failure> {
     let bytes = text.as_bytes().to_vec();
-    match io.write(backup, bytes, Expect::Absent, Durability::Durable).await {
+    match io.write_private(backup, bytes, Expect::Absent, Durability::Durable).await {
         Ok(_) => {
             io.note(format!("kept     {}", one_line(backup))).await;
             Ok(())

@@ -2,7 +2,6 @@
 
 use crate::documents::session as document;
 use crate::effect::{Exit, Io};
-use crate::engine::find_run::root_of;
 use crate::engine::instruction::instruction;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::{Store, StoreError};
@@ -138,10 +137,8 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
         Ok(None) => return missing(io, &id).await,
         Err(error) => return refuse(io, &error).await,
     };
-    if let Some(run) = &session.run_id
-        && let Some(root) = root_of(io, run).await
-    {
-        match Store::open(io, &root, run).await {
+    if let Some(run) = &session.run_id {
+        match Store::open(io, run).await {
             Ok(store) if !store.run().is_over() => {
                 let next = instruction(store.run());
                 let how = match next.command() {

@@ -3,7 +3,7 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::ending::go_on;
-use crate::engine::find_run::{Found, find_all};
+use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
 use crate::engine::select::open;
 use crate::run::{Platform, Run, render_report, render_summary, step_list};
@@ -18,6 +18,18 @@ pub struct StatusArgs {
     /// Finished runs as well
     #[cfg_attr(feature = "cli", arg(long))]
     pub all: bool,
+    /// Print JSON
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
+}
+
+/// Arguments of `onloop list`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ListArgs {
+    /// The runs of every folder, not only of this one
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub everywhere: bool,
     /// Print JSON
     #[cfg_attr(feature = "cli", arg(long))]
     pub json: bool,
@@ -46,25 +58,32 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
     if !args.all {
         found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
     }
-    if args.json {
+    let nothing = match args.all {
+        true => "No runs here. Start one with `onloop run FILE`.",
+        false => "No unfinished runs here. `onloop list` shows finished ones too.",
+    };
+    show(io, &found, args.json, nothing).await
+}
+
+/// `onloop list`.
+pub async fn list(io: &Io, args: &ListArgs) -> Exit {
+    let (found, nothing) = match args.everywhere {
+        true => (find_everywhere(io).await, "No runs on this machine."),
+        false => (find_all(io).await, "No runs here. Start one with `onloop run FILE`."),
+    };
+    show(io, &found, args.json, nothing).await
+}
+
+async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) -> Exit {
+    if json {
         let all: Vec<_> = found.iter().map(Found::document).collect();
         let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
         io.result(json + "\n").await;
-        return Exit::Done;
+    } else if found.is_empty() {
+        io.note(nothing).await;
+    } else {
+        io.result(found.iter().map(entry).collect::<String>()).await;
     }
-    if found.is_empty() {
-        io.note(match args.all {
-            true => "No runs here. Start one with `onloop run FILE`.",
-            false => "No unfinished runs here. `onloop list` shows finished ones too.",
-        })
-        .await;
-        return Exit::Done;
-    }
-    let mut out = String::new();
-    for found in &found {
-        out += &entry(found);
-    }
-    io.result(out).await;
     Exit::Done
 }
 
@@ -95,16 +114,18 @@ fn entry(found: &Found) -> String {
         Ok(run) => run,
         Err(error) => return format!("✗ {}\n    {error}\n", found.id),
     };
+    let (mark, status) = match (found.is_foreign(), run.is_over()) {
+        (true, _) => {
+            ("?", format!("foreign (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
+        }
+        (false, true) => ("✓", run.status.as_str().to_owned()),
+        (false, false) => ("·", run.status.as_str().to_owned()),
+    };
     format!(
-        "{} {}\n    step {}/{}, {}, changed {}\n    in {}\n",
-        match run.is_over() {
-            true => "✓",
-            false => "·",
-        },
+        "{mark} {}\n    step {}/{}, {status}, changed {}\n    in {}\n",
         run.id,
         run.current_step(),
         run.steps.len(),
-        run.status.as_str(),
         run.last_update.to_rfc3339(),
         found.root
     )

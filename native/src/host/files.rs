@@ -6,6 +6,7 @@
 //! not lead our own writes somewhere else.
 
 mod open;
+mod permissions;
 mod publish;
 
 use std::fs::{self, File, Metadata};
@@ -18,6 +19,7 @@ use onloop_core::effect::{
 
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
+pub(super) use permissions::Readers;
 pub(super) use publish::{Temporary, create_folders};
 
 /// Files of the operating system.
@@ -76,15 +78,17 @@ impl Files for OsFiles {
         bytes: &[u8],
         expect: &Expect,
         durability: Durability,
+        private: bool,
     ) -> Result<Version, Failure> {
+        let readers = Readers::of(private);
         let fail = |error: io::Error| failure::of_path(&error, "write", path);
         let target = self.root.resolve(path)?;
         target.file_name().ok_or_else(|| names_no_file(path))?;
         let existing = replaceable(&target, path)?;
         met(expect, existing.as_ref(), path)?;
         let folder = paths::folder_of(&target);
-        create_folders(folder, durability).map_err(fail)?;
-        let temporary = Temporary::create(folder, existing.as_ref()).map_err(fail)?;
+        create_folders(folder, durability, readers).map_err(fail)?;
+        let temporary = Temporary::create(folder, existing.as_ref(), readers).map_err(fail)?;
         temporary.file().write_all(bytes).map_err(fail)?;
         // The kernel stamps files with a coarse clock, and a new file may get the number of one
         // that was just replaced: without a fine stamp two versions could look the same.
@@ -115,18 +119,22 @@ impl Files for OsFiles {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: &Unchanged,
+        unchanged: Option<&Unchanged>,
+        private: bool,
     ) -> Result<(), Failure> {
+        let readers = Readers::of(private);
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
-        let Unchanged { path: guard, version: expected } = unchanged;
-        let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
-        met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
+        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
+            let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
+            met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
+        }
         let target = self.root.resolve(path)?;
         let folder = paths::folder_of(&target);
         if expect_len_bytes == 0 {
-            create_folders(folder, Durability::Durable).map_err(fail)?;
+            create_folders(folder, Durability::Durable, readers).map_err(fail)?;
         }
-        let (mut file, created) = match open::to_append(&target, expect_len_bytes == 0) {
+        let opened = open::to_append(&target, expect_len_bytes == 0, readers);
+        let (mut file, created) = match opened {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(conflict(path, &format!("is gone; {expect_len_bytes} bytes expected")));
@@ -318,11 +326,12 @@ fn version(metadata: &Metadata) -> Version {
 }
 
 /// What a process writes to while it runs; opened here because the rules are the same.
-pub(super) fn open_stream(root: &Root, path: &str) -> Result<File, Failure> {
+pub(super) fn open_stream(root: &Root, path: &str, private: bool) -> Result<File, Failure> {
+    let readers = Readers::of(private);
     let fail = |error: io::Error| failure::of_path(&error, "write", path);
     let target = root.resolve(path)?;
-    create_folders(paths::folder_of(&target), Durability::Relaxed).map_err(fail)?;
-    let file = open::to_log(&target).map_err(fail)?;
+    create_folders(paths::folder_of(&target), Durability::Relaxed, readers).map_err(fail)?;
+    let file = open::to_log(&target, readers).map_err(fail)?;
     regular(&file.metadata().map_err(fail)?, "write", path)?;
     Ok(file)
 }

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use onloop_core::effect::{Durability, Failure, FailureKind, ProcessIdentity};
 use onloop_core::time::Timestamp;
 
-use super::files::{Temporary, create_folders, open_to_read};
+use super::files::{Readers, Temporary, create_folders, open_to_read};
 use super::{Interrupts, Locks, Root, failure, paths};
 use holder::Holder;
 pub(crate) use holder::identity;
@@ -67,6 +67,13 @@ impl HeldLocks {
             let _ = release(&path, &file);
         }
     }
+}
+
+/// What a lock file of ours is like.
+#[derive(Clone, Copy)]
+struct Ours {
+    now: Timestamp,
+    readers: Readers,
 }
 
 /// One attempt to become the holder.
@@ -103,11 +110,11 @@ impl OsLocks {
         self.held.clone()
     }
 
-    fn attempt(&self, target: &Path, path: &str, now: Timestamp) -> Result<Attempt, Failure> {
+    fn attempt(&self, target: &Path, path: &str, ours: Ours) -> Result<Attempt, Failure> {
         let fail = |error: io::Error| failure::of_path(&error, "lock", path);
         match self.inspect(target).map_err(fail)? {
             Inspection::Free => {
-                match self.prepare(target, now).map_err(fail)?.publish_new(target) {
+                match self.prepare(target, ours).map_err(fail)?.publish_new(target) {
                     Ok(file) => Ok(Attempt::Taken(file)),
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         Ok(Attempt::Changed)
@@ -116,7 +123,7 @@ impl OsLocks {
                 }
             }
             Inspection::Held(obstacle) => Ok(Attempt::Held(obstacle)),
-            Inspection::Dead(file) => self.take_over(&file, target, now).map_err(fail),
+            Inspection::Dead(file) => self.take_over(&file, target, ours).map_err(fail),
         }
     }
 
@@ -144,8 +151,8 @@ impl OsLocks {
     }
 
     /// Replaces the lock of a dead process, whose file is open under its kernel lock.
-    fn take_over(&self, dead: &File, target: &Path, now: Timestamp) -> io::Result<Attempt> {
-        let ours = self.prepare(target, now)?;
+    fn take_over(&self, dead: &File, target: &Path, ours: Ours) -> io::Result<Attempt> {
+        let ours = self.prepare(target, ours)?;
         if !is_at(dead, target)? {
             return Ok(Attempt::Changed);
         }
@@ -153,14 +160,14 @@ impl OsLocks {
     }
 
     /// A complete lock file under a temporary name and under its kernel lock.
-    fn prepare(&self, target: &Path, now: Timestamp) -> io::Result<Temporary> {
+    fn prepare(&self, target: &Path, ours: Ours) -> io::Result<Temporary> {
         let folder = paths::folder_of(target);
-        create_folders(folder, Durability::Relaxed)?;
-        let temporary = Temporary::create(folder, None)?;
+        create_folders(folder, Durability::Relaxed, ours.readers)?;
+        let temporary = Temporary::create(folder, None, ours.readers)?;
         // Without kernel locks on this file system the lock works all the same; it just
         // cannot be broken.
         let _ = temporary.file().try_lock();
-        let line = Holder::of(&self.identity, now).to_line();
+        let line = Holder::of(&self.identity, ours.now).to_line();
         temporary.file().write_all(line.as_bytes())?;
         Ok(temporary)
     }
@@ -173,7 +180,14 @@ enum Inspection {
 }
 
 impl Locks for OsLocks {
-    fn lock(&mut self, path: &str, wait_ms: u64, now: Timestamp) -> Result<(), Failure> {
+    fn lock(
+        &mut self,
+        path: &str,
+        wait_ms: u64,
+        private: bool,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let ours = Ours { now, readers: Readers::of(private) };
         let target = self.root.resolve(path)?;
         if self.held.guard().contains_key(&target) {
             let message = format!("this program already holds the lock `{path}`");
@@ -183,7 +197,7 @@ impl Locks for OsLocks {
         let since = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
-            let obstacle = match self.attempt(&target, path, now)? {
+            let obstacle = match self.attempt(&target, path, ours)? {
                 Attempt::Taken(file) => {
                     self.held.guard().insert(target, file);
                     return Ok(());
@@ -333,7 +347,8 @@ mod tests {
         }
 
         fn take_over(&self, dead: &File) -> Attempt {
-            self.locks.take_over(dead, &self.path(), Timestamp::EPOCH).unwrap()
+            let ours = Ours { now: Timestamp::EPOCH, readers: Readers::Usual };
+            self.locks.take_over(dead, &self.path(), ours).unwrap()
         }
     }
 

@@ -141,7 +141,7 @@ impl OsProcesses {
 impl OsProcesses {
     fn log(&self, spec: &ProcessSpec) -> Result<Option<Log>, Failure> {
         let Some(path) = &spec.stream_to else { return Ok(None) };
-        let file = files::open_stream(&self.root, path)?;
+        let file = files::open_stream(&self.root, path, spec.private)?;
         Ok(Some(Log::new(file, path, &self.redaction)))
     }
 

@@ -20,6 +20,7 @@ import { basename, dirname } from "node:path";
 import { Failure } from "../failure.js";
 import type { Expect, Files, Stat, Version } from "../host.js";
 import { is, onPath } from "./errors.js";
+import { fileBits, keepPrivate } from "./permissions.js";
 import { Temporary, createFolders, syncFolder } from "./publish.js";
 import type { Root } from "./root.js";
 
@@ -81,6 +82,7 @@ export class NodeFiles implements Files {
     bytes: Uint8Array,
     expect: Expect,
     durable: boolean,
+    isPrivate = false,
   ): Promise<Version> {
     const target = this.#root.resolve(path);
     if (["", ".."].includes(basename(target))) {
@@ -90,8 +92,8 @@ export class NodeFiles implements Files {
     met(expect, existing, path);
     const folder = dirname(target);
     return onPath("write", path, async () => {
-      await createFolders(folder, durable);
-      const temporary = await Temporary.create(folder, existing);
+      await createFolders(folder, durable, isPrivate);
+      const temporary = await Temporary.create(folder, isPrivate, existing);
       try {
         await temporary.file.writeFile(bytes);
         await stamp(temporary.file);
@@ -118,17 +120,21 @@ export class NodeFiles implements Files {
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: { path: string; version: Version },
+    unchanged: { path: string; version: Version } | undefined,
+    isPrivate = false,
   ): Promise<void> {
-    const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
-    met({ version: unchanged.version }, guard, unchanged.path);
+    if (unchanged !== undefined) {
+      const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
+      met({ version: unchanged.version }, guard, unchanged.path);
+    }
     const target = this.#root.resolve(path);
     await onPath("append to", path, async () => {
-      if (expectLenBytes === 0) await createFolders(dirname(target), true);
-      const { file, created } = await openToAppend(target, path, expectLenBytes);
+      if (expectLenBytes === 0) await createFolders(dirname(target), true, isPrivate);
+      const { file, created } = await openToAppend(target, path, expectLenBytes, isPrivate);
       await using(Promise.resolve(file), async () => {
         const stats = await file.stat({ bigint: true });
         regular(stats, "append to", path);
+        if (isPrivate) await keepPrivate(file);
         if (stats.size !== BigInt(expectLenBytes)) {
           throw conflict(path, `has ${stats.size} bytes; ${expectLenBytes} expected`);
         }
@@ -220,13 +226,19 @@ export class NodeFiles implements Files {
 }
 
 /** What a process writes to while it runs; opened here because the rules are the same. */
-export async function openStream(root: Root, path: string): Promise<FileHandle> {
+export async function openStream(
+  root: Root,
+  path: string,
+  isPrivate: boolean,
+): Promise<FileHandle> {
   const target = root.resolve(path);
   return onPath("write", path, async () => {
-    await createFolders(dirname(target), false);
-    const file = await open(target, O_WRONLY | O_APPEND | O_CREAT | NO_LINKS, 0o644);
+    await createFolders(dirname(target), false, isPrivate);
+    const flags = O_WRONLY | O_APPEND | O_CREAT | NO_LINKS;
+    const file = await open(target, flags, fileBits(isPrivate));
     try {
       regular(await file.stat({ bigint: true }), "write", path);
+      if (isPrivate) await keepPrivate(file);
     } catch (error) {
       await file.close();
       throw error;
@@ -244,11 +256,13 @@ async function openToAppend(
   target: string,
   path: string,
   expectLenBytes: number,
+  isPrivate: boolean,
 ): Promise<{ file: FileHandle; created: boolean }> {
   const flags = O_WRONLY | O_APPEND | NO_LINKS;
   if (expectLenBytes === 0) {
     try {
-      return { file: await open(target, flags | O_CREAT | O_EXCL, 0o644), created: true };
+      const file = await open(target, flags | O_CREAT | O_EXCL, fileBits(isPrivate));
+      return { file, created: true };
     } catch (error) {
       if (!is(error, "EEXIST")) throw error;
     }

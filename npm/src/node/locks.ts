@@ -42,6 +42,12 @@ type Inspection =
   | { found: "held"; obstacle: Obstacle }
   | { found: "dead"; file: FileHandle };
 
+/** What a lock file of ours is like. */
+interface Ours {
+  nowMs: number;
+  isPrivate: boolean;
+}
+
 /** `changed`: what was in the way has just gone; trying again may succeed at once. */
 type Attempt = { held: FileHandle } | { obstacle: Obstacle } | "changed";
 
@@ -57,7 +63,8 @@ export class NodeLocks implements Locks {
     this.#interrupts = interrupts;
   }
 
-  async lock(path: string, waitMs: number, nowMs: number): Promise<void> {
+  async lock(path: string, waitMs: number, nowMs: number, isPrivate = false): Promise<void> {
+    const ours = { nowMs, isPrivate };
     const target = this.#root.resolve(path);
     if (this.#held.has(target)) {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
@@ -65,7 +72,7 @@ export class NodeLocks implements Locks {
     const end = performance.now() + waitMs;
     let pause = FIRST_PAUSE_MS;
     for (;;) {
-      const attempt = await onPath("lock", path, () => this.#attempt(target, nowMs));
+      const attempt = await onPath("lock", path, () => this.#attempt(target, ours));
       if (attempt === "changed") continue;
       if ("held" in attempt) {
         this.#held.set(target, attempt.held);
@@ -116,13 +123,13 @@ export class NodeLocks implements Locks {
     this.#held.clear();
   }
 
-  async #attempt(target: string, nowMs: number): Promise<Attempt> {
+  async #attempt(target: string, like: Ours): Promise<Attempt> {
     const inspection = await this.#inspect(target);
     switch (inspection.found) {
       case "held":
         return { obstacle: inspection.obstacle };
       case "free": {
-        const ours = await this.#prepare(target, nowMs);
+        const ours = await this.#prepare(target, like);
         try {
           await ours.publishNew(target);
         } catch (error) {
@@ -134,7 +141,7 @@ export class NodeLocks implements Locks {
       }
       case "dead":
         try {
-          return await this.#takeOver(inspection.file, target, nowMs);
+          return await this.#takeOver(inspection.file, target, like);
         } finally {
           await inspection.file.close();
         }
@@ -179,8 +186,8 @@ export class NodeLocks implements Locks {
   }
 
   /** Replaces the lock of a dead process, whose file is open under the kernel's lock. */
-  async #takeOver(dead: FileHandle, target: string, nowMs: number): Promise<Attempt> {
-    const ours = await this.#prepare(target, nowMs);
+  async #takeOver(dead: FileHandle, target: string, like: Ours): Promise<Attempt> {
+    const ours = await this.#prepare(target, like);
     if (!isAt(dead.fd, target)) {
       await ours.discard();
       return "changed";
@@ -190,10 +197,10 @@ export class NodeLocks implements Locks {
   }
 
   /** A complete lock file under a temporary name and under the kernel's lock. */
-  async #prepare(target: string, nowMs: number): Promise<Temporary> {
+  async #prepare(target: string, { nowMs, isPrivate }: Ours): Promise<Temporary> {
     const folder = dirname(target);
-    await createFolders(folder, false);
-    const temporary = await Temporary.create(folder);
+    await createFolders(folder, false, isPrivate);
+    const temporary = await Temporary.create(folder, isPrivate);
     try {
       const locked = (await tryLock(temporary.file)) === "taken";
       await temporary.file.writeFile(toLine(this.#name(locked), nowMs));

@@ -76,9 +76,10 @@ export class NodeProcesses implements Processes {
     const [program, words] = command(spec);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
+    const { streamTo, isPrivate = false, secrets = [] } = spec;
     const file =
-      spec.streamTo === undefined ? undefined : await openStream(this.#root, spec.streamTo);
-    const log = file && new Log(file, spec.secrets ?? []);
+      streamTo === undefined ? undefined : await openStream(this.#root, streamTo, isPrivate);
+    const log = file && new Log(file, secrets);
     let running: Running;
     try {
       const child = spawn(program, words, {

@@ -1,9 +1,10 @@
 /** Making a finished file appear under its name in one step. */
 
 import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { is } from "./errors.js";
+import { createFolder, fileBits, keepPrivate } from "./permissions.js";
 
 /** Names tried before giving up: leftovers of a crashed process with our pid may be in the way. */
 const NAMES_TRIED = 64;
@@ -21,21 +22,27 @@ export class Temporary {
     this.file = file;
   }
 
-  /** An empty file in `folder`, with the permissions of the file it is going to replace. */
-  static async create(folder: string, like?: BigIntStats): Promise<Temporary> {
+  /**
+   * An empty file in `folder`, with the owner of the file it is going to replace, and with its
+   * permissions unless it is private.
+   */
+  static async create(folder: string, isPrivate: boolean, like?: BigIntStats): Promise<Temporary> {
+    // Nobody may open it before it has the permissions of what it replaces.
+    const bits = fileBits(isPrivate || like !== undefined);
     for (let tried = 1; ; tried += 1) {
       // Not derived from the final name, which may already be as long as names can be.
       const path = join(folder, `.onloop-${process.pid}-n${next}.tmp`);
       next += 1;
       let file: FileHandle;
       try {
-        file = await open(path, "wx+", 0o644);
+        file = await open(path, "wx+", bits);
       } catch (error) {
         if (is(error, "EEXIST") && tried < NAMES_TRIED) continue;
         throw error;
       }
       const temporary = new Temporary(path, file);
-      if (like !== undefined) await resemble(file, like);
+      if (like !== undefined) await resemble(file, isPrivate, like);
+      if (isPrivate) await keepPrivate(file);
       return temporary;
     }
   }
@@ -58,19 +65,23 @@ export class Temporary {
   }
 }
 
-/** Takes over permissions, and the owner as far as we may. */
-async function resemble(file: FileHandle, like: BigIntStats): Promise<void> {
+/** Takes over the owner as far as we may, and the permissions of what is not private. */
+async function resemble(file: FileHandle, isPrivate: boolean, like: BigIntStats): Promise<void> {
   if (process.platform === "win32") return;
   const ours = await file.stat({ bigint: true });
   if (ours.uid !== like.uid || ours.gid !== like.gid) {
     // Only root may give files away; for everybody else the content matters more.
     await file.chown(Number(like.uid), Number(like.gid)).catch(() => undefined);
   }
-  if (ours.mode !== like.mode) await file.chmod(Number(like.mode & 0o777n));
+  if (!isPrivate && ours.mode !== like.mode) await file.chmod(Number(like.mode & 0o777n));
 }
 
 /** Creates `folder` and what is missing above it. Durable: their entries survive a power cut. */
-export async function createFolders(folder: string, durable: boolean): Promise<void> {
+export async function createFolders(
+  folder: string,
+  durable: boolean,
+  isPrivate: boolean,
+): Promise<void> {
   const missing: string[] = [];
   for (let at = folder; !(await isFolder(at)); at = dirname(at)) {
     missing.push(at);
@@ -78,7 +89,7 @@ export async function createFolders(folder: string, durable: boolean): Promise<v
   }
   for (const at of missing.reverse()) {
     try {
-      await mkdir(at);
+      await createFolder(at, isPrivate);
     } catch (error) {
       // Somebody was faster, or something else is in the way.
       if (!is(error, "EEXIST")) throw error;

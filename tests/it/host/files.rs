@@ -11,6 +11,7 @@ fn write(path: &str, text: &str, expect: Expect) -> Request {
         bytes: text.into(),
         expect,
         durability: Durability::Durable,
+        private: false,
     }
 }
 
@@ -102,20 +103,23 @@ fn pipes_devices_and_links_are_refused_without_waiting() {
             path: "fifo".to_owned(),
             bytes: vec![1].into(),
             expect_len_bytes: 0,
-            unchanged: guard.clone(),
+            unchanged: Some(guard.clone()),
+            private: false,
         },
         write("link", "x", Expect::Any),
         Request::Append {
             path: "link".to_owned(),
             bytes: vec![1].into(),
             expect_len_bytes: 6,
-            unchanged: guard.clone(),
+            unchanged: Some(guard.clone()),
+            private: false,
         },
         Request::Append {
             path: "link".to_owned(),
             bytes: vec![1].into(),
             expect_len_bytes: 0,
-            unchanged: guard.clone(),
+            unchanged: Some(guard.clone()),
+            private: false,
         },
         Request::Patch {
             path: "link".to_owned(),
@@ -168,4 +172,31 @@ fn absurd_paths_are_failures() {
     }
     // As long as names can be: the temporary file needs a name too.
     world.perform(write(&"y".repeat(255), "x", Expect::Any)).unwrap();
+}
+
+#[test]
+fn the_state_home_is_for_its_owner_alone_whatever_the_mask() {
+    use std::os::unix::fs::PermissionsExt;
+    for mask in ["0000", "0377"] {
+        let folder = temporary_folder();
+        let line = format!("umask {mask}; exec \"$0\" count \"$@\"");
+        let counted = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_host-probe")])
+            .args(["home/runs/a/lock", "home/runs/a/counter", "2"])
+            .env("ONLOOP_STATE_HOME", "home")
+            .current_dir(folder.path())
+            .status()
+            .unwrap();
+        assert!(counted.success(), "{mask}");
+        let table = [
+            ("home", 0o700),
+            ("home/runs", 0o700),
+            ("home/runs/a", 0o700),
+            ("home/runs/a/counter", 0o600),
+        ];
+        for (path, expected) in table {
+            let mode = std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, expected, "{path} with mask {mask}");
+        }
+    }
 }

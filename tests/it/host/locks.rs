@@ -9,7 +9,7 @@ use super::World;
 use crate::surroundings::temporary_folder;
 
 fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {
-    world.perform(Request::Lock { path: "a/run.lock".to_owned(), wait_ms })
+    world.perform(Request::Lock { path: "a/run.lock".to_owned(), wait_ms, private: false })
 }
 
 fn unlock(world: &mut World) -> Result<Outcome, Failure> {
@@ -134,7 +134,7 @@ fn of_many_who_find_a_dead_lock_one_wins_each_time() {
             let attempt = || {
                 let mut world = World::new();
                 let path = path.to_str().unwrap().to_owned();
-                let won = world.perform(Request::Lock { path, wait_ms: 0 }).is_ok();
+                let won = world.perform(Request::Lock { path, wait_ms: 0, private: false }).is_ok();
                 everybody_tried.wait();
                 won
             };

@@ -60,6 +60,7 @@ fn an_interrupt_waits_for_the_next_turn() {
         bytes: Vec::new().into(),
         expect: onloop_core::effect::Expect::Absent,
         durability: onloop_core::effect::Durability::Relaxed,
+        private: false,
     });
     assert!(written.is_ok(), "{written:?}");
     match wait(&mut world, Some(60_000)) {

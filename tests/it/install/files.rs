@@ -35,6 +35,9 @@ fn what_is_not_ours_stays_and_is_kept() {
     let run = onloop(&project, "install claude").expect_exit(0);
     assert!(run.stderr.contains("kept "), "{run:?}");
     assert_eq!(project.read("../home/.claude/settings.json.onloop-backup"), mine);
+    // Settings may hold keys; nobody else may read a copy of them.
+    let mode = project.shell("ls -l ../home/.claude/settings.json.onloop-backup | cut -c1-10");
+    assert_eq!(mode.stdout, "-rw-------\n");
     assert!(
         project
             .read("../home/.claude/settings.json")

@@ -83,7 +83,7 @@ impl SimHost {
 
     fn waits(&self, request: &Request, other: &Half) -> bool {
         match request {
-            Request::Lock { path, wait_ms } if *wait_ms > 0 && other.ended.is_none() => {
+            Request::Lock { path, wait_ms, .. } if *wait_ms > 0 && other.ended.is_none() => {
                 self.locks.get(&self.disk.absolute(path)) == Some(&Holder::Pid(other.pid))
             }
             _ => false,

@@ -109,8 +109,9 @@ pub(super) fn from_document(
         usage: read_usage(&document.budgets.observed)?,
         reviews: read_reviews(document.reviews)?,
         reverified: document.reverified,
-        finish: read_finish(document.finish).map_err(damaged)?,
-        finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
+        finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
+        finish_intent: read_intent(document.finish_intent)
+            .map_err(|error| damaged(error.to_string()))?,
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })
@@ -168,6 +169,18 @@ fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadErro
         cost: read_money(&format!("{path}.cost_usd"), limits.cost_usd)?,
         elapsed_minutes: limits.elapsed_minutes,
     })
+}
+
+/// The limits of a run; see [`limits_document`].
+pub(in crate::documents) fn read_limits(limits: &LimitsDocument) -> Result<Budgets, ReadError> {
+    read_budgets("limits", limits)
+}
+
+/// A step of a plan, as [`step_document`] writes one that has not begun.
+pub(in crate::documents) fn read_plan_step(
+    (index, document): (usize, StepDocument),
+) -> Result<Step, ReadError> {
+    read_step((index, document), Generation::Present).map(|record| record.step)
 }
 
 fn read_reviews(document: ReviewsDocument) -> Result<Reviews, ReadError> {
@@ -252,8 +265,8 @@ fn read_gate(
 ) -> Result<Option<GateRecord>, ReadError> {
     let (decision, mode) = match (result, mode, generation) {
         (None, None, _) | (None, Some(_), Generation::Older) => return Ok(None),
-        (Some("approved"), mode, Generation::Older) => (Decision::Approved, mode),
-        (Some(_), mode, Generation::Older) => (Decision::Rejected, mode),
+        (Some("approved"), mode, Generation::Older) => (GateDecision::Approved, mode),
+        (Some(_), mode, Generation::Older) => (GateDecision::Rejected, mode),
         (Some(result), Some(mode), _) => {
             let mode = word(&at("gate_mode"), mode)?;
             return Ok(Some(GateRecord { decision: word(&at("gate_result"), result)?, mode }));

@@ -92,13 +92,13 @@ fn samples() -> Vec<Run> {
         Event::StepVerified { step: 1, results: passed(2) },
         reviewed(Some(1), Verdict::Block),
         Event::VerdictAccepted,
-        decided(1, Decision::Rejected),
-        decided(1, Decision::Approved),
+        decided(1, GateDecision::Rejected),
+        decided(1, GateDecision::Approved),
         Event::StepStarted { step: 2 },
         Event::StepVerified { step: 2, results: vec![result(0, unable)] },
         Event::RunResumed,
         Event::StepVerified { step: 2, results: vec![result(0, human)] },
-        decided(2, Decision::Approved),
+        decided(2, GateDecision::Approved),
         Event::StepStarted { step: 3 },
         Event::StepVerified { step: 3, results: passed(1) },
         reviewed(None, Verdict::Ready),
@@ -142,7 +142,8 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 10] = [
+    const OPTIONAL: [&str; 11] = [
+        "ledger",
         "written",
         "written.limits",
         "verify.passed",

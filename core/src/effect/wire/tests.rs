@@ -52,6 +52,7 @@ fn spec(command: Command) -> ProcessSpec {
         timeout_ms: None,
         capture_bytes: 10,
         stream_to: None,
+        private: false,
         label: Some("l".to_owned()),
         interactive: false,
         wake_after_ms: None,
@@ -65,12 +66,20 @@ fn every_request_has_its_document() {
     let survey = GitRequest::Survey { cwd: text("/w"), branch: text("b") };
     let argv = Command::Argv(vec![text("ls")]);
     let line = Command::Shell { shell: Shell::Bash, line: text("true") };
-    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false"#;
+    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"private":false,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false"#;
     let append = Request::Append {
         path: text("j"),
         bytes: b"x".to_vec().into(),
         expect_len_bytes: 4,
-        unchanged: Unchanged { path: text("r"), version: Version(text("v")) },
+        unchanged: Some(Unchanged { path: text("r"), version: Version(text("v")) }),
+        private: true,
+    };
+    let append_alone = Request::Append {
+        path: text("j"),
+        bytes: b"x".to_vec().into(),
+        expect_len_bytes: 0,
+        unchanged: None,
+        private: false,
     };
     let patch = Request::Patch {
         path: text("p"),
@@ -86,7 +95,7 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let table: [(Request, String, &[&[u8]]); 10] = [
+    let table: [(Request, String, &[&[u8]]); 11] = [
         (
             Request::Http(http),
             text(
@@ -107,7 +116,14 @@ fn every_request_has_its_document() {
         (
             append,
             text(
-                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"unchanged":{"path":"r","version":"v"}}"#,
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"unchanged":{"path":"r","version":"v"},"private":true}"#,
+            ),
+            &[b"x"],
+        ),
+        (
+            append_alone,
+            text(
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":0,"unchanged":null,"private":false}"#,
             ),
             &[b"x"],
         ),

@@ -10,12 +10,13 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
         Request::ReadTail { path, limit_bytes } => {
             Request::ReadTail { path: at(path), limit_bytes }
         }
-        Request::Write { path, bytes, expect, durability } => {
-            Request::Write { path: at(path), bytes, expect, durability }
+        Request::Write { path, bytes, expect, durability, private } => {
+            Request::Write { path: at(path), bytes, expect, durability, private }
         }
-        Request::Append { path, bytes, expect_len_bytes, unchanged } => {
-            let unchanged = Unchanged { path: at(unchanged.path), version: unchanged.version };
-            Request::Append { path: at(path), bytes, expect_len_bytes, unchanged }
+        Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
+            let unchanged =
+                unchanged.map(|Unchanged { path, version }| Unchanged { path: at(path), version });
+            Request::Append { path: at(path), bytes, expect_len_bytes, unchanged, private }
         }
         Request::Patch { path, offset_bytes, old, new } => {
             Request::Patch { path: at(path), offset_bytes, old, new }
@@ -24,7 +25,9 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
         Request::List { path } => Request::List { path: at(path) },
         Request::Stat { path } => Request::Stat { path: at(path) },
         Request::Canonical { path } => Request::Canonical { path: at(path) },
-        Request::Lock { path, wait_ms } => Request::Lock { path: at(path), wait_ms },
+        Request::Lock { path, wait_ms, private } => {
+            Request::Lock { path: at(path), wait_ms, private }
+        }
         Request::Unlock { path } => Request::Unlock { path: at(path) },
         Request::Process(spec) => {
             let (spec_cwd, stream_to) = (at(spec.cwd), spec.stream_to.map(at));

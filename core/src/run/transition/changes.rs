@@ -14,6 +14,39 @@ impl Run {
         Ok(())
     }
 
+    pub(super) fn abandon(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("run_abandoned")?;
+        self.0.status = RunStatus::Abandoned;
+        self.0.completed_at = Some(at);
+        self.log(at, "run_abandoned", None, format!("Abandoned: {reason}"), "");
+        Ok(())
+    }
+
+    /// A finished run can be moved, too: the worktree that its record speaks of is removed.
+    pub(super) fn relocate(&mut self, at: Timestamp, root: &str, checkout: bool) {
+        if checkout {
+            let place = &mut self.0.place;
+            let before = std::mem::take(&mut place.execution_root);
+            let inside = |path: &str| {
+                let rest = path.strip_prefix(&before)?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{root}{rest}"))
+            };
+            let paths = [
+                Some(&mut place.workflow_path),
+                place.source_workflow_path.as_mut(),
+                place.repo_root.as_mut(),
+                place.worktree_path.as_mut(),
+            ];
+            for path in paths.into_iter().flatten() {
+                if let Some(moved) = inside(path) {
+                    *path = moved;
+                }
+            }
+        }
+        self.move_to(root);
+        self.log(at, "run_moved", None, format!("Moved to {root}"), "");
+    }
+
     /// Steps keep their state as far as it still means the same: a finished step whose checks
     /// and gate are unchanged stays finished, any other step only when nothing about it
     /// changed. A finished step with other checks is verified before it is done again.

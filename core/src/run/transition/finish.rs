@@ -100,7 +100,9 @@ impl Run {
         match event {
             Event::FinishIntended { .. }
             | Event::FinishRecorded { .. }
-            | Event::FinishAbandoned { .. } => return Ok(()),
+            | Event::FinishAbandoned { .. }
+            | Event::RunMoved { .. }
+            | Event::CopyChanged { .. } => return Ok(()),
             Event::StepStarted { .. }
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
@@ -117,7 +119,8 @@ impl Run {
             | Event::RecordRebuilt { .. }
             | Event::UsageReported(_)
             | Event::BudgetsChanged(_)
-            | Event::RunFinalized => {}
+            | Event::RunFinalized
+            | Event::RunAbandoned { .. } => {}
         }
         if self.finish_intent.is_some() {
             return Err(self.under_way());

@@ -15,7 +15,6 @@ use crate::engine::conduct_args::ConductArgs;
 use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::run_workflow::{RunArgs, run_workflow};
-use crate::engine::store::Paths;
 use crate::limits;
 use crate::preflight::OnExisting;
 use crate::run::{Run, RunStatus};
@@ -34,7 +33,7 @@ pub(super) struct NativeLoop {
 /// Where the newest run of a workflow stands.
 struct Latest {
     run: Run,
-    root: String,
+    report: String,
 }
 
 impl NativeLoop {
@@ -151,16 +150,16 @@ async fn conclude(io: &Io, task: &TaskRow, latest: &Latest, end: TaskEnd) -> Chi
         Ok(text) => TaskTable::parse(&text),
         Err(failure) => return failed(&failure),
     };
-    let report = Paths::new(&latest.root, &latest.run.id).report();
-    let result = TaskResult { id: &task.id, end, run: &latest.run.id, report: &report };
+    let (run, report) = (&latest.run.id, &latest.report);
+    let result = TaskResult { id: &task.id, end, run, report };
     ChildOutcome::Answered(result.answer(table.left()))
 }
 
 /// The newest run of the workflow `file`.
 async fn latest(io: &Io, file: &str) -> Option<Latest> {
-    find_all(io).await.into_iter().find_map(|Found { root, store, .. }| {
-        let run = store.ok()?.run().clone();
-        is_of(&run, file).then_some(Latest { run, root })
+    find_all(io).await.into_iter().filter_map(Found::into_store).find_map(|store| {
+        let report = store.paths().report();
+        is_of(store.run(), file).then(|| Latest { run: store.run().clone(), report })
     })
 }
 

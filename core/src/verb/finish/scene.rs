@@ -3,8 +3,8 @@
 use super::FinishError;
 use crate::effect::Io;
 use crate::effect::Repository;
-use crate::engine::find_run::ids;
-use crate::engine::store::Store;
+use crate::engine::find_run::own_ids;
+use crate::engine::store::{Store, StoreError};
 use crate::preflight::foreign_paths;
 use crate::run::Run;
 
@@ -146,9 +146,13 @@ async fn own_worktree(
     };
     let there = io.git_survey(&path, branch).await?.repository;
     let mut others = Vec::new();
-    for id in ids(io, &path).await.into_iter().filter(|id| *id != run.id) {
+    for id in own_ids(io, &path).await.into_iter().filter(|id| *id != run.id) {
         // What cannot be read may be a run that goes on.
-        let over = Store::open(io, &path, &id).await.is_ok_and(|store| store.run().is_over());
+        let over = match Store::open(io, &id).await {
+            Ok(store) => store.run().is_over() || store.run().place.execution_root != path,
+            Err(StoreError::Missing) => true,
+            Err(_) => false,
+        };
         if !over {
             others.push(id);
         }

@@ -1,10 +1,10 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::{Scene, log};
-use crate::engine::find_run::ids;
+use crate::engine::find_run::own_ids;
 use crate::engine::instruction::instruction;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
-use crate::engine::store::{Paths, Store, StoreError};
+use crate::engine::store::{Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
 use crate::handsoff::config::Provider;
 use crate::handsoff::prompt::{self, PromptFacts, RunAdvice};
@@ -111,11 +111,12 @@ pub(super) async fn active_run(
     }
     let mut found: Vec<Run> = Vec::new();
     for root in folders {
-        for id in ids(&scene.io, root).await {
+        let root = scene.io.canonical(root).await.unwrap_or_else(|_| root.to_owned());
+        for id in own_ids(&scene.io, &root).await {
             if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
                 continue;
             }
-            let store = match Store::open(&scene.io, root, &id).await {
+            let store = match Store::open(&scene.io, &id).await {
                 Ok(store) => store,
                 Err(error) if wanted.is_some() && !matches!(error, StoreError::Missing) => {
                     return Err(SessionError::Record { run_id: id, error });
@@ -123,9 +124,12 @@ pub(super) async fn active_run(
                 Err(_) => continue,
             };
             let run = store.run();
+            if run.place.execution_root != root {
+                continue;
+            }
             let age_ms = scene.io.now().millis_since(run.last_update);
             let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
-            let driven = scene.io.stat(&Paths::new(root, &id).driver_lock()).await.is_ok();
+            let driven = scene.io.stat(&store.paths().driver_lock()).await.is_ok();
             if lately && !driven && !run.is_over() {
                 found.push(run.clone());
             }

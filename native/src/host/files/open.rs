@@ -5,33 +5,48 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use super::permissions::Readers;
+
 /// Opens what may turn out to be no regular file; the caller looks before it reads.
 pub(in crate::host) fn to_read(path: &Path) -> io::Result<File> {
-    careful(OpenOptions::new().read(true), Links::Followed).open(path)
+    careful(OpenOptions::new().read(true), Links::Followed, Readers::Usual).open(path)
 }
 
 /// Opens for changing bytes in place.
 pub(super) fn to_patch(path: &Path) -> io::Result<File> {
-    careful(OpenOptions::new().read(true).write(true), Links::Refused).open(path)
+    let mut options = OpenOptions::new();
+    careful(options.read(true).write(true), Links::Refused, Readers::Usual).open(path)
 }
 
 /// Opens for appending, and says whether the file was created.
-pub(super) fn to_append(path: &Path, may_create: bool) -> io::Result<(File, bool)> {
+pub(super) fn to_append(
+    path: &Path,
+    may_create: bool,
+    readers: Readers,
+) -> io::Result<(File, bool)> {
+    let open = |options: &mut OpenOptions| -> io::Result<File> {
+        let file = careful(options.append(true), Links::Refused, readers).open(path)?;
+        readers.apply(&file)?;
+        Ok(file)
+    };
     if may_create {
-        match careful(OpenOptions::new().append(true).create_new(true), Links::Refused).open(path) {
+        match open(OpenOptions::new().create_new(true)) {
             Ok(file) => return Ok((file, true)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    let file = careful(OpenOptions::new().append(true), Links::Refused).open(path)?;
-    Ok((file, false))
+    Ok((open(&mut OpenOptions::new())?, false))
 }
 
 /// Opens a log that is added to, so that what an earlier attempt said is not lost. Its writer may
 /// shorten it again, which some systems refuse where only appending was asked for.
-pub(super) fn to_log(path: &Path) -> io::Result<File> {
-    careful(OpenOptions::new().write(true).create(true).truncate(false), Links::Refused).open(path)
+pub(super) fn to_log(path: &Path, readers: Readers) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false);
+    let file = careful(options, Links::Refused, readers).open(path)?;
+    readers.apply(&file)?;
+    Ok(file)
 }
 
 /// Whether a final symbolic link is followed.
@@ -42,7 +57,7 @@ enum Links {
 }
 
 #[cfg(unix)]
-fn careful(options: &mut OpenOptions, links: Links) -> &mut OpenOptions {
+fn careful(options: &mut OpenOptions, links: Links, readers: Readers) -> &mut OpenOptions {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
 
@@ -50,11 +65,11 @@ fn careful(options: &mut OpenOptions, links: Links) -> &mut OpenOptions {
     if links == Links::Refused {
         flags |= OFlags::NOFOLLOW;
     }
-    options.custom_flags(flags.bits().cast_signed()).mode(0o644)
+    options.custom_flags(flags.bits().cast_signed()).mode(readers.file_bits())
 }
 
 #[cfg(not(unix))]
-fn careful(options: &mut OpenOptions, _links: Links) -> &mut OpenOptions {
+fn careful(options: &mut OpenOptions, _links: Links, _readers: Readers) -> &mut OpenOptions {
     options
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use onloop_core::effect::Durability;
 
+use super::permissions::Readers;
 use crate::host::paths;
 
 /// Distinguishes temporary files of one process; the pid distinguishes processes.
@@ -24,19 +25,27 @@ pub(in crate::host) struct Temporary {
 }
 
 impl Temporary {
-    /// An empty file in `folder`, with the permissions of the file it is going to replace.
-    pub(in crate::host) fn create(folder: &Path, like: Option<&Metadata>) -> io::Result<Temporary> {
+    /// An empty file in `folder`, with the owner of the file it is going to replace, and with
+    /// its permissions unless it is private.
+    pub(in crate::host) fn create(
+        folder: &Path,
+        like: Option<&Metadata>,
+        readers: Readers,
+    ) -> io::Result<Temporary> {
+        // Nobody may open it before it has the permissions of what it replaces.
+        let at_first = if like.is_some() { Readers::Owner } else { readers };
         let mut tried = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             // Not derived from the final name, which may already be as long as names can be.
             let path = folder.join(format!(".onloop-{}-{number}.tmp", std::process::id()));
-            match new_file(&path) {
+            match new_file(&path, at_first) {
                 Ok(file) => {
                     let temporary = Temporary { path, file: Some(file) };
                     if let Some(like) = like {
-                        resemble(temporary.file(), like)?;
+                        resemble(temporary.file(), like, readers)?;
                     }
+                    readers.apply(temporary.file())?;
                     return Ok(temporary);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -133,20 +142,21 @@ fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
 }
 
 #[cfg(unix)]
-fn new_file(path: &Path) -> io::Result<File> {
+fn new_file(path: &Path, readers: Readers) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
+    let bits = readers.file_bits();
     // `create_new` is O_CREAT|O_EXCL, which never follows a link at the end of the path.
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).mode(bits).open(path)
 }
 
 #[cfg(not(unix))]
-fn new_file(path: &Path) -> io::Result<File> {
+fn new_file(path: &Path, _readers: Readers) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Takes over permissions, and the owner as far as we may.
+/// Takes over the owner as far as we may, and the permissions of what is not private.
 #[cfg(unix)]
-fn resemble(file: &File, like: &Metadata) -> io::Result<()> {
+fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
     use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
     use std::os::unix::fs::MetadataExt;
 
@@ -157,25 +167,29 @@ fn resemble(file: &File, like: &Metadata) -> io::Result<()> {
         // Only root may give files away; for everybody else the content matters more.
         let _ = fchown(file, uid, gid);
     }
-    if ours.mode() != like.mode() {
+    if readers == Readers::Usual && ours.mode() != like.mode() {
         fchmod(file, Mode::from_raw_mode((like.mode() & 0o777) as _))?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn resemble(_file: &File, _like: &Metadata) -> io::Result<()> {
+fn resemble(_file: &File, _like: &Metadata, _readers: Readers) -> io::Result<()> {
     Ok(())
 }
 
 /// Creates `folder` and what is missing above it. Durable: their entries survive a power cut.
-pub(in crate::host) fn create_folders(folder: &Path, durability: Durability) -> io::Result<()> {
+pub(in crate::host) fn create_folders(
+    folder: &Path,
+    durability: Durability,
+    readers: Readers,
+) -> io::Result<()> {
     let mut missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.is_dir()).collect();
     while let Some(folder) = missing.pop() {
         if folder.as_os_str().is_empty() {
             continue;
         }
-        match fs::create_dir(folder) {
+        match readers.create_folder(folder) {
             Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
             Ok(()) => {}
             // Somebody was faster, or something else is in the way.

@@ -53,7 +53,7 @@ impl Stage {
     pub(super) fn perform(&mut self, request: Request) -> Result<Outcome, Failure> {
         match request {
             Request::Read { path, limit_bytes } => self.read(&path, limit_bytes),
-            Request::Write { path, bytes, expect, durability: _ } => {
+            Request::Write { path, bytes, expect, durability: _, private: _ } => {
                 self.write(path, &bytes, &expect)
             }
             Request::Remove { path } => match self.tree.remove(&path) {

@@ -1,0 +1,322 @@
+//! `ledger.jsonl` in the state home: the list of events that decides what a run is. Described in
+//! `docs/state-format.md`.
+//!
+//! One JSON document a line, only ever appended. Each names the line before by its digest and ends
+//! with a checksum of itself, so that nothing but a last line without its line break can be taken
+//! for something that was never written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::event;
+use super::run::{RunDocument, document_of, run_of};
+use crate::run::{Decider, Event, Run};
+use crate::text;
+use crate::time::Timestamp;
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "onloop.ledger/v1";
+
+/// What the first line names as the digest of the line before it.
+const NOTHING_BEFORE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// What stands between the members of a line and its checksum.
+const CHECKSUM: &str = ",\"sha256\":\"";
+/// Characters of a digest in hexadecimal.
+const DIGEST_CHARS: usize = 64;
+
+/// The last line of a ledger, by which everything before it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Number of the line, from 1.
+    pub seq: u64,
+    /// SHA-256 of the line without its line break, in lower case hexadecimal.
+    pub sha256: String,
+}
+
+/// How a ledger begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// With a run that begins.
+    Begun,
+    /// With a record from elsewhere that a person adopted.
+    Adopted {
+        /// The file that was read.
+        from: String,
+    },
+    /// With what was known about a run whose ledger had been changed.
+    Saved {
+        /// The ledger that was changed.
+        from: String,
+    },
+}
+
+/// A ledger that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledger {
+    /// The run, as all its lines make it.
+    pub run: Run,
+    /// Its last whole line.
+    pub head: Head,
+    /// Bytes of its whole lines; what follows was torn by a power cut.
+    pub whole_bytes: usize,
+}
+
+/// Why a ledger is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LedgerError {
+    /// A line is damaged or does not follow from those before it.
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it, as a clause.
+        why: String,
+    },
+    /// There is no whole line.
+    Empty,
+    /// A line that was written is not there any more.
+    Cut {
+        /// Number of the last line.
+        last: u64,
+        /// Number of the line that was written.
+        written: u64,
+    },
+    /// It was written by a newer onloop.
+    Newer(String),
+}
+
+impl std::fmt::Display for LedgerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LedgerError::Line { line, why } => write!(f, "line {line}: {why}"),
+            LedgerError::Empty => f.write_str("there is no whole line in it"),
+            LedgerError::Cut { last, written } => {
+                write!(f, "line {last}: it is the last one, but line {written} had been written")
+            }
+            LedgerError::Newer(schema) => write!(
+                f,
+                "it has the format `{schema}`, this onloop knows `{SCHEMA}`: upgrade onloop"
+            ),
+        }
+    }
+}
+
+/// What every line has; the first one has the record besides.
+#[derive(Deserialize)]
+struct Frame {
+    seq: u64,
+    at: String,
+    prev: String,
+}
+
+#[derive(Deserialize)]
+struct FirstLine {
+    schema: String,
+    event: String,
+    record: RunDocument,
+}
+
+#[derive(Serialize)]
+struct DeciderDocument<'d> {
+    user: Option<&'d str>,
+    door: &'static str,
+}
+
+/// The first line, with its line break, and what it is known by.
+pub fn begin(at: Timestamp, run: &Run, origin: &Origin, by: Option<&Decider>) -> (Vec<u8>, Head) {
+    let before = Head { seq: 0, sha256: NOTHING_BEFORE.to_owned() };
+    let mut members = Map::new();
+    members.insert("schema".to_owned(), Value::from(SCHEMA));
+    let (event, from) = match origin {
+        Origin::Begun => ("run_begun", None),
+        Origin::Adopted { from } => ("record_adopted", Some(from)),
+        Origin::Saved { from } => ("record_saved", Some(from)),
+    };
+    members.insert("event".to_owned(), Value::from(event));
+    if let Some(from) = from {
+        members.insert("from".to_owned(), Value::from(from.as_str()));
+    }
+    let record = serde_json::to_value(document_of(run)).expect("a record has only string keys");
+    members.insert("record".to_owned(), record);
+    let mut bytes = Vec::new();
+    let head = write(&mut bytes, &before, at, members, by);
+    (bytes, head)
+}
+
+/// Adds the line for `event`, with its line break, to `out`; returns what it is known by.
+pub fn append(
+    out: &mut Vec<u8>,
+    before: &Head,
+    at: Timestamp,
+    event: &Event,
+    by: Option<&Decider>,
+) -> Head {
+    let mut members = Map::new();
+    event::write_members(event, &mut members);
+    write(out, before, at, members, by)
+}
+
+fn write(
+    out: &mut Vec<u8>,
+    before: &Head,
+    at: Timestamp,
+    members: Map<String, Value>,
+    by: Option<&Decider>,
+) -> Head {
+    let seq = before.seq + 1;
+    let mut line = Map::new();
+    line.insert("seq".to_owned(), Value::from(seq));
+    line.insert("at".to_owned(), Value::from(at.to_rfc3339_millis()));
+    line.extend(members);
+    if let Some(Decider { user, door }) = by {
+        let by = DeciderDocument { user: user.as_deref(), door: door.as_str() };
+        line.insert("by".to_owned(), serde_json::to_value(by).expect("only string keys"));
+    }
+    line.insert("prev".to_owned(), Value::from(before.sha256.as_str()));
+    let start = out.len();
+    serde_json::to_writer(&mut *out, &line).expect("a line has only string keys");
+    out.pop();
+    let checksum = sha256(&out[start..]);
+    out.extend_from_slice(CHECKSUM.as_bytes());
+    out.extend_from_slice(checksum.as_bytes());
+    out.extend_from_slice(b"\"}");
+    let head = Head { seq, sha256: sha256(&out[start..]) };
+    out.push(b'\n');
+    head
+}
+
+/// Reads a ledger; `written` is a line that is known to have been written to it.
+///
+/// # Errors
+///
+/// The first line that is damaged, out of order, or does not follow from those before it. A last
+/// line without its line break is as if it had never been written.
+pub fn read(bytes: &[u8], written: Option<&Head>) -> Result<Ledger, LedgerError> {
+    let ledger = read_until(bytes, u64::MAX, written)?;
+    if let Some(written) = written.filter(|written| written.seq > ledger.head.seq) {
+        return Err(LedgerError::Cut { last: ledger.head.seq, written: written.seq });
+    }
+    Ok(ledger)
+}
+
+/// The run as it was when the line `last` had been written, with the errors of [`read`] up to
+/// there.
+pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Ledger, LedgerError> {
+    let mut ledger: Option<Ledger> = None;
+    for (number, line) in (1u64..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let Some(body) = line.strip_suffix(b"\n").filter(|_| number <= last) else { break };
+        let bad = |why: String| LedgerError::Line { line: number, why };
+        check_sum(body).map_err(|why| bad(why.to_owned()))?;
+        let sha256 = sha256(body);
+        if written.is_some_and(|written| written.seq == number && written.sha256 != sha256) {
+            return Err(bad("it is not the line that was written".to_owned()));
+        }
+        let head = Head { seq: number, sha256 };
+        match &mut ledger {
+            None => {
+                let run = read_first(body)?;
+                ledger = Some(Ledger { run, head, whole_bytes: line.len() });
+            }
+            Some(ledger) => {
+                read_next(body, ledger).map_err(bad)?;
+                ledger.head = head;
+                ledger.whole_bytes += line.len();
+            }
+        }
+    }
+    ledger.ok_or(LedgerError::Empty)
+}
+
+fn read_first(line: &[u8]) -> Result<Run, LedgerError> {
+    let bad = |why: String| LedgerError::Line { line: 1, why };
+    let frame: Frame = serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
+    let first: FirstLine = match serde_json::from_slice::<FirstLine>(line) {
+        Ok(first) if first.schema != SCHEMA => {
+            return Err(LedgerError::Newer(text::one_line(&first.schema)));
+        }
+        Ok(first) => first,
+        Err(error) => return Err(bad(error.to_string())),
+    };
+    if !["run_begun", "record_adopted", "record_saved"].contains(&first.event.as_str()) {
+        return Err(bad(format!("`event` is {:?}, expected `run_begun`", first.event)));
+    }
+    check_frame(&frame, &Head { seq: 0, sha256: NOTHING_BEFORE.to_owned() }).map_err(bad)?;
+    run_of(first.record).map_err(|error| bad(error.to_string()))
+}
+
+fn read_next(line: &[u8], ledger: &mut Ledger) -> Result<(), String> {
+    let members: Map<String, Value> =
+        serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+    let frame = Frame {
+        seq: members.get("seq").and_then(Value::as_u64).unwrap_or_default(),
+        at: text("at").to_owned(),
+        prev: text("prev").to_owned(),
+    };
+    let at = check_frame(&frame, &ledger.head)?;
+    let event = event::read_members(members).map_err(|error| error.to_string())?;
+    ledger.run.apply(at, &event).map_err(|refusal| {
+        format!("`{}` does not follow from the lines before it: {refusal}", event.name())
+    })
+}
+
+/// Number, time and predecessor of a line.
+fn check_frame(frame: &Frame, before: &Head) -> Result<Timestamp, String> {
+    if frame.seq != before.seq + 1 {
+        return Err(format!("`seq` is {}, expected {}", frame.seq, before.seq + 1));
+    }
+    if frame.prev != before.sha256 {
+        return Err("`prev` is not the digest of the line before it".to_owned());
+    }
+    Timestamp::parse(&frame.at)
+        .ok_or_else(|| format!("`at` is {:?}, expected a time", text::ellipsis(&frame.at, 80)))
+}
+
+fn check_sum(line: &[u8]) -> Result<(), &'static str> {
+    const DAMAGED: &str = "it is damaged: its checksum is not that of its content";
+    let body = line.strip_suffix(b"\"}").ok_or(DAMAGED)?;
+    let (rest, checksum) =
+        body.split_at_checked(body.len().wrapping_sub(DIGEST_CHARS)).ok_or(DAMAGED)?;
+    let members = rest.strip_suffix(CHECKSUM.as_bytes()).ok_or(DAMAGED)?;
+    match sha256(members).as_bytes() == checksum {
+        true => Ok(()),
+        false => Err(DAMAGED),
+    }
+}
+
+/// SHA-256 in lower case hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut hex = String::with_capacity(DIGEST_CHARS);
+    for byte in Sha256::digest(bytes) {
+        write!(hex, "{byte:02x}").expect("a String takes everything");
+    }
+    hex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_other_value_of_every_byte_of_a_line_is_noticed() {
+        let before = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
+        let mut line = Vec::new();
+        let event = Event::RunPaused { reason: "\u{1F6D1} \"later\"".to_owned() };
+        append(&mut line, &before, Timestamp::EPOCH, &event, None);
+        let line = line.strip_suffix(b"\n").expect("a whole line");
+        assert_eq!(check_sum(line), Ok(()));
+        let mut damaged = line.to_vec();
+        for at in 0..line.len() {
+            for value in (0..=255).filter(|value| *value != line[at]) {
+                damaged[at] = value;
+                assert!(check_sum(&damaged).is_err(), "byte {at} is {value}");
+            }
+            damaged[at] = line[at];
+        }
+        for length in 0..line.len() {
+            assert!(check_sum(&line[..length]).is_err(), "{length} bytes");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Who may use what we create.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::path::Path;
+
+/// For whom a file or folder is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::host) enum Readers {
+    /// Whoever the process's mask lets.
+    Usual,
+    /// Its owner, whatever that mask says. On systems without permission bits the same as
+    /// `Usual`: there the folder that it lies in decides.
+    Owner,
+}
+
+impl Readers {
+    /// What a request says.
+    pub(in crate::host) fn of(private: bool) -> Readers {
+        if private { Readers::Owner } else { Readers::Usual }
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+
+    use super::*;
+
+    const PRIVATE_FILE: u32 = 0o600;
+    const PRIVATE_FOLDER: u32 = 0o700;
+
+    impl Readers {
+        /// The permissions that a file is created with, before the process's mask.
+        pub(in crate::host) fn file_bits(self) -> u32 {
+            match self {
+                Readers::Usual => 0o644,
+                Readers::Owner => PRIVATE_FILE,
+            }
+        }
+
+        /// Makes an open file what it was asked to be: it may have been there before, and the
+        /// mask may have taken bits from its owner.
+        pub(in crate::host) fn apply(self, file: &File) -> io::Result<()> {
+            match self {
+                Readers::Owner if file.metadata()?.permissions().mode() & 0o777 != PRIVATE_FILE => {
+                    file.set_permissions(Permissions::from_mode(PRIVATE_FILE))
+                }
+                Readers::Owner | Readers::Usual => Ok(()),
+            }
+        }
+
+        /// Creates one folder.
+        pub(in crate::host) fn create_folder(self, folder: &Path) -> io::Result<()> {
+            if self == Readers::Usual {
+                return DirBuilder::new().create(folder);
+            }
+            DirBuilder::new().mode(PRIVATE_FOLDER).create(folder)?;
+            if std::fs::symlink_metadata(folder)?.permissions().mode() & 0o777 == PRIVATE_FOLDER {
+                return Ok(());
+            }
+            std::fs::set_permissions(folder, Permissions::from_mode(PRIVATE_FOLDER))
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Readers {
+    pub(in crate::host) fn apply(self, _file: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(in crate::host) fn create_folder(self, folder: &Path) -> io::Result<()> {
+        DirBuilder::new().create(folder)
+    }
+}
