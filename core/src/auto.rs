@@ -24,6 +24,8 @@ pub use record::{Auto, AutoEnding};
 pub use route::{Profile, Target};
 pub use token::Token;
 
+/// Everything that belongs to the loop is in this folder.
+pub const WORKSPACE_FOLDER: &str = ".ai";
 /// Language policy and other ground rules, for the children.
 pub const CONTEXT_PATH: &str = ".ai/CONTEXT.md";
 /// The task table.

@@ -12,6 +12,7 @@ mod io;
 #[cfg(test)]
 pub(crate) mod memory_host;
 mod process;
+mod redact;
 mod request;
 mod scalar;
 mod shell;
@@ -32,6 +33,7 @@ pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
+pub use redact::{RedactedStream, Redaction};
 pub use request::*;
 pub use shell::{Shell, UnknownShell};
 pub use start::{ProcessIdentity, Start, Terminal};

@@ -37,6 +37,10 @@ pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
 pub const KILL_GRACE_MS: u64 = 2000;
 /// Bytes kept from the start, and again from the end, of each output stream.
 pub const CAPTURE_BYTES: usize = 64 * 1024;
+/// Bytes kept from the start of what one program writes to its log.
+pub const LOG_HEAD_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes kept from its end; a line in between says how many are left out.
+pub const LOG_TAIL_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of each stream stored in the record for one check.
 pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 /// Bytes of a failed check's output that the next attempt's prompt repeats.
@@ -129,6 +133,8 @@ pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
 pub const ESCALATIONS_KEPT: usize = 32;
 /// Largest file of git that is read to learn a branch or a remote.
 pub const GIT_FILE_BYTES: u64 = 64 * 1024;
+/// Largest index of git in which a file is looked for; in a larger one everything counts as there.
+pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
 /// Size at which a debug log is rotated; the previous one is kept beside it.

@@ -230,7 +230,7 @@ impl OsHost {
         let root = Root::new(&start.cwd);
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
-            processes: Box::new(OsProcesses::new(root.clone(), interrupts, Orphans::Leave)),
+            processes: Box::new(OsProcesses::new(start, interrupts, Orphans::Leave)),
             locks: Box::new(OsLocks::new(root, &start.process, interrupts)),
             git: Box::new(git::OsGit::new()),
             http: Box::new(OsHttp::new(interrupts)),

@@ -39,10 +39,10 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         Err(error) => return refuse(&format!("cannot start: {error}"), Exit::Refused),
     };
     let root = Root::new(&start.cwd);
-    let locks = OsLocks::new(root.clone(), &start.process, &interrupts);
+    let locks = OsLocks::new(root, &start.process, &interrupts);
     let terminal = OsTerminal::new(&start, &interrupts);
     let (held, lost) = (locks.held(), terminal.lost_output());
-    let processes = OsProcesses::new(root, &interrupts, Orphans::End);
+    let processes = OsProcesses::new(&start, &interrupts, Orphans::End);
     let running = processes.running();
     // Most hooks and many verbs are over before a thread for signals has begun: there the
     // system's own way to end a process is right.

@@ -3,7 +3,7 @@
 import * as glue from "../build/onloop.js";
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
-import type { Host } from "./host.js";
+import type { Host, Secret } from "./host.js";
 import { Bug, Instance, type ModuleSource, hasPrograms } from "./instance.js";
 import type { Start, Turn } from "./vocabulary.js";
 import { perform } from "./wire.js";
@@ -61,6 +61,8 @@ export class Core extends Functions {
     const number = this.#call((core) => core.program_begin(startJson));
     const generation = live.generation;
     trace?.(this.#call((core) => core.trace_begin(number, startJson)));
+    let known: Secret[] | undefined;
+    const secrets = (): Secret[] => (known ??= this.secrets(start.env));
     let reply: string | undefined;
     let attachments: Uint8Array[] = [];
     try {
@@ -75,7 +77,7 @@ export class Core extends Functions {
         if ("exit" in turn) return turn.exit;
         // An onloop started by a program that we run must not overwrite the same file.
         if (trace && turn.request.do === "process") turn.request.env_remove.push(TRACE);
-        const message = await perform(host, turn.request, sent);
+        const message = await perform(host, turn.request, sent, secrets);
         reply = message.json;
         attachments = message.attachments;
         trace?.(this.#call((core) => core.trace_reply(number, message.json, message.attachments)));
@@ -89,6 +91,16 @@ export class Core extends Functions {
         await host.locks.releaseAll();
       }
     }
+  }
+
+  /**
+  /**
+   * What is secret in an environment, in each form in which programs write it: a host keeps it out
+   * of the logs that it writes.
+   */
+  secrets(env: Readonly<Record<string, string>>): Secret[] {
+    const pairs = JSON.parse(this.#call((core) => core.secrets(JSON.stringify(env)))) as [string, string][];
+    return pairs.map(([form, placeholder]) => ({ form, placeholder }));
   }
 
   /**

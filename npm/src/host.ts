@@ -103,6 +103,11 @@ export interface ProcessSpec {
   captureBytes: number;
   /** File that receives both streams as they come. */
   streamTo?: string;
+  /**
+   * What must not get into that file; of those that begin alike the longest is first. Nothing: there
+   * is no secret.
+   */
+  secrets?: Secret[];
   /** Whether that file is for its owner alone, as in `Files.write`. */
   isPrivate?: boolean;
   /** Name for a live status line. */
@@ -121,6 +126,12 @@ export interface ProcessSpec {
   wakeOnInput?: boolean;
   /** Answer with the program's group as soon as it runs, and leave it running. */
   announce?: boolean;
+}
+
+/** One way in which programs write a secret, and what stands in its place. */
+export interface Secret {
+  form: string;
+  placeholder: string;
 }
 
 /** One stream's output: all of it, or its beginning and its end. */

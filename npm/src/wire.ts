@@ -1,7 +1,7 @@
 /** How a host answers the documents of the core, and where their bytes go. */
 
 import { Failure } from "./failure.js";
-import type { Capture, Host, ProcessSpec, ProcessTurn, Repository } from "./host.js";
+import type { Capture, Host, ProcessSpec, ProcessTurn, Repository, Secret } from "./host.js";
 import type * as vocabulary from "./vocabulary.js";
 import type { Bytes, GitRequest, Outcome, Reply, Request } from "./vocabulary.js";
 
@@ -11,16 +11,20 @@ export interface Message {
   attachments: Uint8Array[];
 }
 
-/** Performs one request. A failed effect is an answer, too; a bug in a host is not. */
+/**
+ * Performs one request. A failed effect is an answer, too; a bug in a host is not. `secrets` tells
+ * what must not get into the log of a program.
+ */
 export async function perform(
   host: Host,
   request: Request,
   attachments: Uint8Array[],
+  secrets: () => Secret[],
 ): Promise<Message> {
   const answer = new Answer();
   let reply: Reply;
   try {
-    const done = await outcome(host, request, attachments, answer);
+    const done = await outcome(host, request, attachments, answer, secrets);
     reply = { at_ms: host.clock.nowMs(), outcome: done };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -66,6 +70,7 @@ async function outcome(
   request: Request,
   attachments: Uint8Array[],
   answer: Answer,
+  secrets: () => Secret[],
 ): Promise<Outcome> {
   const bytes = (at: Bytes): Uint8Array => {
     const found = attachments[at];
@@ -129,7 +134,7 @@ async function outcome(
       }
       return { is: "processes", processes: await processes.ancestors() };
     case "process":
-      return answer.turn(await processes.run(processSpec(request, bytes)));
+      return answer.turn(await processes.run(processSpec(request, bytes, secrets)));
     case "wait": {
       if (processes.wait === undefined) {
         throw new Failure("not_found", "this host leaves no program running");
@@ -189,6 +194,7 @@ async function outcome(
 function processSpec(
   document: vocabulary.ProcessSpec,
   bytes: (at: Bytes) => Uint8Array,
+  secrets: () => Secret[],
 ): ProcessSpec {
   const { stdin, timeout_ms, stream_to, label, wake_after_ms } = document;
   return {
@@ -202,7 +208,11 @@ function processSpec(
     announce: document.announce,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
-    ...(stream_to !== null && { streamTo: stream_to, isPrivate: document.private }),
+    ...(stream_to !== null && {
+      streamTo: stream_to,
+      isPrivate: document.private,
+      secrets: secrets(),
+    }),
     ...(label !== null && { label }),
     ...(wake_after_ms !== null && { wakeAfterMs: wake_after_ms }),
   };

@@ -3,6 +3,7 @@
 mod doctor;
 mod files;
 mod golden;
+mod links;
 mod plugin;
 mod properties;
 

@@ -11,6 +11,7 @@ mod looking;
 mod places;
 mod repeated_checks;
 mod reviews;
+mod secrets;
 mod silent_passes;
 mod terminal;
 

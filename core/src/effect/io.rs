@@ -12,7 +12,9 @@ use crate::effect::request::*;
 use crate::effect::start::{ProcessIdentity, Start};
 use crate::effect::state_home::PrivateFolder;
 use crate::effect::{Exchange, Slot};
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec, Progress};
+use crate::effect::{
+    HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec, Progress, Redaction,
+};
 use crate::time::Timestamp;
 
 /// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.
@@ -20,6 +22,7 @@ use crate::time::Timestamp;
 pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
+    redaction: Rc<Redaction>,
     private: Rc<PrivateFolder>,
     pulse: Option<Pulse>,
     results: Results,
@@ -64,8 +67,10 @@ fn unexpected(outcome: &Outcome) -> Failure {
 
 impl Io {
     pub(super) fn new(slot: Rc<RefCell<Slot>>, start: Start) -> Io {
+        let redaction = Rc::new(Redaction::new(&start.env));
         let private = Rc::new(PrivateFolder::of(&start));
-        Io { slot, start: Rc::new(start), private, pulse: None, results: Results::Output }
+        let start = Rc::new(start);
+        Io { slot, start, redaction, private, pulse: None, results: Results::Output }
     }
 
     /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
@@ -97,6 +102,13 @@ impl Io {
     /// The whole environment.
     pub fn env_all(&self) -> &BTreeMap<String, String> {
         &self.start.env
+    }
+
+    /// `text` without the values of secret environment variables. What processes say, what is
+    /// shown and what a person answers comes without them; this is for everything else that is
+    /// stored or sent.
+    pub fn redacted(&self, text: &str) -> String {
+        self.redaction.text(text).into_owned()
     }
 
     /// Time of the last reply.
@@ -251,10 +263,12 @@ impl Io {
         answer!(self.request(Request::Ancestors), Outcome::Processes { processes } => processes)
     }
 
-    /// [`Request::Process`], then [`Request::Wait`] until the process has ended.
+    /// [`Request::Process`], then [`Request::Wait`] until the process has ended. What it said comes
+    /// without the values of secret environment variables.
     pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let spec = ProcessSpec { announce: false, wake_after_ms: self.pulse_ms(), ..spec };
-        self.follow_process(Request::Process(spec)).await
+        let own_secrets = Redaction::new(&spec.env_set);
+        self.follow_process(Request::Process(spec), &own_secrets).await
     }
 
     /// As [`Io::process`], and tells `on_start` which process group runs before it waits for
@@ -269,16 +283,21 @@ impl Io {
         on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
     ) -> Result<ProcessEnd, E> {
         let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
+        let own_secrets = Redaction::new(&spec.env_set);
         match self.request(Request::Process(spec)).await? {
             Outcome::Started { group } => {
                 if let Err(error) = on_start(group).await {
                     self.done(Request::End).await?;
                     return Err(error);
                 }
-                Ok(self.follow_process(self.wait()).await?)
+                Ok(self.follow_process(self.wait(), &own_secrets).await?)
             }
             // A host that runs every program to its end has nobody to name.
-            Outcome::Process(end) => Ok(end),
+            Outcome::Process(mut end) => {
+                self.redaction.end(&mut end);
+                own_secrets.end(&mut end);
+                Ok(end)
+            }
             other => Err(unexpected(&other).into()),
         }
     }
@@ -292,10 +311,18 @@ impl Io {
     }
 
     /// Sends `request`, then [`Request::Wait`] until the process has ended.
-    async fn follow_process(&self, mut request: Request) -> Result<ProcessEnd, Failure> {
+    async fn follow_process(
+        &self,
+        mut request: Request,
+        own_secrets: &Redaction,
+    ) -> Result<ProcessEnd, Failure> {
         loop {
             match (self.request(request).await?, &self.pulse) {
-                (Outcome::Process(end), _) => return Ok(end),
+                (Outcome::Process(mut end), _) => {
+                    self.redaction.end(&mut end);
+                    own_secrets.end(&mut end);
+                    return Ok(end);
+                }
                 (Outcome::Running, Some(pulse)) => (pulse.beat)().await,
                 // Nobody asked to be woken.
                 (Outcome::Running, None) => {}
@@ -365,8 +392,10 @@ impl Io {
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let request = Request::Ask { question: question.into() };
-        answer!(self.request(request), Outcome::Answer { answer } => answer)
+        let request = Request::Ask { question: self.redacted(&question.into()) };
+        let answer: Result<String, Failure> =
+            answer!(self.request(request), Outcome::Answer { answer } => answer);
+        answer.map(|answer| self.redacted(&answer))
     }
 
     /// [`Request::ReadInput`], without a time limit.
@@ -384,7 +413,8 @@ impl Io {
     pub async fn result(&self, text: impl Into<String>) {
         match self.results {
             Results::Output => {
-                let _ = self.done(Request::Say(Say::Result(text.into()))).await;
+                let text = self.redacted(&text.into());
+                let _ = self.done(Request::Say(Say::Result(text))).await;
             }
             Results::Notes => self.note(text).await,
         }
@@ -392,7 +422,7 @@ impl Io {
 
     /// [`Say::Note`], with a line break at its end.
     pub async fn note(&self, text: impl Into<String>) {
-        let mut text = text.into();
+        let mut text = self.redacted(&text.into());
         if !text.ends_with('\n') {
             text.push('\n');
         }

@@ -28,7 +28,9 @@ pub struct ProcessSpec {
     pub timeout_ms: Option<u64>,
     /// Bytes kept from the start, and again from the end, of each stream.
     pub capture_bytes: usize,
-    /// File that receives both streams as they come; created, with its folders.
+    /// File that receives both streams as they come; created, with its folders. It has no value of
+    /// a secret environment variable in it, see [`Redaction`](super::Redaction), and of one
+    /// program only the first [`limits::LOG_HEAD_BYTES`] and the last [`limits::LOG_TAIL_BYTES`].
     pub stream_to: Option<String>,
     /// Whether that file is for its owner alone; as in [`Request::Write`].
     pub private: bool,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::wire::{self, Message};
 use super::{Reply, Start, Turn};
 use crate::{limits, text};
-use redact::Redaction;
+use redact::TraceRedaction;
 
 /// Version of the format.
 const FORMAT: u64 = 1;
@@ -23,14 +23,14 @@ const ATTACHMENTS: &str = "attachments";
 /// Turns what passes between one program and its host into lines.
 #[derive(Debug)]
 pub struct Tracer {
-    redaction: Redaction,
+    redaction: TraceRedaction,
 }
 
 impl Tracer {
     /// A tracer for a program with this start, and the header. `host` names who performs the
     /// requests: `native` or `node`.
     pub fn new(start: &Start, host: &str) -> (Tracer, String) {
-        let tracer = Tracer { redaction: Redaction::new(&start.env) };
+        let tracer = Tracer { redaction: TraceRedaction::new(&start.env) };
         let mut start = serde_json::to_value(start).expect("the document has only string keys");
         tracer.redaction.environment(&mut start["env"]);
         tracer.redaction.document(&mut start);
@@ -51,11 +51,20 @@ impl Tracer {
 
     /// The line for a host's answer.
     pub fn reply(&self, reply: &Reply) -> String {
-        self.reply_message(&wire::write_reply(reply.clone()))
+        let mut reply = reply.clone();
+        self.redaction.reply(&mut reply);
+        self.reply_line(&wire::write_reply(reply))
     }
 
     /// The same for a reply that is already serialized.
     pub fn reply_message(&self, reply: &Message) -> String {
+        match wire::read_reply(reply.clone()) {
+            Ok(reply) => self.reply(&reply),
+            Err(_) => self.reply_line(reply),
+        }
+    }
+
+    fn reply_line(&self, reply: &Message) -> String {
         let document = json!({"reply": parsed(&reply.json)});
         format!("{}\n", self.line(document, &reply.attachments))
     }

@@ -54,7 +54,7 @@ pub(crate) async fn act(
             }
         },
         Agent::Preset(_) | Agent::CommandLine(_) => {
-            let prompt = step_prompt(run, record);
+            let prompt = io.redacted(&step_prompt(run, record));
             let file = paths.prompt(&attempt);
             let bytes = prompt.clone().into_bytes();
             if let Err(failure) = io.write(&file, bytes, Expect::Any, Durability::Relaxed).await {

@@ -1,7 +1,8 @@
 //! Facts about a checkout from a few small files, without git: hooks run before every tool call,
 //! and starting git would take longer than everything else.
 
-use crate::effect::{FileKind, Io};
+use crate::effect::{FileKind, Io, OptionalExt};
+use crate::engine::git_index;
 use crate::limits;
 
 /// A checkout of a git repository.
@@ -39,6 +40,18 @@ impl Checkout {
     pub(crate) async fn branch(&self, io: &Io) -> Option<String> {
         let head = read_text(io, &format!("{}/HEAD", self.git_folder)).await?;
         head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
+    }
+
+    /// Whether git tracks a file, by its path below the top folder. Where that cannot be found
+    /// out, it does.
+    pub(crate) async fn tracks(&self, io: &Io, path: &str) -> bool {
+        let index = format!("{}/index", self.git_folder);
+        match io.read_tail(&index, limits::GIT_INDEX_BYTES).await.optional() {
+            Ok(Some((bytes, _))) => git_index::is_tracked(&bytes, path).unwrap_or(true),
+            // Nothing was ever added.
+            Ok(None) => false,
+            Err(_) => true,
+        }
     }
 
     /// `owner/name` of every remote on GitHub, in lower case. `None` if the configuration of the

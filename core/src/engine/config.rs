@@ -2,10 +2,12 @@
 
 use crate::documents::permission::TrustList;
 use crate::effect::{Failure, FailureKind, Io, OptionalExt};
+use crate::engine::checkout;
 use crate::handsoff::config::Config;
 use crate::limits;
 use crate::permission::Context;
 use crate::permission::rules::Source;
+use crate::text;
 
 /// The file of a project's rules.
 pub(crate) const PROJECT_FILE: &str = ".agentize.yaml";
@@ -21,6 +23,9 @@ pub struct Loaded {
     pub local_path: Option<String>,
     /// The project's file, if there is one.
     pub project_path: Option<String>,
+    /// That the developer's file is tracked by git and therefore counts as the project's, for
+    /// people.
+    pub tracked: Option<String>,
     /// Why a file that is there could not be read. Its rules allow nothing then.
     pub failure: Option<Failure>,
     context: Context,
@@ -46,6 +51,7 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
         config: Config::default(),
         local_path: None,
         project_path: None,
+        tracked: None,
         failure: None,
         context,
     };
@@ -58,10 +64,20 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
         Ok(None) => {}
         Err(failure) => loaded.fail(failure),
     }
-    match local_file(io, cwd).await {
+    let mut from = Some(cwd.to_owned());
+    let local = loop {
+        match local_file(io, from.as_deref()).await {
+            Ok(Some((path, yaml))) if is_tracked(io, folder_of(&path)).await => {
+                loaded.take_as_the_projects(&path, &yaml);
+                // The developer's own may be above it.
+                from = from.and_then(|_| above(folder_of(&path)).map(str::to_owned));
+            }
+            local => break local,
+        }
+    };
+    match local {
         Ok(Some((path, yaml))) => {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            loaded.config = Config::read(&yaml, folder);
+            loaded.config = Config::read(&yaml, folder_of(&path));
             loaded.context = loaded.context.with_rules(Source::Local, &yaml);
             loaded.local_path = Some(path);
         }
@@ -76,6 +92,21 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
 }
 
 impl Loaded {
+    /// Takes what a repository brings along under the name of the developer's file for what it
+    /// is: it gives no more than the project's own file.
+    fn take_as_the_projects(&mut self, path: &str, yaml: &str) {
+        let source = Source::Project { trusted: false };
+        self.context.rules.add_file(source, yaml);
+        self.context.places.temporary = self.context.rules.temporary();
+        self.tracked.get_or_insert_with(|| {
+            format!(
+                "`{}` is tracked by git, so it is not taken for yours: of what is in it only the \
+                 rules that deny or ask count; `git rm --cached {LOCAL_FILE}` makes it yours",
+                text::one_line(path)
+            )
+        });
+    }
+
     fn fail(&mut self, failure: Failure) {
         self.context.rules.add_unreadable(&failure.message);
         self.failure.get_or_insert(failure);
@@ -98,9 +129,28 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
     Ok(Some((path, trusted, yaml)))
 }
 
-/// The first of: the project and every folder above it, `AGENTIZE_HOME`, `HOME`.
-async fn local_file(io: &Io, cwd: &str) -> Result<Option<(String, String)>, Failure> {
-    let mut found = find_upwards(io, cwd, LOCAL_FILE).await?;
+/// Whether the developer's file in `folder` came with a repository. A home may be one, too: then
+/// it is the person's own.
+async fn is_tracked(io: &Io, folder: &str) -> bool {
+    let is_home = |home: &str| home.trim_end_matches('/') == folder;
+    if [io.env("HOME"), io.env("AGENTIZE_HOME")].into_iter().flatten().any(is_home) {
+        return false;
+    }
+    // Git knows it by where it really is.
+    let Ok(folder) = io.canonical(folder).await else { return true };
+    let Some(checkout) = checkout::find(io, &folder).await else { return false };
+    let below = folder.strip_prefix(&checkout.root).unwrap_or_default().trim_start_matches('/');
+    let path =
+        if below.is_empty() { LOCAL_FILE.to_owned() } else { format!("{below}/{LOCAL_FILE}") };
+    checkout.tracks(io, &path).await
+}
+
+/// The first of: that folder and every one above it, `AGENTIZE_HOME`, `HOME`.
+async fn local_file(io: &Io, from: Option<&str>) -> Result<Option<(String, String)>, Failure> {
+    let mut found = match from {
+        Some(folder) => find_upwards(io, folder, LOCAL_FILE).await?,
+        None => None,
+    };
     for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
         if found.is_none() {
             let home = home.trim_end_matches('/');
@@ -143,11 +193,21 @@ pub(crate) async fn find_upwards(
         if let Some(found) = read_if_there(io, path).await? {
             return Ok(Some(found));
         }
-        match folder.trim_end_matches('/').rfind('/') {
-            Some(at) => folder = &folder[..at.max(1)],
+        match above(folder) {
+            Some(above) => folder = above,
             None => return Ok(None),
         }
     }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folder in which a folder is.
+fn above(folder: &str) -> Option<&str> {
+    let folder = folder.trim_end_matches('/');
+    folder.rfind('/').map(|at| &folder[..at.max(1)])
 }
 
 async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {
@@ -160,7 +220,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::effect::{Exit, Outcome, Program, Reply, Request, Start, Turn, Version};
+    use crate::effect::{
+        Exit, FileKind, Outcome, Program, Reply, Request, Start, Stat, Turn, Version,
+    };
+    use crate::engine::git_index::tests::index;
     use crate::permission::{Call, Decision, decide};
     use crate::time::Timestamp;
 
@@ -177,13 +240,34 @@ mod tests {
         });
         let mut reply = None;
         while let Turn::Request(request) = program.resume(reply.take()) {
-            let Request::Read { path, .. } = request else { panic!("{request:?}") };
-            let outcome = match files.get(path.as_str()) {
-                Some(&"!") => Err(Failure::new(FailureKind::Denied, "permission denied")),
-                Some(text) => {
-                    Ok(Outcome::File { bytes: (*text).into(), version: Version(String::new()) })
+            let missing = |path: &str| Failure::new(FailureKind::NotFound, path);
+            let outcome = match request {
+                Request::Canonical { path } => Ok(Outcome::Path { path }),
+                // The folder of a repository is there if its index is.
+                Request::Stat { path } => {
+                    match files.contains_key(format!("{path}/index").as_str()) {
+                        true => Ok(Outcome::Stat(Stat {
+                            kind: FileKind::Folder,
+                            size_bytes: 0,
+                            modified: Timestamp::EPOCH,
+                            executable: false,
+                        })),
+                        false => Err(missing(&path)),
+                    }
                 }
-                None => Err(Failure::new(FailureKind::NotFound, path)),
+                Request::ReadTail { path, .. } => {
+                    let names: Vec<&str> = files[path.as_str()].split(' ').collect();
+                    let bytes = index(2, 20, &names, b"");
+                    Ok(Outcome::Tail { size_bytes: bytes.len() as u64, bytes: bytes.into() })
+                }
+                Request::Read { path, .. } => match files.get(path.as_str()) {
+                    Some(&"!") => Err(Failure::new(FailureKind::Denied, "permission denied")),
+                    Some(text) => {
+                        Ok(Outcome::File { bytes: (*text).into(), version: Version(String::new()) })
+                    }
+                    None => Err(missing(&path)),
+                },
+                request => panic!("{request:?}"),
             };
             reply = Some(Reply { at: Timestamp::EPOCH, outcome });
         }
@@ -246,5 +330,32 @@ mod tests {
         let yaml = "handsoff: {enabled: false, max_continuations: 3}\ntelegram: {enabled: true}";
         let found = loaded(&[], &[("/srv/repo/.agentize.yaml", yaml)]);
         assert_eq!(found.config, Config::default());
+    }
+
+    #[test]
+    fn a_repository_grants_itself_nothing_by_committing_the_developers_file() {
+        let yaml = "handsoff: {enabled: false, max_continuations: 99}\n\
+            permissions: {allow: ['^frob'], deny: ['^git status'], temporary: allow}";
+        let (planted, own) = ("/srv/repo/.agentize.local.yaml", "/h/.agentize.local.yaml");
+        let mine = "handsoff: {max_continuations: 2}\npermissions: {allow: ['^mine']}";
+        let home = [("HOME", "/h")];
+        let with = |index: &'static str| {
+            loaded(&home, &[(planted, yaml), (own, mine), ("/srv/repo/.git/index", index)])
+        };
+        let found = with(".agentize.local.yaml a.txt");
+        assert_eq!(decision(&found, "frob x"), Decision::Ask);
+        assert_eq!(decision(&found, "git status"), Decision::Deny);
+        // What it says of the developer's own file is not there for anybody.
+        assert_eq!(decision(&found, "mine x"), Decision::Allow);
+        assert!(found.config.enabled && found.config.max_continuations == 2);
+        assert_eq!(found.local_path.as_deref(), Some(own));
+        assert!(found.tracked.as_ref().is_some_and(|why| why.contains("is tracked by git")));
+        // One that git does not know is the developer's.
+        let found = with("a.txt src/.agentize.local.yaml");
+        assert_eq!(decision(&found, "frob x"), Decision::Allow);
+        assert_eq!((found.config.enabled, found.tracked), (false, None));
+        // A home that is a repository is a person's own all the same.
+        let found = loaded(&home, &[(own, mine), ("/h/.git/index", ".agentize.local.yaml")]);
+        assert_eq!((decision(&found, "mine x"), found.tracked), (Decision::Allow, None));
     }
 }

@@ -1,7 +1,8 @@
 //! The machine's side of an agent host: which one is meant, where its files are, what they hold.
 
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
-use crate::engine::{checkout, config};
+use crate::engine::config;
+use crate::engine::planted::{self, PlantedLink};
 use crate::hooks::{Host, UnknownHost};
 use crate::install::{EditError, InstallScope, Setting, Waits, user_folder};
 use crate::limits;
@@ -13,6 +14,8 @@ pub(crate) enum HostFileError {
     NoProgram,
     /// `HOME` is not set.
     NoHome,
+    /// The repository would lead us out of the checkout.
+    Planted(PlantedLink),
     Failed {
         path: String,
         failure: Failure,
@@ -35,6 +38,7 @@ impl std::fmt::Display for HostFileError {
             HostFileError::NoHome => {
                 f.write_str("`HOME` is not set, so it is not known where your settings are")
             }
+            HostFileError::Planted(link) => link.fmt(f),
             HostFileError::Failed { path, failure } => write!(f, "`{path}`: {failure}"),
             HostFileError::NotUtf8 { path } => write!(f, "`{path}` is not UTF-8"),
             HostFileError::NotEditable { path, why } => write!(f, "`{path}`: {why}"),
@@ -74,8 +78,7 @@ pub(crate) async fn setting(
     let Some(home) = home.map(|home| home.trim_end_matches('/').to_owned()) else {
         return Err(HostFileError::NoHome);
     };
-    let cwd = io.start().cwd.clone();
-    let project = checkout::find(io, &cwd).await.map_or(cwd, |checkout| checkout.root);
+    let project = planted::checkout_root(io).await;
     let configured = match scope {
         InstallScope::User => &home,
         InstallScope::Project => &project,
@@ -85,11 +88,16 @@ pub(crate) async fn setting(
     Ok(Setting { program, scope, home, project, user_folder, waits })
 }
 
-/// What is at a path, and the path behind symbolic links.
+/// What is at a path, and the path behind symbolic links. Those of a person in their home may lead
+/// anywhere, those of a repository only to another place in it.
 pub(crate) async fn look(
     io: &Io,
+    setting: &Setting,
     path: &str,
 ) -> Result<(String, Option<(String, Version)>), HostFileError> {
+    if setting.scope == InstallScope::Project && setting.project != setting.home {
+        planted::refuse(io, &setting.project, path).await.map_err(HostFileError::Planted)?;
+    }
     let problem = |failure| HostFileError::Failed { path: path.to_owned(), failure };
     let is_link = io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
     // A link is how people keep their settings elsewhere; it stays one.

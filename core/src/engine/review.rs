@@ -17,7 +17,7 @@ pub(crate) async fn perform(
 ) -> Option<Event> {
     let base = io.git_head(&run.place.execution_root).await.ok().flatten();
     let name = run.terms.review_agent.as_deref().unwrap_or_default();
-    let prompt = review_prompt(run, step);
+    let prompt = io.redacted(&review_prompt(run, step));
     let spec = ProcessSpec::new(Reviewer::recorded(name).command(&prompt))
         .in_folder(&run.place.execution_root)
         .without_env(private_names(io))

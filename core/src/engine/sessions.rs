@@ -179,6 +179,8 @@ impl Sessions {
             Some(_) => return Err(SessionError::NotAFile(file)),
             None => return Ok(None),
         };
+        // What lies elsewhere says nothing about a session, and gives it no rights.
+        self.check_folders().await?;
         // Between the two it may have been cleared.
         let Some((bytes, _)) = self.io.read(&file, limits::SESSION_BYTES).await.optional()? else {
             return Ok(None);

@@ -45,7 +45,7 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
     if timeout_ms == 0 {
         return None;
     }
-    let question = question(about, &approval::nonce(io.start().random, 2));
+    let question = io.redacted(&question(about, &approval::nonce(io.start().random, 2)));
     let spec = ProcessSpec::argv(argv(supervisor, preset, &question))
         .in_folder(about.cwd)
         .without_env(session_names(io))

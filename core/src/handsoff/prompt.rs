@@ -102,11 +102,17 @@ pub enum RunAdvice {
     Over,
 }
 
-/// What `run` needs now. `command` does it; `action` is its name, as `onloop next` prints them.
+/// What `run` needs now. `action` is its name, as `onloop next` prints it, and `command` does it
+/// where no person has to.
 pub fn run_advice(run: &Run, action: &str, command: Option<&str>) -> RunAdvice {
     let id = &run.id;
     let command = command.unwrap_or("onloop next");
-    let waits = |what: &str| RunAdvice::Tell(format!("run {id} {what}. Go on with: {command}"));
+    // Agents read this as well, so it has no command that only a person may run.
+    let waits = |what: &str| {
+        RunAdvice::Tell(format!(
+            "run {id} {what}. `onloop next --run-id {id}` tells a person how to go on"
+        ))
+    };
     let go_on =
         |record: Option<&StepRecord>| RunAdvice::GoOn(instructions(run, record, action, command));
     let record = |step: u32| run.steps.iter().find(|record| record.step.number == step);

@@ -399,7 +399,10 @@ impl Tool {
                 all: given.flag("all"),
                 json: true,
             }),
-            Tool::Next => ToolProgram::Next(NextArgs { run_id: given.text("run_id"), json: true }),
+            Tool::Next => {
+                let run_id = given.text("run_id");
+                ToolProgram::Next(NextArgs { run_id, json: true, for_agent: true })
+            }
             Tool::Step => ToolProgram::Step(StepArgs {
                 step: given.step(),
                 action: match given.text("action").as_deref() {

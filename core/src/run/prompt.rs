@@ -28,8 +28,8 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     if let Some(failure) = &record.last_failure {
         out += &format!(
             "\n## Attempt {} of {}\n\nThe attempt before failed: {}\n",
-            record.attempts,
-            record.attempts_allowed(),
+            record.counted_attempts().max(1),
+            record.limit(),
             failure.reason
         );
         if !failure.output.is_empty() {

@@ -391,15 +391,22 @@ impl StepRecord {
         }
     }
 
-    /// How many attempts the step may have in all: the limit counts anew after an
-    /// interruption, and after a person resumed a blocked run.
-    pub fn attempts_allowed(&self) -> u32 {
-        self.limit().saturating_add(self.forgiven)
+    /// The attempts that count towards the limit, which is how people count them: one that a crash
+    /// or an interruption cut short was none, and after a person resumed a blocked run the count
+    /// begins anew.
+    pub fn counted_attempts(&self) -> u32 {
+        self.attempts.saturating_sub(self.forgiven)
+    }
+
+    /// `2/3`: the present attempt as people count, and the limit. One that was cut short is still
+    /// the present one until the next begins.
+    pub fn attempt_of_limit(&self) -> String {
+        format!("{}/{}", self.counted_attempts().max(1), self.limit())
     }
 
     /// Whether another attempt is allowed after a failed one.
     pub fn may_retry(&self) -> bool {
-        self.attempts.saturating_sub(self.forgiven) < self.limit()
+        self.counted_attempts() < self.limit()
     }
 
     /// Whether a machine can verify any part of the step.

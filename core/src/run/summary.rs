@@ -87,7 +87,7 @@ pub fn step_line(record: &StepRecord) -> String {
     match &record.status {
         StepStatus::Pending => format!("· Step {number}: {name}"),
         StepStatus::InProgress(_) if attempts > 1 => {
-            format!("↻ Step {number}: {name} (attempt {attempts}/{})", record.attempts_allowed())
+            format!("↻ Step {number}: {name} (attempt {})", record.attempt_of_limit())
         }
         StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
         StepStatus::Done => match record.gate {
@@ -126,11 +126,10 @@ pub fn step_list(run: &Run) -> String {
         let looping = record.limit() > 1;
         let line = match &record.status {
             StepStatus::InProgress(_) if looping => format!(
-                "→ Step {}: {} (attempt {}/{})",
+                "→ Step {}: {} (attempt {})",
                 record.step.number,
                 shown_name(record),
-                record.attempts,
-                record.attempts_allowed()
+                record.attempt_of_limit()
             ),
             StepStatus::InProgress(_)
             | StepStatus::Pending

@@ -21,10 +21,18 @@ pub use rehearse::rehearse;
 pub use run::{route, run};
 pub use stepwise::{begin, resume};
 
+use crate::auto::{RUNTIME_FOLDER, WORKSPACE_FOLDER};
 use crate::effect::{Exit, Io};
+use crate::engine::planted::{self, PlantedLink};
 
 /// Runs the verb that the command line names.
 pub async fn auto(io: Io, args: AutoArgs) -> Exit {
+    // A rehearsal takes place on paper.
+    let is_rehearsal = matches!(args.verb, Some(AutoVerb::Rehearse(_)));
+    if !is_rehearsal && let Err(link) = refuse_links(&io).await {
+        io.note(format!("error: {link}")).await;
+        return Exit::Refused;
+    }
     match args.verb {
         None => run(io, args.run).await,
         Some(AutoVerb::Begin(args)) => begin(io, args).await,
@@ -33,4 +41,15 @@ pub async fn auto(io: Io, args: AutoArgs) -> Exit {
         Some(AutoVerb::Init(args)) => init(io, args).await,
         Some(AutoVerb::Rehearse(args)) => rehearse(io, args).await,
     }
+}
+
+/// Refuses a workspace with a link out of the checkout in it. What children say is kept in a folder
+/// of its own, which may be large and is only ever added to under new names.
+async fn refuse_links(io: &Io) -> Result<(), PlantedLink> {
+    let cwd = io.start().cwd.trim_end_matches('/');
+    let root = planted::checkout_root(io).await;
+    let logs = format!("{cwd}/{RUNTIME_FOLDER}/logs");
+    planted::refuse(io, &root, &logs).await?;
+    planted::refuse_below(io, &root, &format!("{cwd}/{WORKSPACE_FOLDER}"), &logs).await?;
+    planted::refuse(io, &root, &format!("{cwd}/.gitignore")).await
 }

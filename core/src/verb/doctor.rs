@@ -59,7 +59,11 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
     let place = if program.is_empty() { "inside another program" } else { &program };
     let version = env!("CARGO_PKG_VERSION");
     io.result(format!("onloop {version}: {}\n", one_line(place))).await;
-    let enabled = config::load(io, &io.start().cwd).await.config.enabled;
+    let loaded = config::load(io, &io.start().cwd).await;
+    if let Some(why) = &loaded.tracked {
+        io.result(format!("  ! {why}\n")).await;
+    }
+    let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;
     for host in hosts {
         let mut findings = Findings::default();
@@ -132,7 +136,7 @@ async fn examine_scope(
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
     for (at, host_file) in host_files(host, setting).into_iter().enumerate() {
-        let found = match look(io, host_file.path()).await {
+        let found = match look(io, setting, host_file.path()).await {
             Ok((_, found)) => found,
             Err(why) => {
                 findings.bad(why.to_string(), "look at the file");
@@ -344,12 +348,12 @@ async fn claude_settings(io: &Io, findings: &mut Findings) {
     for scope in InstallScope::ALL {
         let Ok(setting) = setting(io, Host::Claude, scope).await else { return };
         let folder = match scope {
-            InstallScope::User => setting.user_folder,
+            InstallScope::User => setting.user_folder.clone(),
             InstallScope::Project => format!("{}/.claude", setting.project),
         };
         for name in ["settings.json", "settings.local.json"] {
             let path = format!("{folder}/{name}");
-            let Ok((_, Some((text, _)))) = look(io, &path).await else { continue };
+            let Ok((_, Some((text, _)))) = look(io, &setting, &path).await else { continue };
             let Ok(settings) = strict_json::parse(&text) else { continue };
             for key in ["disableAllHooks", "allowManagedHooksOnly"] {
                 if settings[key] == true {
@@ -365,7 +369,7 @@ async fn claude_settings(io: &Io, findings: &mut Findings) {
 async fn codex_features(io: &Io, findings: &mut Findings) {
     let Ok(setting) = setting(io, Host::Codex, InstallScope::User).await else { return };
     let path = format!("{}/config.toml", setting.user_folder);
-    let Ok((_, Some((text, _)))) = look(io, &path).await else { return };
+    let Ok((_, Some((text, _)))) = look(io, &setting, &path).await else { return };
     if switches_hooks_off(&text) {
         let fix = format!("take it out of `{path}`");
         findings.bad(format!("`features.hooks` is off in `{path}`"), &fix);

@@ -114,6 +114,10 @@ async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Hook
     }
     let event = input.event.clone();
     let scene = Scene::new(io, host, input, timeout_ms).await;
+    // Not before every call of a tool.
+    if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.tracked, &event) {
+        io.note(format!("onloop: {why}")).await;
+    }
     if !scene.loaded.config.enabled {
         return HookAnswer::Nothing;
     }

@@ -9,7 +9,7 @@ use crate::effect::{
 #[cfg(feature = "cli")]
 use crate::engine::host_files::host_help;
 use crate::engine::host_files::{HostFileError, known, look, quiet, setting};
-use crate::install::{EditError, HostFile, InstallScope, advice, diff, host_files};
+use crate::install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
 use crate::limits;
 use crate::text::{one_line, printable};
 
@@ -42,9 +42,9 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
     let mut changes = Vec::new();
     let mut refusals = Vec::new();
     for host_file in host_files(host, &setting) {
-        match install_change(io, host_file).await {
+        match install_change(io, &setting, host_file).await {
             Ok(change) => changes.push(change),
-            Err(why) => refusals.push(why.to_string()),
+            Err(why) => refusals.push(why),
         }
     }
     if let Err(exit) = make(io, &changes, refusals, args.dry_run).await {
@@ -81,9 +81,9 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
             Err(why) => return refuse(io, &[why.to_string()], Exit::Refused).await,
         };
         for host_file in host_files(host, &setting) {
-            match uninstall_change(io, host_file).await {
+            match uninstall_change(io, &setting, host_file).await {
                 Ok(change) => changes.push(change),
-                Err(why) => refusals.push(why.to_string()),
+                Err(why) => refusals.push(why),
             }
         }
     }
@@ -104,12 +104,17 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
 async fn make(
     io: &Io,
     changes: &[Change],
-    mut refusals: Vec<String>,
+    refusals: Vec<HostFileError>,
     dry_run: bool,
 ) -> Result<(), Exit> {
     if !refusals.is_empty() {
-        refusals.push("nothing was changed".to_owned());
-        return Err(refuse(io, &refusals, Exit::Usage).await);
+        let is_planted = |why: &HostFileError| matches!(why, HostFileError::Planted(_));
+        let exit = if refusals.iter().any(is_planted) { Exit::Refused } else { Exit::Usage };
+        let mut why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        // Several files may lie behind one link.
+        why.dedup();
+        why.push("nothing was changed".to_owned());
+        return Err(refuse(io, &why, exit).await);
     }
     if dry_run {
         return Err(show(io, changes).await);
@@ -147,15 +152,23 @@ impl Change {
     }
 }
 
-async fn install_change(io: &Io, host_file: HostFile) -> Result<Change, HostFileError> {
-    let (path, found) = look(io, host_file.path()).await?;
+async fn install_change(
+    io: &Io,
+    setting: &Setting,
+    host_file: HostFile,
+) -> Result<Change, HostFileError> {
+    let (path, found) = look(io, setting, host_file.path()).await?;
     let text = found.as_ref().map(|(text, _)| text.as_str());
     let wanted = host_file.installed(text).map_err(|why| not_editable(&host_file, why))?;
     Ok(Change { host_file, path, found, wanted: Some(wanted) })
 }
 
-async fn uninstall_change(io: &Io, host_file: HostFile) -> Result<Change, HostFileError> {
-    let (path, found) = look(io, host_file.path()).await?;
+async fn uninstall_change(
+    io: &Io,
+    setting: &Setting,
+    host_file: HostFile,
+) -> Result<Change, HostFileError> {
+    let (path, found) = look(io, setting, host_file.path()).await?;
     let Some((text, _)) = &found else {
         return Ok(Change { host_file, path, found, wanted: None });
     };

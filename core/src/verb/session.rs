@@ -140,9 +140,14 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     if let Some(run) = &session.run_id {
         match Store::open(io, run).await {
             Ok(store) if !store.run().is_over() => {
-                let (action, _, command) = instruction(store.run());
-                let next = command.map_or_else(String::new, |command| format!(": {command}"));
-                io.note(format!("error: run {run} is not finished; next is {action}{next}")).await;
+                let next = instruction(store.run());
+                let how = match next.command() {
+                    Some(command) => format!(": {command}"),
+                    None if next.needs_person => ", for which it waits for a person".to_owned(),
+                    None => String::new(),
+                };
+                let action = next.action;
+                io.note(format!("error: run {run} is not finished; next is {action}{how}")).await;
                 return Exit::Failed;
             }
             Ok(_) | Err(StoreError::Missing) => {}

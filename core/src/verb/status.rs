@@ -206,24 +206,39 @@ pub struct NextArgs {
     /// Print JSON
     #[cfg_attr(feature = "cli", arg(long))]
     pub json: bool,
+    /// Whether an agent reads it: it is told no command that only a person may run.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub for_agent: bool,
 }
 
-/// `onloop next`: what should happen now, and the command that does it.
+/// `onloop next`: what should happen now, and the commands that do it, one for each choice.
 pub async fn next(io: &Io, args: &NextArgs) -> Exit {
+    // An agent of a run has the number of its step.
+    let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
     let render = |run: &Run| {
-        let (action, step, command) = instruction(run);
+        let next = instruction(run);
+        let waits = next.needs_person && for_agent;
+        let commands = if waits { &[] } else { next.commands.as_slice() };
         if args.json {
+            let command = match commands {
+                [command] => Some(command),
+                _ => None,
+            };
             let value = serde_json::json!({
-                "run_id": run.id, "status": run.status.as_str(), "action": action, "step": step,
-                "command": command,
+                "run_id": run.id, "status": run.status.as_str(), "action": next.action,
+                "step": next.step, "command": command, "commands": commands,
+                "needs_person": next.needs_person,
             });
             return serde_json::to_string_pretty(&value).expect("only string keys") + "\n";
         }
-        match (step, command) {
-            (Some(step), Some(command)) => format!("{action} (step {step})\n{command}\n"),
-            (None, Some(command)) => format!("{action}\n{command}\n"),
-            (_, None) => format!("{action}\n"),
+        let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
+        let mut out = format!("{}{step}\n", next.action);
+        commands.iter().for_each(|command| out += &format!("{command}\n"));
+        if waits {
+            // A shell that is given this line does nothing.
+            out += "# only a person may decide this: wait for them\n";
         }
+        out
     };
     with_run(io, args.run_id.as_deref(), render).await
 }

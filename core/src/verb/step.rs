@@ -64,6 +64,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Retry => retry(io, &store, number).await,
         StepAction::Block => {
             let reason = crate::text::one_line(args.reason.as_deref().unwrap_or_default());
+            let reason = io.redacted(&reason);
             let event = Event::StepBlocked { step: number, reason: reason.clone() };
             change(io, &mut store, event).await?;
             io.result(format!("blocked step {number}: {reason}\n")).await;
@@ -128,7 +129,7 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
     }
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
-            let (next, limit) = (record.attempts + 1, record.attempts_allowed());
+            let (next, limit) = (record.counted_attempts() + 1, record.limit());
             io.result(format!("retrying step {number} (attempt {next}/{limit})\n")).await;
             Ok(Exit::Done)
         }

@@ -23,6 +23,7 @@ mod capture;
 mod command;
 #[cfg(unix)]
 mod group;
+mod log;
 #[cfg(unix)]
 mod notice;
 #[cfg(unix)]
@@ -41,13 +42,17 @@ mod tty;
 #[cfg(unix)]
 mod unix;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{
-    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, Redaction, Start,
 };
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, process_table};
+use super::{
+    Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files, process_table,
+};
+use log::Log;
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;
@@ -69,6 +74,8 @@ pub enum Orphans {
 #[derive(Debug)]
 pub struct OsProcesses {
     root: Root,
+    /// What no log may contain.
+    redaction: Arc<Redaction>,
     interrupts: Interrupts,
     #[cfg_attr(not(unix), expect(dead_code, reason = "orphans are adopted on Linux only"))]
     orphans: Orphans,
@@ -123,10 +130,17 @@ impl Progress for Unwatched {
 }
 
 impl OsProcesses {
-    /// Programs whose relative folders are below `root`.
-    pub fn new(root: Root, interrupts: &Interrupts, orphans: Orphans) -> OsProcesses {
-        let running = RunningGroup::default();
-        OsProcesses { root, interrupts: interrupts.clone(), orphans, running, left: None }
+    /// Programs whose relative folders are below the folder of `start`, and whose logs contain
+    /// nothing that is secret in its environment.
+    pub fn new(start: &Start, interrupts: &Interrupts, orphans: Orphans) -> OsProcesses {
+        OsProcesses {
+            root: Root::new(&start.cwd),
+            redaction: Arc::new(Redaction::new(&start.env)),
+            interrupts: interrupts.clone(),
+            orphans,
+            running: RunningGroup::default(),
+            left: None,
+        }
     }
 
     /// A handle that kills what runs at the moment, for a second Ctrl-C.
@@ -136,6 +150,12 @@ impl OsProcesses {
 }
 
 impl OsProcesses {
+    fn log(&self, spec: &ProcessSpec) -> Result<Option<Log>, Failure> {
+        let Some(path) = &spec.stream_to else { return Ok(None) };
+        let file = files::open_stream(&self.root, path, spec.private)?;
+        Ok(Some(Log::new(file, path, &self.redaction)))
+    }
+
     fn follow(
         &mut self,
         Left { program, label }: Left,

@@ -10,8 +10,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { statSync, writeSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { Failure } from "../failure.js";
 import type {
@@ -26,6 +25,7 @@ import { Keeper } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
 import type { Interrupts } from "./interrupts.js";
+import { Log } from "./log.js";
 import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
 
@@ -77,9 +77,10 @@ export class NodeProcesses implements Processes {
     const [program, words] = command(spec);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
-    const { streamTo, isPrivate = false } = spec;
-    const log =
+    const { streamTo, isPrivate = false, secrets = [] } = spec;
+    const file =
       streamTo === undefined ? undefined : await openStream(this.#root, streamTo, isPrivate);
+    const log = file && new Log(file, secrets);
     let running: Running;
     try {
       const child = spawn(program, words, {
@@ -209,7 +210,7 @@ class Running {
   readonly #streams: Promise<unknown>;
   /** Resolves when it has ended, or when nothing can make it end. */
   readonly #exit: Promise<ProcessStatus>;
-  readonly #log: FileHandle | undefined;
+  readonly #log: Log | undefined;
   #logEnded = false;
   #deadline: NodeJS.Timeout | undefined;
   /** Why we ended it, if we did. */
@@ -220,7 +221,7 @@ class Running {
   constructor(
     child: ChildProcess,
     spec: ProcessSpec,
-    log: FileHandle | undefined,
+    log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
   ) {
@@ -317,6 +318,7 @@ class Running {
     }
     stdout?.destroy();
     stderr?.destroy();
+    this.#writeLog(() => this.#log?.finish());
     this.#logEnded = true;
     await this.#log?.close();
     return {
@@ -329,9 +331,10 @@ class Running {
 
   #collect(stream: NodeJS.ReadableStream | null, keeper: Keeper): Promise<void> {
     if (stream === null) return Promise.resolve();
+    const log = this.#log?.stream();
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
-      this.#writeLog(bytes);
+      this.#writeLog(() => log?.(bytes));
     });
     return new Promise((resolve) => {
       stream.on("end", resolve).on("close", resolve).on("error", () => resolve());
@@ -342,10 +345,10 @@ class Running {
    * A log that cannot be written ends early and says so; the program it follows continues,
    * because its work is worth more than its log.
    */
-  #writeLog(bytes: Uint8Array): void {
-    if (this.#log === undefined || this.#logEnded) return;
+  #writeLog(write: () => void): void {
+    if (this.#logEnded) return;
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#log.fd, bytes, at);
+      write();
     } catch (error) {
       this.#warn(`the log \`${this.#spec.streamTo}\` ends early: ${reason(error)}`);
       this.#logEnded = true;

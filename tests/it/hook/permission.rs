@@ -161,3 +161,24 @@ fn d30_an_agent_cannot_change_what_decides_about_it() {
         assert_ne!(tool(&project, "Write", input), "allow", "{path}");
     }
 }
+
+#[test]
+fn a_cloned_repository_does_not_bring_the_developers_rights_along() {
+    let project = Workspace::git();
+    let yaml = "permissions:\n  allow: ['^frobnicate']\n";
+    project.write(".agentize.local.yaml", yaml);
+    let call = json!({ "command": "frobnicate x" });
+    assert_eq!(tool(&project, "Bash", call.clone()), "allow");
+    project.git_says(&["add", ".agentize.local.yaml"]);
+    assert_ne!(tool(&project, "Bash", call.clone()), "allow");
+    project.commit("Mine");
+    assert_ne!(tool(&project, "Bash", call.clone()), "allow");
+    for form in ["2", "3", "4"] {
+        project.git_says(&["update-index", "--index-version", form]);
+        assert_ne!(tool(&project, "Bash", call.clone()), "allow", "{form}");
+    }
+    let said = project.onloop(&["doctor", "claude"]).stdout;
+    assert!(said.contains(".agentize.local.yaml` is tracked by git"), "{said}");
+    project.git_says(&["rm", "-q", "--cached", ".agentize.local.yaml"]);
+    assert_eq!(tool(&project, "Bash", call), "allow");
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus, Request};
+use onloop_core::limits;
 
 use super::{World, command, line};
 
@@ -211,6 +212,22 @@ fn output_is_copied_to_a_log_as_it_comes_and_added_to_what_is_there() {
     let log = std::fs::read_to_string(world.path("logs/run/1.log")).unwrap();
     assert_eq!(log.matches("one\n").count(), 2, "{log}");
     assert_eq!(log.matches("two\n").count(), 2, "{log}");
+}
+
+#[test]
+fn a_log_keeps_the_beginning_and_the_end_of_what_one_program_says() {
+    let mut world = World::new();
+    let (head, tail) = (limits::LOG_HEAD_BYTES, limits::LOG_TAIL_BYTES);
+    let mut spec = line("echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo last");
+    spec.stream_to = Some("a.log".to_owned());
+    std::fs::write(world.path("a.log"), "earlier\n").unwrap();
+    world.run(spec).unwrap();
+    let log = std::fs::read_to_string(world.path("a.log")).unwrap();
+    let omitted = 20_000_000 + 11 - head - tail;
+    let between = format!("x\n[… {omitted} bytes not kept …]\nx");
+    assert_eq!(log.len(), 8 + head + between.len() - 2 + tail);
+    assert!(log.starts_with("earlier\nfirst\nx") && log.ends_with("xlast\n"));
+    assert_eq!(log.find(&between), Some(8 + head - 1));
 }
 
 #[test]

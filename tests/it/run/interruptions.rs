@@ -153,3 +153,38 @@ fn a_blocked_run_is_mended_and_verified_before_anybody_acts() {
     assert_eq!(project.read("acted"), "x\nx\nx\nx\n");
     assert_eq!(standing(&project), "completed: done");
 }
+
+#[test]
+fn an_attempt_that_was_cut_short_is_not_counted_where_the_limit_is_shown() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Try**\naction: go\nloop: until it is there\nmax_iterations: 3\n\
+         verify: test -e there\n",
+    );
+    // The first attempt waits to be cut short, the second fails, the third does it.
+    project.write(
+        "agent.sh",
+        "cat > prompt.$ONLOOP_ATTEMPT\necho x >> acted\ncase $ONLOOP_ATTEMPT in\n\
+         1) while ! test -e go; do sleep 0.05; done ;;\n3) touch there ;;\nesac\n",
+    );
+    let words = ["run", "--mode", "none", "--verbose", "--agent-command", "sh agent.sh"];
+    let child = begin(&project, &words);
+    let acted = || std::fs::read(project.path("acted")).is_ok_and(|bytes| bytes.ends_with(b"\n"));
+    wait_until("the agent acts", acted);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    output_of(child).expect_exit(130);
+    project.write("go", "");
+    let words = ["resume", "--verbose", "--agent-command", "sh agent.sh"];
+    let resumed = project.onloop(&words).expect_exit(0);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    let status = project.onloop(&["status", &id]).stdout;
+    let report = project.onloop(&["report", &id]).stdout;
+    assert!(resumed.stderr.contains("(attempt 2/3)"), "{resumed:?}");
+    assert!(project.read("prompt.3").contains("## Attempt 2 of 3"));
+    assert!(report.contains("Retrying (2/3)"), "{report}");
+    for text in [&resumed.stderr, &status, &report, &project.read("prompt.3")] {
+        for wrong in ["/4", "3/3", "of 4", "3 of 3"] {
+            assert!(!text.contains(wrong), "{wrong}: {text}");
+        }
+    }
+}

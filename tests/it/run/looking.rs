@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{command_below, project, run};
-use crate::workspace::Workspace;
+use crate::workspace::{Run, Workspace, program};
 
 fn paused() -> (Workspace, String) {
     let project = project(
@@ -40,13 +40,19 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
 fn next_names_the_command_that_does_it() {
     let (project, id) = paused();
     let next = project.onloop(&["next"]).expect_exit(0);
-    assert_eq!(
-        next.stdout,
-        format!("ask-gate (step 1)\nonloop gate 1 approved|rejected --run-id {id}\n")
-    );
+    let choices =
+        ["approved", "rejected"].map(|word| format!("onloop gate 1 {word} --run-id {id}"));
+    assert_eq!(next.stdout, format!("ask-gate (step 1)\n{}\n{}\n", choices[0], choices[1]));
     let next = json(&project.onloop(&["next", "--json"]).stdout);
     assert_eq!(next["action"], "ask-gate");
     assert_eq!(next["run_id"], *id);
+    assert_eq!((&next["command"], &next["needs_person"]), (&Value::Null, &Value::Bool(true)));
+    assert_eq!(next["commands"], serde_json::json!(choices));
+    // An agent is told to wait.
+    let mut agent = project.command_at(".", program());
+    let next: Run =
+        agent.arg("next").env("ONLOOP_STEP", "1").output().expect("the program is there").into();
+    assert_eq!(next.stdout, "ask-gate (step 1)\n# only a person may decide this: wait for them\n");
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     let next = json(&project.onloop(&["next", "--json", "--run-id", &id]).stdout);
     assert_eq!(next["command"], *format!("onloop step 2 start --run-id {id}"));

@@ -3,8 +3,9 @@
 use std::mem::take;
 
 use onloop_core::effect::{
-    Failure, FailureKind, Outcome, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus,
+    Failure, FailureKind, Outcome, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, Redaction,
 };
+use onloop_core::limits;
 use onloop_core::time::Timestamp;
 
 use super::SimHost;
@@ -73,7 +74,9 @@ impl SimHost {
         let process = self.scripts.run(&mut self.disk, spec)?;
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            let all = [&process.stdout[..], &process.stderr[..]].concat();
+            let redaction = Redaction::new(&self.env);
+            let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
+            let all = bounded(all);
             // A log that cannot be written does not change how its program ends.
             let _ = self.disk.append_log(path, &all, so_far, spec.private);
         }
@@ -131,4 +134,14 @@ impl SimHost {
         self.now = self.now.max(process.ends_at);
         Outcome::Process(process.end)
     }
+}
+
+/// What a log keeps of one program.
+fn bounded(all: Vec<u8>) -> Vec<u8> {
+    let (head, tail) = (limits::LOG_HEAD_BYTES, limits::LOG_TAIL_BYTES);
+    if all.len() <= head + tail {
+        return all;
+    }
+    let line = format!("\n[… {} bytes not kept …]\n", all.len() - head - tail);
+    [&all[..head], line.as_bytes(), &all[all.len() - tail..]].concat()
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use js_sys::{Array, Uint8Array};
 use onloop_core::effect::trace::{Tracer, recording_command};
 use onloop_core::effect::wire::{self, Message};
-use onloop_core::effect::{Program, Turn};
+use onloop_core::effect::{Program, Redaction, Turn};
 // Linked, so that its exports are this module's, too.
 use onloop_wasm as _;
 use wasm_bindgen::prelude::*;
@@ -120,6 +120,16 @@ fn trace_line(
 pub fn recording_command_of(argv: &str) -> Option<String> {
     let argv: Vec<String> = serde_json::from_str(argv).ok()?;
     Some(recording_command(&argv))
+}
+
+/// What is secret in an environment, which is a JSON object: `[[form, placeholder], …]`. Of forms that
+/// begin alike the longest is first.
+#[wasm_bindgen]
+pub fn secrets(env: &str) -> Result<String, JsError> {
+    let env: BTreeMap<String, String> = serde_json::from_str(env)?;
+    let redaction = Redaction::new(&env);
+    let forms: Vec<(&str, &str)> = redaction.forms().collect();
+    Ok(serde_json::to_string(&forms)?)
 }
 
 /// Gives a program up that has not exited.

@@ -95,8 +95,8 @@ fn by_workflow(session: &mut Session, at: Timestamp, document: &StopDocument) ->
 }
 
 fn by_record(session: &mut Session, at: Timestamp, document: &StopDocument, run: &Run) -> Value {
-    let (action, _, command) = instruction(run);
-    let body = match prompt::run_advice(run, action, command.as_deref()) {
+    let next = instruction(run);
+    let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => return json!({ "said": "tell", "message": message }),
         RunAdvice::Over => return nothing(),

@@ -4,30 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::effect::redact::{Piece, REDACTED, Redaction, is_secret};
+use crate::effect::{Outcome, Reply};
 use crate::{limits, text};
 
-/// Stands for a secret.
-const REDACTED: &str = "[redacted]";
 /// Stands with a number and ` bytes]` for the rest of a long text.
 const CUT: &str = "[cut ";
-/// Shorter values occur by chance.
-const SHORTEST_SECRET_BYTES: usize = 6;
-/// Words that mark an environment variable as secret when its name contains one between
-/// underscores.
-const SECRET_WORDS: [&str; 11] = [
-    "KEY",
-    "APIKEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "PAT",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "COOKIE",
-];
-/// Prefixes of tokens that can be recognized.
+/// How tokens begin that are known by their look.
 const TOKEN_PREFIXES: [&str; 12] = [
     "sk-",
     "ghp_",
@@ -45,27 +28,15 @@ const TOKEN_PREFIXES: [&str; 12] = [
 /// Request headers that contain no secrets.
 const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
 
-/// The secrets of one program.
+/// What is hidden in the trace of one program.
 #[derive(Debug)]
-pub(super) struct Redaction {
-    /// Longest first: one may be a part of another.
-    secrets: Vec<String>,
+pub(super) struct TraceRedaction {
+    values: Redaction,
 }
 
-impl Redaction {
-    pub(super) fn new(env: &BTreeMap<String, String>) -> Redaction {
-        let values = env.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
-        let mut secrets: Vec<String> = values
-            .filter(|value| value.len() >= SHORTEST_SECRET_BYTES && *value != REDACTED)
-            .flat_map(|value| {
-                let quoted = Value::from(value.as_str()).to_string();
-                // As it appears inside JSON strings.
-                [value.clone(), quoted[1..quoted.len() - 1].to_owned()]
-            })
-            .collect();
-        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        secrets.dedup();
-        Redaction { secrets }
+impl TraceRedaction {
+    pub(super) fn new(env: &BTreeMap<String, String>) -> TraceRedaction {
+        TraceRedaction { values: Redaction::new(env) }
     }
 
     /// The values of secret variables, however short.
@@ -74,6 +45,13 @@ impl Redaction {
             if is_secret(name) {
                 *value = Value::from(REDACTED);
             }
+        }
+    }
+
+    /// What a process said, as the program sees it.
+    pub(super) fn reply(&self, reply: &mut Reply) {
+        if let Ok(Outcome::Process(end)) = &mut reply.outcome {
+            self.values.end(end);
         }
     }
 
@@ -96,24 +74,18 @@ impl Redaction {
         match std::str::from_utf8(bytes) {
             Ok(text) => Value::String(bounded(self.text(text))),
             Err(_) => {
-                let mut digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                for secret in &self.secrets {
-                    let secret: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-                    digits = digits.replace(&secret, REDACTED);
-                }
+                let mut digits = String::new();
+                self.values.pieces(bytes, |piece| match piece {
+                    Piece::Plain(bytes) => digits.extend(bytes.iter().map(|b| format!("{b:02x}"))),
+                    Piece::Placeholder(placeholder) => digits.push_str(placeholder),
+                });
                 json!({"hex": bounded(digits)})
             }
         }
     }
 
     fn text(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &self.secrets {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), REDACTED);
-            }
-        }
-        private_keys(&passwords(&tokens(&text)))
+        private_keys(&passwords(&tokens(&self.values.text(text))))
     }
 }
 
@@ -165,18 +137,15 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 fn placeholder_len(text: &str) -> Option<usize> {
-    if text.starts_with(REDACTED) {
-        return Some(REDACTED.len());
+    // With the name of a variable, or without.
+    if let Some(rest) = text.strip_prefix("[redacted") {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.');
+        let rest = rest.trim_start_matches(is_name).strip_prefix(']')?;
+        return Some(text.len() - rest.len());
     }
     let rest = text.strip_prefix(CUT)?.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let rest = rest.strip_prefix(" bytes]")?;
     Some(text.len() - rest.len())
-}
-
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let compound = ["SECRET", "PASSWORD", "TOKEN"].iter().any(|word| name.contains(word));
-    compound || name.split('_').any(|part| SECRET_WORDS.contains(&part))
 }
 
 fn bounded(mut text: String) -> String {

@@ -24,17 +24,17 @@ fn values_of_secret_variables_are_hidden_wherever_they_are() {
     let header: Value = serde_json::from_str(&header).unwrap();
     let env = json!({"EDITOR": "vi", "GITHUB_TOKEN": "[redacted]", "MY_API_KEY": "[redacted]"});
     assert_eq!(header["start"]["env"], env);
-    assert_eq!(said(&tracer, "key=hush\"hush abc"), "key=[redacted] abc");
+    assert_eq!(said(&tracer, "key=hush\"hush abc"), "key=[redacted MY_API_KEY] abc");
     // Inside of a JSON text.
-    assert_eq!(said(&tracer, r#"{"key":"hush\"hush"}"#), r#"{"key":"[redacted]"}"#);
+    assert_eq!(said(&tracer, r#"{"key":"hush\"hush"}"#), r#"{"key":"[redacted MY_API_KEY]"}"#);
     let spec = ProcessSpec::argv(["env"])
         .with_env([("PASSWORD", "x"), ("A", "hush\"hush")])
         .with_stdin(*b"\xffhush\"hush");
     let line = tracer.turn(&Turn::Request(Request::Process(spec)));
     let value: Value = serde_json::from_str(&line).unwrap();
-    let set = json!({"A": "[redacted]", "PASSWORD": "[redacted]"});
+    let set = json!({"A": "[redacted MY_API_KEY]", "PASSWORD": "[redacted]"});
     assert_eq!(value["request"]["env_set"], set);
-    assert_eq!(value["attachments"], json!([{"hex": "ff[redacted]"}]));
+    assert_eq!(value["attachments"], json!([{"hex": "ff[redacted MY_API_KEY]"}]));
 }
 
 #[test]
@@ -118,7 +118,8 @@ fn placeholders_match_anything_and_nothing_else_does() {
         ("a", "a", true),
         ("a", "b", false),
         ("[redacted]", "", true),
-        ("a [redacted] b [redacted]", "a x b y", true),
+        ("a [redacted] b [redacted A_KEY]", "a x b y", true),
+        ("a [redacted ?]", "a x", false),
         ("a [redacted] b", "a x c", false),
         ("abc[cut 12 bytes]", "abcdef", true),
         ("abc[cut bytes]", "abcdef", false),

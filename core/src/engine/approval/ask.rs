@@ -44,7 +44,14 @@ pub(super) async fn person(
     if let Err(error) = know_the_beginning(io, &bot, &meeting, &deadline).await {
         return no_answer(&error);
     }
-    let messages = message::messages(subject);
+    // The chat belongs to somebody else's service.
+    let subject = ApprovalSubject {
+        tool: io.redacted(&subject.tool),
+        target: io.redacted(&subject.target),
+        session_id: subject.session_id.clone(),
+        reason: io.redacted(&subject.reason),
+    };
+    let messages = message::messages(&subject);
     let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
     let mut question = ChatQuestion {
         nonce: nonce(io.start().random, 0),

@@ -43,7 +43,7 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         .in_folder(io.env("HOME").unwrap_or(&io.start().cwd))
         .without_env(session_names(io))
         .with_env([(DEPTH_VARIABLE, "1")])
-        .with_stdin(prompt(escalation, &fence))
+        .with_stdin(io.redacted(&prompt(escalation, &fence)))
         .timeout_ms(timeout_ms);
     match io.process(spec).await {
         Err(failure) => ask(&text::one_line(&failure.message)),

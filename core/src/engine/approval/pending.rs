@@ -52,8 +52,8 @@ pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
         session_id: call.session_id.to_owned(),
         cwd: call.cwd.to_owned(),
         tool: call.tool.to_owned(),
-        target: call.target_text.to_owned(),
-        reason: call.reason.to_owned(),
+        target: io.redacted(call.target_text),
+        reason: io.redacted(call.reason),
         since_ms: io.now().as_millis(),
         answer: None,
     };

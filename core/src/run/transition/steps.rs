@@ -52,11 +52,11 @@ impl Run {
         record.results.clear();
         // Whoever decided the gate before has not seen what comes of this attempt.
         record.gate = None;
-        let (attempts, limit) = (record.attempts, record.attempts_allowed());
+        let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();
         self.0.reverified = false;
         let text = if retry {
-            format!("↻ Step {step}: Retrying ({attempts}/{limit})")
+            format!("↻ Step {step}: Retrying ({attempt})")
         } else {
             format!("→ Step {step}: {name}")
         };

@@ -35,6 +35,7 @@ impl ChildCommand {
     pub(super) async fn run(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
         let target = dispatch.target.as_str();
         let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
+        let prompt = io.redacted(&prompt);
         let prompt_path = log_path(run, dispatch, "prompt.md");
         keep(io, &prompt_path, "prompt", &prompt).await;
         let log_path = log_path(run, dispatch, "log");

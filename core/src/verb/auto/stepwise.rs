@@ -198,10 +198,10 @@ async fn load(io: &Io) -> Result<Auto, ResumeError> {
 
 async fn store(io: &Io, auto: &Auto, dispatch: &Dispatch) -> Result<(), Failure> {
     let run = &auto.assignment().run;
-    let prompt =
-        prompts::dispatch(dispatch.target, &dispatch.argument, TaskForm::Prose).into_bytes();
+    let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, TaskForm::Prose);
     let prompt_path = log_path(run, dispatch, "prompt.md");
-    io.write(&prompt_path, prompt, Expect::Any, Durability::Relaxed).await?;
+    io.write(&prompt_path, io.redacted(&prompt).into_bytes(), Expect::Any, Durability::Relaxed)
+        .await?;
     // The file is there before its name is told, so that a host may simply fill it.
     io.write(&result_path(run, dispatch), Vec::new(), Expect::Any, Durability::Relaxed).await?;
     let state = to_line(&AutoDocument::new(auto)).into_bytes();

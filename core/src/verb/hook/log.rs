@@ -78,10 +78,13 @@ fn escaped(raw: &str) -> String {
 /// Adds a line; a log that cannot be written changes no decision.
 async fn add(scene: &Scene, path: &str, line: &str) {
     let Some(folder) = path.rsplit_once('/').map(|(folder, _)| folder) else { return };
-    if let Ok(stat) = scene.io.stat(folder).await
-        && stat.kind != FileKind::Folder
-    {
-        return;
+    // A link in the place of either would lead elsewhere.
+    for folder in [folder.trim_end_matches("/hooked-sessions"), folder] {
+        if let Ok(stat) = scene.io.stat(folder).await
+            && stat.kind != FileKind::Folder
+        {
+            return;
+        }
     }
     let lock = format!("{path}.lock");
     if scene.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
@@ -92,7 +95,7 @@ async fn add(scene: &Scene, path: &str, line: &str) {
         // What cannot be read is not ours, and stays as it is.
         Err(_) => return release(scene, &lock).await,
     };
-    let line = format!("{}\n", text::ellipsis(line, LINE_BYTES));
+    let line = format!("{}\n", text::ellipsis(&scene.io.redacted(line), LINE_BYTES));
     if (bytes.len() + line.len()) as u64 > limits::HOOK_LOG_BYTES {
         let old = format!("{path}.1");
         let full = std::mem::take(&mut bytes);

@@ -146,8 +146,8 @@ async fn by_record(
     run: &Run,
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
-    let (action, _, command) = instruction(run);
-    let body = match prompt::run_advice(run, action, command.as_deref()) {
+    let next = instruction(run);
+    let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => {
             log::debug(scene, &message).await;

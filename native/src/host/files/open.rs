@@ -39,10 +39,12 @@ pub(super) fn to_append(
     Ok((open(&mut OpenOptions::new())?, false))
 }
 
-/// Opens a log for appending, so that what an earlier attempt wrote is not lost.
+/// Opens a log that is added to, so that what an earlier attempt said is not lost. Its writer may
+/// shorten it again, which some systems refuse where only appending was asked for.
 pub(super) fn to_log(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let file = careful(options.append(true).create(true), Links::Refused, readers).open(path)?;
+    let options = options.write(true).create(true).truncate(false);
+    let file = careful(options, Links::Refused, readers).open(path)?;
     readers.apply(&file)?;
     Ok(file)
 }

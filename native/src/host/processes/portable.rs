@@ -4,7 +4,6 @@
 //! What differs: the end of the program is looked for every few milliseconds, only the
 //! program itself is ended when its time is over, and Ctrl-C ends us too.
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -14,9 +13,10 @@ use std::time::{Duration, Instant};
 use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 
 use super::capture::Keeper;
+use super::log::{Log, Source};
 use super::{Alarm, Followed, OsProcesses, command};
 use crate::host::interrupts::TerminalLent;
-use crate::host::{Interrupts, Progress, failure, files};
+use crate::host::{Interrupts, Progress, failure};
 
 /// How often the end of the program is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -26,18 +26,11 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Chunks waiting to be taken; more make the program wait, so memory stays bounded.
 const CHUNKS_WAITING: usize = 16;
 
-#[derive(Clone, Copy)]
-enum Which {
-    Stdout,
-    Stderr,
-}
-
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let root = &processes.root;
     let mut command = command::prepare(root, spec)?;
-    let open_log = |path| files::open_stream(root, path, spec.private);
-    let log = spec.stream_to.as_deref().map(open_log).transpose()?;
+    let log = processes.log(spec)?;
     let terminal = spec.interactive.then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| command::spawn_failure(&error, root, spec))?;
@@ -58,9 +51,9 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
 /// A program that was started and not yet waited for.
 pub(super) struct Running {
     child: Child,
-    output: Receiver<(Which, Vec<u8>)>,
+    output: Receiver<(Source, Vec<u8>)>,
     kept: [Keeper; 2],
-    log: Option<File>,
+    log: Option<Log>,
     interrupts: Interrupts,
     started: Instant,
     deadline: Option<Instant>,
@@ -92,6 +85,9 @@ impl Running {
         };
         let linger = Instant::now() + LINGER;
         while Instant::now() < linger && self.take_output(progress) {}
+        if let Some(log) = &mut self.log {
+            log.finish(progress);
+        }
         let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
         let [stdout, stderr] = self.kept.map(Keeper::finish);
         let status = self.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
@@ -140,9 +136,8 @@ impl Running {
             Ok((which, bytes)) => {
                 self.kept[which as usize].push(&bytes);
                 progress.output(&bytes);
-                if let Some(Err(error)) = self.log.as_mut().map(|log| log.write_all(&bytes)) {
-                    progress.warn(&format!("the log ends early: {}", failure::reason(&error)));
-                    self.log = None;
+                if let Some(log) = &mut self.log {
+                    log.push(which, &bytes, progress);
                 }
                 true
             }
@@ -155,22 +150,26 @@ impl Running {
     }
 }
 
-fn follow_streams(child: &mut Child, spec: &ProcessSpec) -> Receiver<(Which, Vec<u8>)> {
+fn follow_streams(child: &mut Child, spec: &ProcessSpec) -> Receiver<(Source, Vec<u8>)> {
     if let Some((mut pipe, bytes)) = child.stdin.take().zip(spec.stdin.clone()) {
         // A program that does not read all of its input is not a failure.
         thread::spawn(move || drop(pipe.write_all(&bytes)));
     }
     let (sender, receiver) = sync_channel(CHUNKS_WAITING);
     if let Some(pipe) = child.stdout.take() {
-        read(pipe, Which::Stdout, sender.clone());
+        read(pipe, Source::Stdout, sender.clone());
     }
     if let Some(pipe) = child.stderr.take() {
-        read(pipe, Which::Stderr, sender);
+        read(pipe, Source::Stderr, sender);
     }
     receiver
 }
 
-fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(Which, Vec<u8>)>) {
+fn read(
+    mut pipe: impl Read + Send + 'static,
+    which: Source,
+    sender: SyncSender<(Source, Vec<u8>)>,
+) {
     thread::spawn(move || {
         let mut chunk = vec![0; CHUNK_BYTES];
         while let Ok(len @ 1..) = pipe.read(&mut chunk) {
@@ -185,10 +184,10 @@ fn read(mut pipe: impl Read + Send + 'static, which: Which, sender: SyncSender<(
 #[cfg(all(test, unix))]
 mod tests {
 
-    use onloop_core::effect::Shell;
+    use onloop_core::effect::{Shell, Start};
 
     use super::*;
-    use crate::host::{Orphans, Root};
+    use crate::host::Orphans;
 
     /// A log that cannot be written would be a defect here.
     struct NoWarnings;
@@ -214,8 +213,13 @@ mod tests {
             .capture_bytes(10)
     }
 
+    fn processes(interrupts: &Interrupts) -> OsProcesses {
+        let start = Start { cwd: "/".to_owned(), ..Start::example(["onloop"]) };
+        OsProcesses::new(&start, interrupts, Orphans::Leave)
+    }
+
     fn follow(line: &str, timeout_ms: u64, interrupts: &Interrupts) -> ProcessEnd {
-        let processes = OsProcesses::new(Root::new("/"), interrupts, Orphans::Leave);
+        let processes = processes(interrupts);
         let mut program = start(&processes, &spec(line, timeout_ms)).unwrap();
         loop {
             // Being woken again and again changes nothing.
@@ -246,7 +250,7 @@ mod tests {
     #[test]
     fn a_program_that_nobody_follows_any_more_is_ended() {
         let interrupts = Interrupts::new().unwrap();
-        let processes = OsProcesses::new(Root::new("/"), &interrupts, Orphans::Leave);
+        let processes = processes(&interrupts);
         let program = start(&processes, &spec("exec sleep 1000", 20_000)).unwrap();
         let pid = program.child.id();
         program.end();

@@ -1,6 +1,5 @@
 //! The pipes of a running program: fed, drained, kept and copied without ever blocking.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -9,7 +8,8 @@ use onloop_core::effect::{Capture, ProcessSpec};
 use rustix::io::ioctl_fionbio;
 
 use super::capture::Keeper;
-use crate::host::{Progress, failure};
+use super::log::{Log, Source};
+use crate::host::Progress;
 
 /// Bytes read at once: what a pipe holds.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -38,11 +38,6 @@ struct Stream<P> {
     keeper: Keeper,
 }
 
-struct Log {
-    file: File,
-    path: String,
-}
-
 /// One of the streams, for `poll`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
@@ -56,7 +51,7 @@ impl Streams {
     pub(super) fn new(
         child: &mut Child,
         spec: &ProcessSpec,
-        log: Option<File>,
+        log: Option<Log>,
     ) -> io::Result<Streams> {
         let stdin = child.stdin.take().zip(spec.stdin.clone());
         let stdin = stdin.map(|(pipe, bytes)| Input { pipe, bytes: bytes.into(), written: 0 });
@@ -70,12 +65,11 @@ impl Streams {
         if let Some(stderr) = &stderr {
             ioctl_fionbio(stderr, true)?;
         }
-        let path = spec.stream_to.clone().unwrap_or_default();
         Ok(Streams {
             stdin,
             stdout: Stream { pipe: stdout, keeper: Keeper::new(spec.capture_bytes) },
             stderr: Stream { pipe: stderr, keeper: Keeper::new(spec.capture_bytes) },
-            log: log.map(|file| Log { file, path }),
+            log,
             chunk: vec![0; CHUNK_BYTES],
         })
     }
@@ -103,12 +97,15 @@ impl Streams {
         let Streams { stdin, stdout, stderr, log, chunk } = self;
         match which {
             Which::Stdin => feed(stdin),
-            Which::Stdout => stdout.drain(chunk, log, progress),
-            Which::Stderr => stderr.drain(chunk, log, progress),
+            Which::Stdout => stdout.drain(Source::Stdout, chunk, log, progress),
+            Which::Stderr => stderr.drain(Source::Stderr, chunk, log, progress),
         }
     }
 
-    pub(super) fn finish(self) -> (Capture, Capture) {
+    pub(super) fn finish(mut self, progress: &mut dyn Progress) -> (Capture, Capture) {
+        if let Some(log) = &mut self.log {
+            log.finish(progress);
+        }
         (self.stdout.keeper.finish(), self.stderr.keeper.finish())
     }
 }
@@ -129,7 +126,13 @@ fn feed(stdin: &mut Option<Input>) {
 }
 
 impl<P: Read> Stream<P> {
-    fn drain(&mut self, chunk: &mut [u8], log: &mut Option<Log>, progress: &mut dyn Progress) {
+    fn drain(
+        &mut self,
+        source: Source,
+        chunk: &mut [u8],
+        log: &mut Option<Log>,
+        progress: &mut dyn Progress,
+    ) {
         for _ in 0..CHUNKS_PER_TURN {
             let Some(pipe) = &mut self.pipe else { return };
             match pipe.read(chunk) {
@@ -138,60 +141,14 @@ impl<P: Read> Stream<P> {
                     let bytes = &chunk[..len];
                     self.keeper.push(bytes);
                     progress.output(bytes);
-                    write_log(log, bytes, progress);
+                    if let Some(log) = log {
+                        log.push(source, bytes, progress);
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => self.pipe = None,
             }
         }
-    }
-}
-
-/// A log that cannot be written ends early and says so; the program it follows continues,
-/// because its work is worth more than its log.
-fn write_log(log: &mut Option<Log>, bytes: &[u8], progress: &mut dyn Progress) {
-    if let Some(Log { file, path }) = log
-        && let Err(error) = file.write_all(bytes)
-    {
-        let reason = failure::reason(&error);
-        progress.warn(&format!("the log `{path}` ends early: {reason}"));
-        *log = None;
-    }
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[derive(Default)]
-    struct Warnings(Vec<String>);
-
-    impl Progress for Warnings {
-        fn tick_every_ms(&self) -> Option<u64> {
-            None
-        }
-
-        fn tick(&mut self) {}
-
-        fn output(&mut self, _bytes: &[u8]) {}
-
-        fn warn(&mut self, message: &str) {
-            self.0.push(message.to_owned());
-        }
-    }
-
-    #[test]
-    fn a_log_on_a_full_disk_ends_with_one_warning_and_the_stream_goes_on() {
-        let file = File::options().write(true).open("/dev/full").unwrap();
-        let mut log = Some(Log { file, path: "a.log".to_owned() });
-        let mut warnings = Warnings::default();
-        let mut stream = Stream { pipe: Some(&b"some output"[..]), keeper: Keeper::new(100) };
-        stream.drain(&mut [0; 4], &mut log, &mut warnings);
-        assert_eq!(stream.keeper.finish().head, *b"some output");
-        assert_eq!(
-            warnings.0,
-            ["the log `a.log` ends early: no space is left on the device; free some and try again"]
-        );
     }
 }

@@ -15,7 +15,7 @@ use super::{
     Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans,
     parent_death, tty,
 };
-use crate::host::{Interrupts, Progress, failure, files};
+use crate::host::{Interrupts, Progress, failure};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
 /// How long what outlives its program may still write before it is ended, and how long we
@@ -27,8 +27,7 @@ const REAP_EVERY: Duration = Duration::from_secs(5);
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let mut command = command::prepare(&processes.root, spec)?;
-    let open_log = |path| files::open_stream(&processes.root, path, spec.private);
-    let log = spec.stream_to.as_deref().map(open_log).transpose()?;
+    let log = processes.log(spec)?;
     let terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
     if !spec.interactive {
         command.process_group(0);
@@ -229,7 +228,7 @@ impl Running {
             }
             (Phase::Free { .. }, None) => unreachable!("only what was killed gets stuck"),
         };
-        let (stdout, stderr) = self.streams.finish();
+        let (stdout, stderr) = self.streams.finish(progress);
         Ok(ProcessEnd { status, stdout, stderr, duration_ms })
     }
 

@@ -16,7 +16,8 @@ the same as a JSON Schema.
 | `.agentize.yaml` | whoever can commit | `permissions` alone; its allow rules after `onloop permit trust` |
 
 The local file is searched for in the current folder and every folder above it, then in `$AGENTIZE_HOME`, then in `$HOME`. Only the
-first one found is read. The environment overrides it.
+first one found is read. The environment overrides it. One that git tracks is not yours, whoever wrote it: of what is in it only the
+rules that deny or ask count, and the search goes on. Only one in `$HOME` or `$AGENTIZE_HOME` itself may be tracked.
 
 ```yaml
 handsoff:

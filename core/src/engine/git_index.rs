@@ -1,0 +1,177 @@
+//! Whether git tracks a file, from the index alone: hooks run before every tool call, and starting
+//! git would take longer than everything else.
+//!
+//! The form is described in git's `gitformat-index`. What is not understood here is not guessed
+//! at; the caller takes the answer that gives less.
+
+/// Bytes of an entry before the name of its object: times, device, mode, owner and size.
+const STAT_BYTES: usize = 40;
+/// What follows the entries where most of them are in another file.
+const SPLIT_INDEX: &[u8] = b"link";
+const EXTENDED: u16 = 0x4000;
+const NAME_LENGTH: u16 = 0x0fff;
+
+/// Whether `path`, relative to the top of the checkout, is in this index. `None`: the index cannot
+/// be understood, or does not have everything.
+///
+/// Letters match in either case, as they do on file systems where the file would be found so.
+pub(crate) fn is_tracked(index: &[u8], path: &str) -> Option<bool> {
+    // The names of objects are SHA-1 or, in few repositories, SHA-256.
+    [20, 32].into_iter().find_map(|hash_bytes| search(index, hash_bytes, path.as_bytes()))
+}
+
+fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
+    let mut rest = Rest(index);
+    if rest.take(4)? != b"DIRC" {
+        return None;
+    }
+    let version = rest.number()?;
+    let entries = rest.number()?;
+    let (mut name, mut is_found) = (Vec::new(), false);
+    for _ in 0..entries {
+        let before = rest.0.len();
+        rest.take(STAT_BYTES + hash_bytes)?;
+        let flags = rest.short()?;
+        if flags & EXTENDED != 0 {
+            rest.take(2)?;
+        }
+        match version {
+            2 | 3 => name.clear(),
+            // What the name shares with the one before is left out.
+            4 => name.truncate(name.len().checked_sub(rest.varint()?)?),
+            _ => return None,
+        }
+        let end = rest.0.iter().position(|&byte| byte == 0)?;
+        name.extend(rest.take(end)?);
+        rest.take(1)?;
+        if version < 4 {
+            // Each entry is as long as a multiple of eight.
+            let padding = (before - rest.0.len()).next_multiple_of(8) - (before - rest.0.len());
+            rest.take(padding)?;
+        }
+        // Another length than the flags say: objects have names of another kind.
+        let length = usize::from(flags & NAME_LENGTH);
+        if length != name.len().min(usize::from(NAME_LENGTH)) {
+            return None;
+        }
+        is_found |= name.eq_ignore_ascii_case(path);
+    }
+    while rest.0.len() > hash_bytes {
+        if rest.take(4)? == SPLIT_INDEX && !is_found {
+            return None;
+        }
+        let length = usize::try_from(rest.number()?).ok()?;
+        rest.take(length)?;
+    }
+    (rest.0.len() == hash_bytes).then_some(is_found)
+}
+
+/// What is not read yet.
+struct Rest<'b>(&'b [u8]);
+
+impl<'b> Rest<'b> {
+    fn take(&mut self, len: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    /// As in packs: seven bits a byte, each byte but the last one more than it says.
+    fn varint(&mut self) -> Option<usize> {
+        let mut byte = self.take(1)?[0];
+        let mut value = usize::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            byte = self.take(1)?[0];
+            value =
+                value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        }
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An index of this version with these names, which are in order.
+    pub(crate) fn index(version: u32, hash_bytes: usize, names: &[&str], more: &[u8]) -> Vec<u8> {
+        let mut out = b"DIRC".to_vec();
+        out.extend(version.to_be_bytes());
+        out.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
+        let mut last = "";
+        for name in names {
+            let begin = out.len();
+            // Zeros in the middle, as in times and names of objects.
+            out.extend(vec![7; STAT_BYTES + hash_bytes - 30]);
+            out.extend(vec![0; 30]);
+            let extended = if version == 3 { EXTENDED } else { 0 };
+            out.extend(
+                (u16::try_from(name.len()).unwrap().min(NAME_LENGTH) | extended).to_be_bytes(),
+            );
+            if version == 3 {
+                out.extend([0, 0]);
+            }
+            if version == 4 {
+                let shared = name.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+                let dropped = last.len() - shared;
+                if dropped >= 128 {
+                    out.push(0x80 | u8::try_from((dropped >> 7) - 1).unwrap());
+                }
+                out.push(u8::try_from(dropped & 0x7f).unwrap());
+                out.extend(&name.as_bytes()[shared..]);
+                out.push(0);
+            } else {
+                out.extend(name.as_bytes());
+                out.push(0);
+                while !(out.len() - begin).is_multiple_of(8) {
+                    out.push(0);
+                }
+            }
+            last = name;
+        }
+        out.extend(more);
+        out.extend(vec![9; hash_bytes]);
+        out
+    }
+
+    #[test]
+    fn a_file_is_found_in_every_form_of_the_index() {
+        let long = format!("a/{}", "x".repeat(300));
+        let names = [".agentize.yaml", ".agentize.yml", "A/b", long.as_str(), "docs/.me", "z"];
+        for version in [2, 3, 4] {
+            for hash_bytes in [20, 32] {
+                for more in [&b""[..], b"TREE\0\0\0\x02ab"] {
+                    let index = index(version, hash_bytes, &names, more);
+                    for name in names {
+                        assert_eq!(is_tracked(&index, name), Some(true), "{version} {name}");
+                    }
+                    for name in [".agentize.yam", "me", ".me", "docs", "a"] {
+                        assert_eq!(is_tracked(&index, name), Some(false), "{version} {name}");
+                    }
+                    assert_eq!(is_tracked(&index, "a/B"), Some(true), "{version}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_guessed_at() {
+        let whole = index(2, 20, &["a", "b"], b"");
+        for len in 0..whole.len() {
+            assert_eq!(is_tracked(&whole[..len], "a"), None, "{len}");
+        }
+        assert_eq!(is_tracked(&index(5, 20, &["a"], b""), "a"), None);
+        // The rest of a split index is in another file.
+        let split = index(2, 20, &["a"], b"link\0\0\0\x01x");
+        assert_eq!((is_tracked(&split, "a"), is_tracked(&split, "b")), (Some(true), None));
+        assert_eq!(is_tracked(&index(2, 20, &[], b""), "a"), Some(false));
+    }
+}
