@@ -4,7 +4,6 @@
 //! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
 //! power, so a program stores before it acts and acts before it speaks.
 
-mod ask;
 mod branch;
 mod bytes;
 mod git;

@@ -7,7 +7,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::ask::{self, Ask, ProcessTurn};
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::Start;
@@ -35,6 +34,28 @@ impl std::fmt::Debug for Pulse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pulse").field("every_ms", &self.every_ms).finish_non_exhaustive()
     }
+}
+
+/// How far a process has come.
+enum ProcessTurn {
+    Running,
+    Ended(ProcessEnd),
+}
+
+/// Asks the host, and says which outcomes answer the request and what they say. A host that
+/// replies with another kind of outcome is broken; that is a failure, not a panic, because hosts
+/// are written by others too.
+macro_rules! ask {
+    ($io:expr, $request:expr, $($outcome:pat => $answer:expr),+) => {
+        match $io.request($request).await? {
+            $($outcome => Ok($answer),)+
+            other => Err(unexpected(&other)),
+        }
+    };
+}
+
+fn unexpected(outcome: &Outcome) -> Failure {
+    Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
 }
 
 /// Where results go.
@@ -120,22 +141,21 @@ impl Io {
         .await
     }
 
-    async fn send<R>(&self, Ask { request, answer }: Ask<R>) -> Result<R, Failure> {
-        answer.read(self.request(request).await)
-    }
-
+    /// A request that is answered by its success alone.
     async fn done(&self, request: Request) -> Result<(), Failure> {
-        self.send(ask::done(request)).await
+        ask!(self, request, Outcome::Done => ())
     }
 
     /// [`Request::Read`].
     pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
-        self.send(ask::read(path.to_owned(), limit_bytes)).await
+        let request = Request::Read { path: path.to_owned(), limit_bytes };
+        ask!(self, request, Outcome::File { bytes, version } => (bytes.into(), version))
     }
 
     /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
     pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
-        self.send(ask::read_tail(path.to_owned(), limit_bytes)).await
+        let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
+        ask!(self, request, Outcome::Tail { bytes, size_bytes } => (bytes.into(), size_bytes))
     }
 
     /// [`Request::Write`].
@@ -146,7 +166,9 @@ impl Io {
         expect: Expect,
         durability: Durability,
     ) -> Result<Version, Failure> {
-        self.send(ask::write(path.to_owned(), bytes, expect, durability)).await
+        let (path, bytes) = (path.to_owned(), bytes.into());
+        let request = Request::Write { path, bytes, expect, durability };
+        ask!(self, request, Outcome::Written { version } => version)
     }
 
     /// [`Request::Append`].
@@ -181,17 +203,17 @@ impl Io {
 
     /// [`Request::List`].
     pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
-        self.send(ask::list(path.to_owned())).await
+        ask!(self, Request::List { path: path.to_owned() }, Outcome::Names { names } => names)
     }
 
     /// [`Request::Stat`].
     pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
-        self.send(ask::stat(path.to_owned())).await
+        ask!(self, Request::Stat { path: path.to_owned() }, Outcome::Stat(stat) => stat)
     }
 
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
-        self.send(ask::canonical(path.to_owned())).await
+        ask!(self, Request::Canonical { path: path.to_owned() }, Outcome::Path { path } => path)
     }
 
     /// [`Request::Lock`].
@@ -208,7 +230,7 @@ impl Io {
     pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
         spec.wake_after_ms = wake_after_ms;
-        let mut turn = self.send(ask::process(spec)).await?;
+        let mut turn = self.turn(Request::Process(spec)).await?;
         loop {
             match (turn, &self.pulse) {
                 (ProcessTurn::Ended(end), _) => return Ok(end),
@@ -216,23 +238,36 @@ impl Io {
                 // Nobody asked to be woken.
                 (ProcessTurn::Running, None) => {}
             }
-            turn = self.send(ask::wait(wake_after_ms)).await?;
+            turn = self.turn(Request::Wait { wake_after_ms, wake_on_input: false }).await?;
         }
+    }
+
+    async fn turn(&self, request: Request) -> Result<ProcessTurn, Failure> {
+        ask!(self, request,
+            Outcome::Process(end) => ProcessTurn::Ended(end),
+            Outcome::Running => ProcessTurn::Running)
+    }
+
+    async fn commit(&self, request: GitRequest) -> Result<Option<String>, Failure> {
+        ask!(self, Request::Git(request), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::Survey`].
     pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
-        self.send(ask::survey(cwd.to_owned(), branch.to_owned())).await
+        let (cwd, branch) = (cwd.to_owned(), branch.to_owned());
+        let request = Request::Git(GitRequest::Survey { cwd, branch });
+        ask!(self, request, Outcome::Survey(survey) => survey)
     }
 
     /// [`GitRequest::Worktrees`].
     pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
-        self.send(ask::worktrees(cwd.to_owned())).await
+        let request = Request::Git(GitRequest::Worktrees { cwd: cwd.to_owned() });
+        ask!(self, request, Outcome::Worktrees { worktrees } => worktrees)
     }
 
     /// [`GitRequest::Head`].
     pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
-        self.send(ask::head(cwd.to_owned())).await
+        self.commit(GitRequest::Head { cwd: cwd.to_owned() }).await
     }
 
     /// [`GitRequest::MergeBase`].
@@ -242,7 +277,8 @@ impl Io {
         commit: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        self.send(ask::merge_base(cwd.to_owned(), commit.to_owned(), branch.to_owned())).await
+        let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
+        self.commit(GitRequest::MergeBase { cwd, commit, branch }).await
     }
 
     /// [`GitRequest::RemoteBranch`].
@@ -252,7 +288,8 @@ impl Io {
         remote: &str,
         branch: &str,
     ) -> Result<Option<String>, Failure> {
-        self.send(ask::remote_branch(cwd.to_owned(), remote.to_owned(), branch.to_owned())).await
+        let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
+        self.commit(GitRequest::RemoteBranch { cwd, remote, branch }).await
     }
 
     /// Any [`GitRequest`] that changes something.
@@ -262,17 +299,19 @@ impl Io {
 
     /// [`Request::Http`].
     pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
-        self.send(ask::http(spec)).await
+        ask!(self, Request::Http(spec), Outcome::Http(answer) => answer)
     }
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        self.send(ask::person(question.into())).await
+        let request = Request::Ask { question: question.into() };
+        ask!(self, request, Outcome::Answer { answer } => answer)
     }
 
     /// [`Request::ReadInput`], for as long as it takes.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        self.send(ask::input(limit_bytes)).await
+        let request = Request::ReadInput { limit_bytes, wait_ms: None };
+        ask!(self, request, Outcome::Input { bytes } => bytes.into())
     }
 
     /// [`Request::Sleep`].
