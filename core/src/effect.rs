@@ -32,7 +32,7 @@ pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
 pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus};
 pub use request::*;
-pub use shell::{Shell, UnknownShell};
+pub use shell::Shell;
 pub use start::{ProcessIdentity, Start, Terminal};
 
 use serde::Serialize;

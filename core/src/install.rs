@@ -35,32 +35,23 @@ pub use server_file::ServerFile;
 use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;
 use crate::limits;
+use crate::text::words;
 
 /// The name of our server in every host.
 const SERVER: &str = "onloop";
 
-/// Whose sessions are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum InstallScope {
-    /// All sessions of this user.
-    User,
-    /// Sessions in this project.
-    Project,
+words! {
+    /// Whose sessions are meant.
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    pub enum InstallScope {
+        /// All sessions of this user.
+        User = "user",
+        /// Sessions in this project.
+        Project = "project",
+    }
 }
 
 impl InstallScope {
-    /// Both, the wider one first.
-    pub const ALL: [InstallScope; 2] = [InstallScope::User, InstallScope::Project];
-
-    /// The word on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InstallScope::User => "user",
-            InstallScope::Project => "project",
-        }
-    }
-
     /// What is meant where nothing is said: the user's, except for hosts whose hooks belong to
     /// a repository.
     pub fn usual(host: Host) -> InstallScope {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::UnknownName;
 use super::one_line::OneLine;
 use super::route::{Profile, Reason, Target};
+use crate::text::UnknownWord;
 
 /// The command that comes after a run, or that a child asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl NextCommand {
 }
 
 impl FromStr for NextCommand {
-    type Err = UnknownName;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<NextCommand, UnknownName> {
+    fn from_str(text: &str) -> Result<NextCommand, UnknownWord> {
         let known = NextCommand::ALL.into_iter().find(|next| next.as_str() == text);
-        let expected = "`done`, `rw-planner`, `rw-loop` or `rw-auto`";
-        known.ok_or_else(|| UnknownName::new("next command", text, expected))
+        known
+            .ok_or_else(|| UnknownWord::new(text, NextCommand::ALL.map(NextCommand::as_str).into()))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::auto::UnknownName;
 use crate::auto::route::{Profile, Target};
 use crate::auto::token::{NextCommand, Token};
 use crate::effect::Exit;
+use crate::text::UnknownWord;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +39,11 @@ pub enum AutoEnding {
 }
 
 impl FromStr for AutoEnding {
-    type Err = UnknownName;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<AutoEnding, UnknownName> {
+    fn from_str(name: &str) -> Result<AutoEnding, UnknownWord> {
         let known = AutoEnding::ALL.into_iter().find(|ending| ending.as_str() == name);
-        known.ok_or_else(|| UnknownName::new("ending", name, "the name of one"))
+        known.ok_or_else(|| UnknownWord::new(name, AutoEnding::ALL.map(AutoEnding::as_str).into()))
     }
 }
 

@@ -96,10 +96,9 @@ impl Redaction {
         match std::str::from_utf8(bytes) {
             Ok(text) => Value::String(bounded(self.text(text))),
             Err(_) => {
-                let mut digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let mut digits = text::hex(bytes);
                 for secret in &self.secrets {
-                    let secret: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-                    digits = digits.replace(&secret, REDACTED);
+                    digits = digits.replace(&text::hex(secret.as_bytes()), REDACTED);
                 }
                 json!({"hex": bounded(digits)})
             }
