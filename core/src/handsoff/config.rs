@@ -46,7 +46,7 @@ pub struct Config {
 }
 
 /// Who writes the prompts of continuations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supervisor {
     /// The agent.
     pub provider: Provider,
@@ -58,8 +58,10 @@ pub struct Supervisor {
 
 words! {
     /// An agent that can write prompts.
+    #[derive(Default)]
     pub enum Provider {
         /// Nobody: the prompt is our own.
+        #[default]
         None = "none",
         /// Claude Code.
         Claude = "claude",
@@ -106,12 +108,6 @@ impl Default for Config {
     /// The settings without a configuration file.
     fn default() -> Config {
         Config { max_continuations: 10, auto_permission: true, ..Config::safe() }
-    }
-}
-
-impl Default for Supervisor {
-    fn default() -> Supervisor {
-        Supervisor { provider: Provider::None, model: None, flags: Vec::new() }
     }
 }
 
