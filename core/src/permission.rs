@@ -61,7 +61,7 @@ impl Call {
 
 /// A session whose calls are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct CallingSession {
     /// Its id.
     pub id: String,
     /// The workflow that it runs.
@@ -74,7 +74,7 @@ pub struct Context {
     /// Folders and links.
     pub places: Places,
     /// The session, if it runs a workflow.
-    pub session: Option<Session>,
+    pub session: Option<CallingSession>,
     /// The branch that is checked out; `None` outside a repository or on none.
     pub git_branch: Option<String>,
     /// The rules of project and user.
@@ -93,7 +93,7 @@ impl Context {
     }
 
     /// Sets the session, whose own state file may then be completed.
-    pub fn with_session(mut self, session: Option<Session>) -> Context {
+    pub fn with_session(mut self, session: Option<CallingSession>) -> Context {
         self.places.session = session.as_ref().map(|session| session.id.clone());
         self.session = session;
         self

@@ -2,7 +2,7 @@
 
 mod civil;
 
-use civil::{Civil, Form, Written};
+use civil::{Civil, TimeForm, WrittenTime};
 
 /// What four digits of a year can say, and the years before our era that a clock may be set to.
 const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
@@ -36,7 +36,7 @@ impl Timestamp {
         if let Ok(millis) = text.parse::<i64>() {
             return Some(Self::from_millis(millis));
         }
-        civil::read(text).and_then(Written::in_its_zone).map(Self::from_millis)
+        civil::read(text).and_then(WrittenTime::in_its_zone).map(Self::from_millis)
     }
 
     /// Reads a date with a time of day as [`parse`](Self::parse) does; without a zone it is UTC.
@@ -46,22 +46,22 @@ impl Timestamp {
 
     /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
     pub fn to_rfc3339(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Rfc3339)
+        Civil::from_millis(self.0).to_text(TimeForm::Rfc3339)
     }
 
     /// `20260320T212315Z`, the time part of a run id.
     pub fn to_run_id_stamp(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::RunId)
+        Civil::from_millis(self.0).to_text(TimeForm::RunId)
     }
 
     /// `21:23:15`, as the report's event log shows it.
     pub fn to_clock(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Clock)
+        Civil::from_millis(self.0).to_text(TimeForm::Clock)
     }
 
     /// `2026-03-20`.
     pub fn to_date(self) -> String {
-        Civil::from_millis(self.0).to_text(Form::Date)
+        Civil::from_millis(self.0).to_text(TimeForm::Date)
     }
 }
 

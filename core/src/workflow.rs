@@ -39,7 +39,7 @@ pub use format::{FIELDS, Field, Section};
 pub use name::slug;
 pub use parse::{parse, too_large};
 pub use plan::{Plan, PlanParts};
-pub use rule::{RULES, Rule};
+pub use rule::{LintRule, RULES};
 pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
 

@@ -1,13 +1,13 @@
 //! The schemas that `onloop schema` prints say what the documents are.
 
-use onloop_core::documents::schema::{Subject, schema};
+use onloop_core::documents::schema::{SchemaDocument, schema};
 use onloop_core::documents::{normalized, receipt, run};
 use serde_json::{Value, json};
 
 use crate::workspace::{Workspace, source_root};
 
-fn parsed(subject: Subject) -> Value {
-    serde_json::from_str(&schema(subject)).expect("a schema is JSON")
+fn parsed(document: SchemaDocument) -> Value {
+    serde_json::from_str(&schema(document)).expect("a schema is JSON")
 }
 
 /// What of `value` is not as `schema` says, as paths. It knows the keywords that our schemas
@@ -95,7 +95,7 @@ fn saved_records() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn every_record_that_is_written_fits_its_schema_and_fills_it() {
-    let (state, evidence) = (parsed(Subject::State), parsed(Subject::Receipt));
+    let (state, evidence) = (parsed(SchemaDocument::State), parsed(SchemaDocument::Receipt));
     let records = saved_records();
     assert!(records.len() > 5);
     for (name, bytes) in records {
@@ -121,7 +121,7 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
 
 #[test]
 fn every_workflow_of_the_corpus_fits_its_schema() {
-    let workflow = parsed(Subject::Workflow);
+    let workflow = parsed(SchemaDocument::Workflow);
     let folder = source_root().join("tests/corpus/hotl");
     let mut plans = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -139,7 +139,7 @@ fn every_workflow_of_the_corpus_fits_its_schema() {
 
 #[test]
 fn a_configuration_fits_its_schema_when_it_can_be_used() {
-    let config = parsed(Subject::Config);
+    let config = parsed(SchemaDocument::Config);
     let good = json!({
         "handsoff": {
             "enabled": true, "max_continuations": 3, "debug": "off",
@@ -174,13 +174,13 @@ fn a_configuration_fits_its_schema_when_it_can_be_used() {
 #[test]
 fn the_verb_prints_what_the_library_knows() {
     let project = Workspace::plain();
-    for (word, subject) in [
-        ("config", Subject::Config),
-        ("workflow", Subject::Workflow),
-        ("state", Subject::State),
-        ("receipt", Subject::Receipt),
+    for (word, document) in [
+        ("config", SchemaDocument::Config),
+        ("workflow", SchemaDocument::Workflow),
+        ("state", SchemaDocument::State),
+        ("receipt", SchemaDocument::Receipt),
     ] {
-        assert_eq!(project.onloop(&["schema", word]).expect_exit(0).stdout, schema(subject));
+        assert_eq!(project.onloop(&["schema", word]).expect_exit(0).stdout, schema(document));
     }
     project.onloop(&["schema", "nothing"]).expect_exit(2);
 }

@@ -128,24 +128,24 @@ pub struct Dispatch {
 
 /// What should happen now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next<'a> {
-    /// Check the workspace's health → [`Event::HealthChecked`].
+pub enum AutoNext<'a> {
+    /// Check the workspace's health → [`AutoEvent::HealthChecked`].
     CheckHealth(HealthStep),
-    /// Look at progress file and lock → [`Event::Probed`].
+    /// Look at progress file and lock → [`AutoEvent::Probed`].
     Probe,
-    /// Write our lock → [`Event::LockWritten`].
+    /// Write our lock → [`AutoEvent::LockWritten`].
     TakeLock(LockBefore),
-    /// Write a new stamp into our lock → [`Event::LockWritten`]. A lock that has vanished is
+    /// Write a new stamp into our lock → [`AutoEvent::LockWritten`]. A lock that has vanished is
     /// taken again; one that another run holds is lost.
     RefreshLock,
-    /// Look at everything that routing depends on → [`Event::Observed`].
+    /// Look at everything that routing depends on → [`AutoEvent::Observed`].
     Observe,
-    /// Start a child and wait for it → [`Event::ChildFinished`].
+    /// Start a child and wait for it → [`AutoEvent::ChildFinished`].
     Dispatch(&'a Dispatch),
     /// Look whether there is a context now, and which feature is the latest
-    /// → [`Event::Inspected`].
+    /// → [`AutoEvent::Inspected`].
     Inspect,
-    /// Remove the lock if it is still ours → [`Event::LockReleased`].
+    /// Remove the lock if it is still ours → [`AutoEvent::LockReleased`].
     ReleaseLock,
     /// Nothing; the run is over.
     Stop(AutoEnding),
@@ -153,7 +153,7 @@ pub enum Next<'a> {
 
 /// What has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum AutoEvent {
     /// A health check was made.
     HealthChecked(Health),
     /// Progress file and lock were looked at.
@@ -266,7 +266,7 @@ pub struct Transition {
 
 /// An event that does not answer what [`Auto::next`] asks for. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnexpectedEvent(pub Event);
+pub struct UnexpectedEvent(pub AutoEvent);
 
 impl Auto {
     /// A run that has done nothing yet.
@@ -287,17 +287,17 @@ impl Auto {
     }
 
     /// What should happen now.
-    pub fn next(&self) -> Next<'_> {
+    pub fn next(&self) -> AutoNext<'_> {
         match &self.phase {
-            AutoPhase::Health(step) => Next::CheckHealth(*step),
-            AutoPhase::Probing => Next::Probe,
-            AutoPhase::Taking(before) => Next::TakeLock(*before),
-            AutoPhase::Refreshing { .. } => Next::RefreshLock,
-            AutoPhase::Observing { .. } => Next::Observe,
-            AutoPhase::Waiting(dispatch) => Next::Dispatch(dispatch),
-            AutoPhase::Inspecting { .. } => Next::Inspect,
-            AutoPhase::Releasing(_) => Next::ReleaseLock,
-            AutoPhase::Stopped(ending) => Next::Stop(*ending),
+            AutoPhase::Health(step) => AutoNext::CheckHealth(*step),
+            AutoPhase::Probing => AutoNext::Probe,
+            AutoPhase::Taking(before) => AutoNext::TakeLock(*before),
+            AutoPhase::Refreshing { .. } => AutoNext::RefreshLock,
+            AutoPhase::Observing { .. } => AutoNext::Observe,
+            AutoPhase::Waiting(dispatch) => AutoNext::Dispatch(dispatch),
+            AutoPhase::Inspecting { .. } => AutoNext::Inspect,
+            AutoPhase::Releasing(_) => AutoNext::ReleaseLock,
+            AutoPhase::Stopped(ending) => AutoNext::Stop(*ending),
         }
     }
 }

@@ -120,7 +120,7 @@ pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event
 }
 
 /// An event of a journal: the revision that it leads to, and when it happened.
-pub type Entry = (u64, Timestamp, Event);
+pub type JournalEntry = (u64, Timestamp, Event);
 
 /// A whole line of a journal that says no event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl std::fmt::Display for BadLine {
 /// # Errors
 ///
 /// The first whole line that says no event.
-pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
+pub fn read_lines(bytes: &[u8]) -> Result<(Vec<JournalEntry>, usize), BadLine> {
     let mut events = Vec::new();
     let mut understood = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -155,7 +155,7 @@ pub fn read_lines(bytes: &[u8]) -> Result<(Vec<Entry>, usize), BadLine> {
     Ok((events, understood))
 }
 
-fn read_line(line: &[u8]) -> Result<Entry, String> {
+fn read_line(line: &[u8]) -> Result<JournalEntry, String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
     let members = strict_json::parse(text).and_then(tagged::members)?;
     let revision = members.get("revision").and_then(Value::as_u64);
@@ -319,11 +319,12 @@ fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Decision, Mode};
+    use crate::run::{GateDecision, Mode};
 
     #[test]
     fn an_event_is_read_with_and_without_what_a_journal_adds() {
-        let event = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Human };
+        let event =
+            Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Human };
         let mut line = Vec::new();
         write_line(&mut line, 7, Timestamp::EPOCH, &event);
         assert_eq!(read(std::str::from_utf8(&line).unwrap()), Ok(event.clone()));

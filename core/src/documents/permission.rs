@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::permission::expand::shown;
 use crate::permission::rules::Source;
-use crate::permission::{Call, Context, Examined, Ruling, Session};
+use crate::permission::{Call, CallingSession, Context, Examined, Ruling};
 use crate::syntax::strict_json;
 
 /// A line of `onloop permit batch`: a call and what it is judged against.
@@ -108,7 +108,7 @@ impl<'v> Fields<'v> {
         Ok((call, self.config(context)?))
     }
 
-    fn session(&self) -> Result<Option<Session>, LineFault> {
+    fn session(&self) -> Result<Option<CallingSession>, LineFault> {
         let fields = match self.fields.get("session") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Object(fields)) => Fields { fields },
@@ -120,7 +120,7 @@ impl<'v> Fields<'v> {
         if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
             return Err(LineFault::SessionId);
         }
-        Ok(Some(Session { id: id.to_owned(), workflow: workflow.to_owned() }))
+        Ok(Some(CallingSession { id: id.to_owned(), workflow: workflow.to_owned() }))
     }
 
     fn config(&self, context: Context) -> Result<Context, LineFault> {

@@ -7,7 +7,7 @@ use crate::handsoff::config::keys::{ConfigKey, KEYS, KeyKind, WORKFLOW_KEYS};
 /// A document that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum Subject {
+pub enum SchemaDocument {
     /// A workflow, as `onloop normalize` prints it
     Workflow,
     /// The record of a run, `.hotl/state/RUN_ID.json`
@@ -19,12 +19,12 @@ pub enum Subject {
 }
 
 /// The schema of a document, with a line break at its end.
-pub fn schema(subject: Subject) -> String {
-    match subject {
-        Subject::Workflow => include_str!("schema/workflow.json").to_owned(),
-        Subject::State => include_str!("schema/state.json").to_owned(),
-        Subject::Receipt => include_str!("schema/receipt.json").to_owned(),
-        Subject::Config => {
+pub fn schema(document: SchemaDocument) -> String {
+    match document {
+        SchemaDocument::Workflow => include_str!("schema/workflow.json").to_owned(),
+        SchemaDocument::State => include_str!("schema/state.json").to_owned(),
+        SchemaDocument::Receipt => include_str!("schema/receipt.json").to_owned(),
+        SchemaDocument::Config => {
             let text = serde_json::to_string_pretty(&config());
             format!("{}\n", text.expect("the schema has only string keys"))
         }

@@ -83,12 +83,12 @@ pub struct Trace {
     /// What the program was started with.
     pub start: Start,
     /// What passed, with the number of each line in the file.
-    pub lines: Vec<(usize, Line)>,
+    pub lines: Vec<(usize, TraceLine)>,
 }
 
 /// A line of a [`Trace`] behind the header.
 #[derive(Debug)]
-pub enum Line {
+pub enum TraceLine {
     /// What the program wanted, or how it ended.
     Turn(Value),
     /// What the host answered.
@@ -142,17 +142,17 @@ impl Trace {
     }
 }
 
-fn read_line(line: &str) -> Option<Line> {
+fn read_line(line: &str) -> Option<TraceLine> {
     let value: Value = serde_json::from_str(line).ok()?;
     let members = value.as_object()?;
     let Some(reply) = members.get("reply") else {
         let is_turn = members.contains_key("request") || members.contains_key("exit");
-        return is_turn.then_some(Line::Turn(value));
+        return is_turn.then_some(TraceLine::Turn(value));
     };
     let attachments = members.get(ATTACHMENTS).and_then(Value::as_array);
     let attachments = attachments.into_iter().flatten().map(redact::read_bytes);
     let attachments = attachments.collect::<Option<Vec<_>>>()?;
-    Some(Line::Reply(Message { json: reply.to_string(), attachments }))
+    Some(TraceLine::Reply(Message { json: reply.to_string(), attachments }))
 }
 
 /// Whether a turn may be the recorded one: what was redacted or cut in the recording may be

@@ -2,7 +2,7 @@
 
 use crate::effect::Io;
 use crate::engine::store::Store;
-use crate::run::{Decision, Event, Mode, Question, Run, StepRecord, exceeded};
+use crate::run::{Event, GateDecision, Mode, Question, Run, StepRecord, exceeded};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -113,14 +113,14 @@ pub(crate) fn budget_words(run: &Run) -> String {
     format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
 }
 
-fn decided(step: u32, decision: Decision) -> Event {
+fn decided(step: u32, decision: GateDecision) -> Event {
     Event::GateDecided { step, decision, mode: Mode::Human }
 }
 
 fn consent(question: &Question) -> Event {
     match question {
         Question::Gate { step } | Question::Review { step, .. } => {
-            decided(*step, Decision::Approved)
+            decided(*step, GateDecision::Approved)
         }
         Question::Verdict { .. } => Event::VerdictAccepted,
         Question::Interrupted { step } => Event::StepActed { step: *step },
@@ -132,7 +132,7 @@ fn consent(question: &Question) -> Event {
 fn dissent(question: &Question) -> Option<Event> {
     match question {
         Question::Gate { step } | Question::Review { step, .. } => {
-            Some(decided(*step, Decision::Rejected))
+            Some(decided(*step, GateDecision::Rejected))
         }
         Question::Interrupted { step } => Some(Event::StepStarted { step: *step }),
         Question::Verdict { .. } | Question::Budget { .. } => None,

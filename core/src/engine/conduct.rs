@@ -13,7 +13,7 @@ use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review, usage};
-use crate::run::{Decision, Event, Mode, Next, RunStatus, StepStatus, step_line, step_list};
+use crate::run::{Event, GateDecision, Mode, Next, RunStatus, StepStatus, step_line, step_list};
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
@@ -79,7 +79,7 @@ async fn take_turn(
             say_verified(store, how, step);
         }
         Next::Approve { step, .. } => {
-            let (decision, mode) = (Decision::Approved, Mode::Auto);
+            let (decision, mode) = (GateDecision::Approved, Mode::Auto);
             store.apply(Event::GateDecided { step, decision, mode })?;
             say_step(store, how, step);
         }

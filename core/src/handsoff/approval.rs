@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::handsoff::config::BotToken;
 use crate::text::{hex, words};
-use updates::{ChatAction, Incoming};
+use updates::{ChatAction, ChatUpdate};
 
 words! {
     /// A person's answer about a call.
@@ -91,32 +91,32 @@ const OVER: &str = "This question is over.";
 const NOT_YOU: &str = "You may not answer this.";
 const NOT_SHOWN: &str = "The call is too long to be shown, so it can only be denied.";
 
-/// What `incoming` means for the questions that wait at `now_ms`. `decided` says whether a
+/// What `update` means for the questions that wait at `now_ms`. `decided` says whether a
 /// question already has its answer.
 pub fn judge(
-    incoming: &Incoming,
+    update: &ChatUpdate,
     questions: &[ChatQuestion],
     now_ms: i64,
     decided: impl Fn(&str) -> bool,
 ) -> Vec<ChatReaction> {
-    match &incoming.action {
+    match &update.action {
         ChatAction::Nothing => Vec::new(),
         ChatAction::Button { callback_id, choice, nonce } => {
             let say =
                 |text| vec![ChatReaction::Acknowledge { callback_id: callback_id.clone(), text }];
-            let same_chat = |question: &&ChatQuestion| incoming.chat_id == Some(question.chat_id);
+            let same_chat = |question: &&ChatQuestion| update.chat_id == Some(question.chat_id);
             let Some(question) =
                 questions.iter().filter(same_chat).find(|question| question.nonce == *nonce)
             else {
                 // Presses in other chats are not even acknowledged.
-                let known = questions.iter().any(|q| incoming.chat_id == Some(q.chat_id));
+                let known = questions.iter().any(|q| update.chat_id == Some(q.chat_id));
                 return if known { say(OVER) } else { Vec::new() };
             };
-            let own_message = match incoming.message_id {
+            let own_message = match update.message_id {
                 Some(id) => question.message_ids.is_empty() || question.message_ids.contains(&id),
                 None => false,
             };
-            if !question.may_answer(incoming.user_id) {
+            if !question.may_answer(update.user_id) {
                 return say(NOT_YOU);
             }
             if !own_message || question.until_ms <= now_ms || decided(nonce) {
@@ -126,18 +126,18 @@ pub fn judge(
                 return say(NOT_SHOWN);
             }
             let mut acts = say(choice.confirmation());
-            acts.extend(question.decide(*choice, incoming.user_id));
+            acts.extend(question.decide(*choice, update.user_id));
             acts
         }
         ChatAction::Command { choice, bot, reply_to } => {
             let is_meant = |question: &&ChatQuestion| {
-                incoming.chat_id == Some(question.chat_id)
+                update.chat_id == Some(question.chat_id)
                     && question.message_ids.contains(reply_to)
                     && bot.as_ref().is_none_or(|bot| bot.eq_ignore_ascii_case(&question.bot))
-                    && question.may_answer(incoming.user_id)
+                    && question.may_answer(update.user_id)
             };
             let (Some(question), Some(message_id)) =
-                (questions.iter().find(is_meant), incoming.message_id)
+                (questions.iter().find(is_meant), update.message_id)
             else {
                 return Vec::new();
             };
@@ -152,7 +152,7 @@ pub fn judge(
             if *choice == ApprovalChoice::Allow && !question.complete {
                 return vec![confirm(NOT_SHOWN)];
             }
-            let mut acts: Vec<ChatReaction> = question.decide(*choice, incoming.user_id).collect();
+            let mut acts: Vec<ChatReaction> = question.decide(*choice, update.user_id).collect();
             acts.push(confirm(choice.confirmation()));
             acts
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::offer::{COMMANDS, Moment, SIGN, SKILLS};
-use super::server_file::{Form, plain_entry};
+use super::server_file::{ServerForm, plain_entry};
 use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
@@ -35,7 +35,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         entry["type"] = json!("stdio");
         files.push(HostFile::Server(ServerFile {
             path: format!("{}/.mcp.json", setting.project),
-            form: Form::Json { servers: "mcpServers", entry },
+            form: ServerForm::Json { servers: "mcpServers", entry },
         }));
     }
     files.extend(skills(setting, "skills", ".claude/skills"));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::server_file::{Form, plain_entry};
+use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
@@ -26,7 +26,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         entry["timeout"] = json!(3600);
         files.push(HostFile::Server(ServerFile {
             path: format!("{}/.cline/data/settings/cline_mcp_settings.json", setting.home),
-            form: Form::Json { servers: "mcpServers", entry },
+            form: ServerForm::Json { servers: "mcpServers", entry },
         }));
     }
     files

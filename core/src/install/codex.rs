@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::claude::skills;
-use super::server_file::Form;
+use super::server_file::ServerForm;
 pub use super::server_file::toml::switches_hooks_off;
 use super::{HookFile, HostFile, ServerFile, Setting};
 use crate::hooks::Host;
@@ -24,7 +24,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     })];
     files.push(HostFile::Server(ServerFile {
         path: setting.path("config.toml", ".codex/config.toml"),
-        form: Form::Toml { words: setting.server_words() },
+        form: ServerForm::Toml { words: setting.server_words() },
     }));
     // The folder that several agents share; it does not follow `CODEX_HOME`.
     let shared = Setting { user_folder: setting.home.clone(), ..setting.clone() };

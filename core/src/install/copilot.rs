@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::claude::skills;
 use super::offer::Moment;
-use super::server_file::{Form, plain_entry};
+use super::server_file::{ServerForm, plain_entry};
 use super::vscode::document;
 use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
@@ -34,7 +34,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     entry["tools"] = json!(["*"]);
     files.push(HostFile::Server(ServerFile {
         path: setting.path("mcp-config.json", ".github/mcp.json"),
-        form: Form::Json { servers: "mcpServers", entry },
+        form: ServerForm::Json { servers: "mcpServers", entry },
     }));
     files.extend(skills(setting, "skills", ".github/skills"));
     files

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::offer::Moment;
-use super::server_file::{Form, plain_entry};
+use super::server_file::{ServerForm, plain_entry};
 use super::{HookFile, HostFile, ServerFile, Setting};
 use crate::hooks::Host;
 
@@ -32,7 +32,10 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     });
     let server = HostFile::Server(ServerFile {
         path: setting.path("mcp.json", ".cursor/mcp.json"),
-        form: Form::Json { servers: "mcpServers", entry: plain_entry(&setting.server_words()) },
+        form: ServerForm::Json {
+            servers: "mcpServers",
+            entry: plain_entry(&setting.server_words()),
+        },
     });
     vec![hooks, server]
 }

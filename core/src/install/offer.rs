@@ -84,7 +84,7 @@ impl Skill {
 
 /// Something that a person types.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct SlashCommand {
     /// What is typed, behind `/hotl:`.
     pub name: &'static str,
     /// What it does.
@@ -96,32 +96,32 @@ pub struct Command {
 }
 
 /// Every command.
-pub const COMMANDS: [Command; 5] = [
-    Command {
+pub const COMMANDS: [SlashCommand; 5] = [
+    SlashCommand {
         name: offered::LOOP,
         description: "Run a workflow file step by step",
         argument_hint: "[workflow file]",
         instructions: include_str!("offer/commands/loop.md"),
     },
-    Command {
+    SlashCommand {
         name: offered::RESUME,
         description: "Continue a run that was left unfinished",
         argument_hint: "[run id or workflow file]",
         instructions: include_str!("offer/commands/resume.md"),
     },
-    Command {
+    SlashCommand {
         name: offered::WRITE_PLAN,
         description: "Write a workflow file for a piece of work",
         argument_hint: "<what is to be built>",
         instructions: include_str!("offer/commands/write-plan.md"),
     },
-    Command {
+    SlashCommand {
         name: offered::EXECUTE_PLAN,
         description: "Work through a plan, making a workflow of it first where it is none",
         argument_hint: "[plan or workflow file]",
         instructions: include_str!("offer/commands/execute-plan.md"),
     },
-    Command {
+    SlashCommand {
         name: offered::STATUS,
         description: "Show unfinished runs and what they wait for",
         argument_hint: "[run id]",
@@ -129,7 +129,7 @@ pub const COMMANDS: [Command; 5] = [
     },
 ];
 
-impl Command {
+impl SlashCommand {
     /// The file of Claude Code, in whose folder `hotl` it becomes `/hotl:NAME`.
     pub fn file(&self) -> String {
         self.with_head("", self.instructions.to_owned())

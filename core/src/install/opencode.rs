@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::claude::skills;
 use super::offer::{self, COMMANDS};
-use super::server_file::Form;
+use super::server_file::ServerForm;
 use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
@@ -28,7 +28,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     });
     files.push(HostFile::Server(ServerFile {
         path: setting.path("opencode.json", "opencode.json"),
-        form: Form::Json { servers: "mcp", entry: server },
+        form: ServerForm::Json { servers: "mcp", entry: server },
     }));
     files.extend(COMMANDS.iter().map(|command| {
         own(&format!("commands/hotl-{}.md", command.name), command.flat_file(), offer::SIGN)

@@ -14,12 +14,12 @@ pub struct ServerFile {
     /// Where, absolute.
     pub path: String,
     /// How it is written.
-    pub(super) form: Form,
+    pub(super) form: ServerForm,
 }
 
 /// How a host writes servers down.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Form {
+pub(super) enum ServerForm {
     /// As a member of an object in JSON.
     Json {
         /// The name of the object.
@@ -42,7 +42,7 @@ impl ServerFile {
     /// When the file cannot be edited.
     pub(super) fn merged(&self, found: Option<&str>) -> Result<String, EditError> {
         match &self.form {
-            Form::Json { servers, entry } => {
+            ServerForm::Json { servers, entry } => {
                 let empty = |text: &&str| text.trim_matches('\u{feff}').trim().is_empty();
                 let text = found.filter(|text| !empty(text)).unwrap_or("{}\n");
                 let text = match entry_in(servers, text)? {
@@ -53,7 +53,7 @@ impl ServerFile {
                 };
                 Ok(added(servers, &text, entry))
             }
-            Form::Toml { words } => toml::merged(found.unwrap_or_default(), words),
+            ServerForm::Toml { words } => toml::merged(found.unwrap_or_default(), words),
         }
     }
 
@@ -64,15 +64,15 @@ impl ServerFile {
     /// When the file cannot be edited.
     pub(super) fn without(&self, found: &str) -> Result<Remains, EditError> {
         let text = match &self.form {
-            Form::Json { servers, .. } => match entry_in(servers, found)? {
+            ServerForm::Json { servers, .. } => match entry_in(servers, found)? {
                 Some((path, present)) if is_ours(&present) => remove(found, &path),
                 Some(_) | None => found.to_owned(),
             },
-            Form::Toml { .. } => toml::without(found)?,
+            ServerForm::Toml { .. } => toml::without(found)?,
         };
         let left = match &self.form {
-            Form::Json { .. } => parse(&text).is_ok_and(|root| !root.entries().is_empty()),
-            Form::Toml { .. } => !text.trim().is_empty(),
+            ServerForm::Json { .. } => parse(&text).is_ok_and(|root| !root.entries().is_empty()),
+            ServerForm::Toml { .. } => !text.trim().is_empty(),
         };
         let has_comments = text.contains("//") || text.contains("/*") || text.contains('#');
         let is_nothing = text != found && !left && !has_comments;
@@ -82,8 +82,8 @@ impl ServerFile {
     /// The command line with which the file starts a server of ours, in words.
     pub fn words_in(&self, text: &str) -> Option<Vec<String>> {
         let words = match &self.form {
-            Form::Json { servers, .. } => words_of(&entry_in(servers, text).ok()??.1),
-            Form::Toml { .. } => toml::words_in(text)?,
+            ServerForm::Json { servers, .. } => words_of(&entry_in(servers, text).ok()??.1),
+            ServerForm::Toml { .. } => toml::words_in(text)?,
         };
         starts_us(&words).then_some(words)
     }
@@ -91,8 +91,8 @@ impl ServerFile {
     /// The command line with which it should.
     pub fn words(&self) -> Vec<String> {
         match &self.form {
-            Form::Json { entry, .. } => words_of(entry),
-            Form::Toml { words } => words.clone(),
+            ServerForm::Json { entry, .. } => words_of(entry),
+            ServerForm::Toml { words } => words.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::claude::skills;
 use super::offer::{COMMANDS, Moment, SIGN};
-use super::server_file::{Form, plain_entry};
+use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
@@ -34,7 +34,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         entry["type"] = json!("stdio");
         files.push(HostFile::Server(ServerFile {
             path: format!("{}/.vscode/mcp.json", setting.project),
-            form: Form::Json { servers: "servers", entry },
+            form: ServerForm::Json { servers: "servers", entry },
         }));
     }
     files.extend(AGENTS.iter().map(|agent| {
@@ -48,7 +48,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 
 /// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
 fn prompts(setting: &Setting) -> Vec<HostFile> {
-    let host_file = |command: &super::offer::Command| {
+    let host_file = |command: &super::offer::SlashCommand| {
         let path = format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name);
         HostFile::Own(OwnFile::text(path, command.prompt_file(), SIGN))
     };

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::shell::{AssignmentForm, Piece, ScopeKind, Script, Simple, Word};
+use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
 
 /// Most braces in one word; they nest, and each costs a stack frame.
 const BRACE_GROUPS: usize = 16;
@@ -86,7 +86,7 @@ const WRITERS: [&str; 13] = [
 
 /// The variables of a script, as far as the script itself determines them.
 pub(crate) struct Variables<'s> {
-    script: &'s Script,
+    script: &'s ParsedShell,
     cwd: &'s str,
     home: &'s str,
     known: BTreeMap<&'s str, Variable<'s>>,
@@ -115,7 +115,7 @@ type Binding<'a> = (&'a str, &'a Arg);
 impl<'s> Variables<'s> {
     /// Finds everything in `script` that writes a variable. `home` is what `~`
     /// becomes.
-    pub(crate) fn new(script: &'s Script, cwd: &'s str, home: &'s str) -> Self {
+    pub(crate) fn new(script: &'s ParsedShell, cwd: &'s str, home: &'s str) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
         let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {

@@ -12,10 +12,12 @@ mod wrappers;
 use super::Context;
 use super::environment;
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
-use super::options::{self, Found, Parsed};
+use super::options::{self, ArgFinding, ParsedArgs};
 use super::paths::{Access, PathClass, file_name, in_system_folder};
-use super::programs::{self, Class, Program, Role};
-use super::shell::{self, AssignmentForm, Redirection, RedirectionKind, ScopeKind, Script, Word};
+use super::programs::{self, Class, ProgramEntry, Role};
+use super::shell::{
+    self, AssignmentForm, ParsedShell, Redirection, RedirectionKind, ScopeKind, Word,
+};
 use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
 use crate::limits;
 
@@ -109,7 +111,7 @@ impl<'c> Judge<'c> {
         }
     }
 
-    fn script(&mut self, script: &Script) {
+    fn script(&mut self, script: &ParsedShell) {
         for concern in &script.concerns {
             self.add(Finding::ask(Rule::HiddenCode, concern.reason));
         }
@@ -179,7 +181,7 @@ impl<'c> Judge<'c> {
 
     fn redirection(
         &mut self,
-        script: &Script,
+        script: &ParsedShell,
         redirection: &Redirection,
         variables: &Variables<'_>,
         index: usize,
@@ -212,7 +214,7 @@ impl<'c> Judge<'c> {
     /// The text that a command gets on its standard input, when the line contains it.
     fn standard_input(
         &self,
-        script: &Script,
+        script: &ParsedShell,
         redirections: &[Redirection],
         variables: &Variables<'_>,
         index: usize,
@@ -346,7 +348,7 @@ impl<'c> Judge<'c> {
 
     fn entry(
         &mut self,
-        program: &'static Program,
+        program: &'static ProgramEntry,
         name: &str,
         args: &[Arg],
         stdin: Option<&Arg>,
@@ -382,7 +384,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Adds the finding that follows from the class of a program alone.
-    pub(super) fn classified(&mut self, class: Class, parsed: &Parsed<'_>) {
+    pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
         if class.decision() > Decision::Allow {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             let rule = Rule::Program(parsed.name.to_owned());
@@ -391,18 +393,18 @@ impl<'c> Judge<'c> {
     }
 
     /// Asks about a program: "`git push` {what}".
-    fn ask(&mut self, parsed: &Parsed<'_>, what: &str) {
+    fn ask(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
         let rule = Rule::Program(parsed.name.to_owned());
         self.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
     }
 
     /// Forbids a program: "`git push` {what}".
-    fn deny(&mut self, parsed: &Parsed<'_>, what: &str) {
+    fn deny(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
         let rule = Rule::Program(parsed.name.to_owned());
         self.add(Finding::deny(rule, format!("`{}` {what}", parsed.name)));
     }
 
-    fn subcommand(&mut self, parsed: &Parsed<'_>, stdin: Option<&Arg>, at: usize) {
+    fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
         if let Some(check) = parsed.program.check {
             self.check(check, parsed);
         }
@@ -428,31 +430,31 @@ impl<'c> Judge<'c> {
     }
 
     /// Judges what the reader of the arguments found, in the order of the words.
-    fn arguments(&mut self, parsed: &Parsed<'_>) {
+    fn arguments(&mut self, parsed: &ParsedArgs<'_>) {
         for found in &parsed.found {
             match found {
-                Found::Operand(arg, role) => self.role(arg, *role, parsed),
-                Found::Value(at, role) => {
+                ArgFinding::Operand(arg, role) => self.role(arg, *role, parsed),
+                ArgFinding::Value(at, role) => {
                     if let Some(value) = &parsed.seen[*at].value {
                         self.role(value, *role, parsed);
                     }
                 }
-                Found::Makes(name, class) => self.add(Finding {
+                ArgFinding::Makes(name, class) => self.add(Finding {
                     decision: class.decision(),
                     rule: Rule::Program(parsed.name.to_owned()),
                     reason: format!("`{}` with `{name}` {}", parsed.name, class.sentence()),
                 }),
-                Found::PossibleOption => {
+                ArgFinding::PossibleOption => {
                     self.ask(parsed, "gets a word that is not known and may be an option");
                 }
-                Found::UnquotedValue => {
+                ArgFinding::UnquotedValue => {
                     self.ask(parsed, "gets unquoted words that are not known");
                 }
-                Found::MisplacedOption(name) => self.add(Finding::ask(
+                ArgFinding::MisplacedOption(name) => self.add(Finding::ask(
                     Rule::Program(parsed.name.to_owned()),
                     format!("`{name}` stands where another word of `{}` is expected", parsed.name),
                 )),
-                Found::UnlistedOption(name) => {
+                ArgFinding::UnlistedOption(name) => {
                     self.ask(parsed, &format!("has an option `{name}` that is not known"));
                 }
             }
@@ -460,7 +462,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Judges an argument or an option's value by what it is.
-    fn role(&mut self, arg: &Arg, role: Role, parsed: &Parsed<'_>) {
+    fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
         let places = &self.context.places;
         let finding = match role {
             Role::Data | Role::Command => None,

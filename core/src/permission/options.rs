@@ -2,13 +2,13 @@
 //! what is left. It judges nothing: what has to be judged is listed, in the order of the words.
 
 use super::expand::{Arg, HOLE, Shape};
-use super::programs::{Class, Flag, Others, Program, Role, Takes};
+use super::programs::{Class, Flag, Others, ProgramEntry, Role, Takes};
 use super::verdict::Decision;
 
 /// The arguments of one program or sub-command.
-pub(super) struct Parsed<'p> {
+pub(super) struct ParsedArgs<'p> {
     /// The entry.
-    pub program: &'static Program,
+    pub program: &'static ProgramEntry,
     /// What it is called in rules and reasons: `git push`.
     pub name: &'p str,
     /// Every argument behind the name.
@@ -20,7 +20,7 @@ pub(super) struct Parsed<'p> {
     /// Where a wrapped command or a sub-command starts in `args`.
     pub rest: Option<usize>,
     /// What has to be judged, in the order of the words.
-    pub found: Vec<Found<'p>>,
+    pub found: Vec<ArgFinding<'p>>,
 }
 
 /// An option that was given.
@@ -32,10 +32,10 @@ pub(super) struct Seen {
 }
 
 /// Something in the arguments that has to be judged.
-pub(super) enum Found<'p> {
+pub(super) enum ArgFinding<'p> {
     /// An operand, by what the table says that it is.
     Operand(&'p Arg, Role),
-    /// The value of the option at this index of [`Parsed::seen`].
+    /// The value of the option at this index of [`ParsedArgs::seen`].
     Value(usize, Role),
     /// An option of this name, which makes the program do something else.
     Makes(&'static str, Class),
@@ -50,7 +50,7 @@ pub(super) enum Found<'p> {
     UnlistedOption(String),
 }
 
-impl Parsed<'_> {
+impl ParsedArgs<'_> {
     /// Whether an option by one of these names was given.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.seen.iter().any(|seen| names.contains(&seen.name))
@@ -69,8 +69,12 @@ impl Parsed<'_> {
 }
 
 /// Reads `args` as the arguments of `program`, which is called `name` in rules and reasons.
-pub(super) fn parse<'p>(program: &'static Program, name: &'p str, args: &'p [Arg]) -> Parsed<'p> {
-    let parsed = Parsed {
+pub(super) fn parse<'p>(
+    program: &'static ProgramEntry,
+    name: &'p str,
+    args: &'p [Arg],
+) -> ParsedArgs<'p> {
+    let parsed = ParsedArgs {
         program,
         name,
         args,
@@ -87,7 +91,7 @@ pub(super) fn parse<'p>(program: &'static Program, name: &'p str, args: &'p [Arg
 }
 
 struct OptionReader<'p> {
-    parsed: Parsed<'p>,
+    parsed: ParsedArgs<'p>,
     next: usize,
     /// Whether `--` has ended the options.
     ended: bool,
@@ -100,7 +104,7 @@ impl<'p> OptionReader<'p> {
         self.next += 1;
         let text = arg.text.as_str();
         if arg.opaque_start() && !program.open && !self.ended {
-            self.parsed.found.push(Found::PossibleOption);
+            self.parsed.found.push(ArgFinding::PossibleOption);
         }
         let in_command = self.role() == Role::Command && !self.parsed.operands.is_empty();
         let option = text.len() > 1 && text.starts_with('-') && !self.ended && !in_command;
@@ -130,7 +134,7 @@ impl<'p> OptionReader<'p> {
         self.suspicious(arg);
         self.parsed.operands.push(arg);
         if is_judged(role) {
-            self.parsed.found.push(Found::Operand(arg, role));
+            self.parsed.found.push(ArgFinding::Operand(arg, role));
         }
     }
 
@@ -142,7 +146,7 @@ impl<'p> OptionReader<'p> {
         let flag = self.parsed.program.option(name);
         let matters = |class: Class| class.decision() > Decision::Allow;
         if flag.is_some_and(|(flag, _)| flag.makes.is_some_and(matters)) {
-            self.parsed.found.push(Found::MisplacedOption(name));
+            self.parsed.found.push(ArgFinding::MisplacedOption(name));
         }
     }
 
@@ -184,11 +188,11 @@ impl<'p> OptionReader<'p> {
         let at = self.parsed.seen.len();
         match flag.takes {
             Takes::Value(role) | Takes::Attached(role) if value.is_some() && is_judged(role) => {
-                self.parsed.found.push(Found::Value(at, role));
+                self.parsed.found.push(ArgFinding::Value(at, role));
             }
             Takes::Nothing | Takes::Value(_) | Takes::Attached(_) => {}
         }
-        self.parsed.found.extend(flag.makes.map(|class| Found::Makes(name, class)));
+        self.parsed.found.extend(flag.makes.map(|class| ArgFinding::Makes(name, class)));
         self.parsed.seen.push(Seen { name, value });
     }
 
@@ -197,7 +201,7 @@ impl<'p> OptionReader<'p> {
         self.next += 1;
         self.suspicious(arg);
         if arg.shape == Shape::Splits && !self.parsed.program.open {
-            self.parsed.found.push(Found::UnquotedValue);
+            self.parsed.found.push(ArgFinding::UnquotedValue);
         }
         Some(arg.clone())
     }
@@ -205,7 +209,7 @@ impl<'p> OptionReader<'p> {
     fn unlisted(&mut self, name: &str) {
         match self.parsed.program.others {
             Others::Harmless => {}
-            Others::Refused => self.parsed.found.push(Found::UnlistedOption(name.to_owned())),
+            Others::Refused => self.parsed.found.push(ArgFinding::UnlistedOption(name.to_owned())),
         }
     }
 

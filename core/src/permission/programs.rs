@@ -20,7 +20,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-pub(super) use check::Check;
+pub(super) use check::ArgCheck;
 
 use super::paths::pattern_matches;
 use super::verdict::Decision;
@@ -169,7 +169,7 @@ pub(super) enum Others {
 
 /// What is known about a program or one of its sub-commands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program {
+pub(super) struct ProgramEntry {
     /// The names it goes by.
     pub names: &'static [&'static str],
     /// What running it does when no option says otherwise.
@@ -185,9 +185,9 @@ pub(super) struct Program {
     /// Words that are not known are as harmless as known ones, because no option matters.
     pub open: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
-    pub subcommands: &'static [Program],
+    pub subcommands: &'static [ProgramEntry],
     /// The judgement that its arguments need besides their roles.
-    pub check: Option<Check>,
+    pub check: Option<ArgCheck>,
 }
 
 /// An entry whose unlisted options are harmless and whose arguments are data.
@@ -195,8 +195,8 @@ pub(crate) const fn program(
     names: &'static [&'static str],
     class: Class,
     about: &'static str,
-) -> Program {
-    Program {
+) -> ProgramEntry {
+    ProgramEntry {
         names,
         class,
         about,
@@ -209,7 +209,7 @@ pub(crate) const fn program(
     }
 }
 
-impl Program {
+impl ProgramEntry {
     pub(crate) const fn options(mut self, options: &'static [Flag]) -> Self {
         self.options = options;
         self
@@ -231,12 +231,12 @@ impl Program {
         self
     }
 
-    pub(crate) const fn subcommands(mut self, subcommands: &'static [Program]) -> Self {
+    pub(crate) const fn subcommands(mut self, subcommands: &'static [ProgramEntry]) -> Self {
         self.subcommands = subcommands;
         self
     }
 
-    pub(crate) const fn check(mut self, check: Check) -> Self {
+    pub(crate) const fn check(mut self, check: ArgCheck) -> Self {
         self.check = Some(check);
         self
     }
@@ -276,7 +276,7 @@ pub(crate) const fn makes_with(names: &'static [&'static str], role: Role, class
 }
 
 /// Every entry.
-pub(super) const TABLES: [&[Program]; 7] = [
+pub(super) const TABLES: [&[ProgramEntry]; 7] = [
     text::TABLE,
     files::TABLE,
     git::TABLE,
@@ -287,8 +287,8 @@ pub(super) const TABLES: [&[Program]; 7] = [
 ];
 
 /// The entry for a program's name.
-pub(super) fn find(name: &str) -> Option<&'static Program> {
-    static INDEX: OnceLock<BTreeMap<&'static str, &'static Program>> = OnceLock::new();
+pub(super) fn find(name: &str) -> Option<&'static ProgramEntry> {
+    static INDEX: OnceLock<BTreeMap<&'static str, &'static ProgramEntry>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let programs = TABLES.into_iter().flatten();
         programs

@@ -21,7 +21,7 @@ use crate::limits;
 
 /// Everything found in one piece of shell text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct ParsedShell {
     /// Simple commands in the order of the text; those in substitutions come before the
     /// command whose word they are part of.
     pub commands: Vec<Simple>,
@@ -44,12 +44,12 @@ pub(crate) struct Script {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Simple {
     /// `NAME=value` in front of the command, or standing alone.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Vec<ShellAssignment>,
     /// Program and arguments; empty when only assignments or redirections are there.
     pub words: Vec<Word>,
     /// Redirections in the order of the text.
     pub redirections: Vec<Redirection>,
-    /// Index into [`Script::scopes`].
+    /// Index into [`ParsedShell::scopes`].
     pub scope: usize,
     /// Certainly executed, in the shell itself, so that its assignments hold afterwards.
     pub certain: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Simple {
 
 /// `NAME=value`.
 #[derive(Clone, Debug)]
-pub(crate) struct Assignment {
+pub(crate) struct ShellAssignment {
     /// The variable, without any subscript.
     pub name: String,
     /// How it is written.
@@ -99,7 +99,7 @@ pub(crate) enum RedirectionKind {
     Duplicate,
     /// `<<<`: text given in place.
     Text,
-    /// `<<` and `<<-`: the text at this index of [`Script::documents`].
+    /// `<<` and `<<-`: the text at this index of [`ParsedShell::documents`].
     Document(usize),
 }
 
@@ -158,14 +158,14 @@ pub(crate) struct Unparsed {
 }
 
 /// Reads `text` as a shell script.
-pub(crate) fn read(text: &str) -> Script {
-    let mut script = Script::default();
+pub(crate) fn read(text: &str) -> ParsedShell {
+    let mut script = ParsedShell::default();
     script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
     if text.len() > limits::SHELL_BYTES {
         script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
         return script;
     }
-    reader::Reader::new(text, script, 0).read_all()
+    reader::ShellReader::new(text, script, 0).read_all()
 }
 
 #[cfg(test)]

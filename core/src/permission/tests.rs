@@ -1,4 +1,4 @@
-use super::programs::{Program, TABLES};
+use super::programs::{ProgramEntry, TABLES};
 use super::rules::Source;
 use super::*;
 
@@ -107,7 +107,7 @@ fn a_person_may_consent_to_runs_in_advance() {
 
 #[test]
 fn a_session_may_end_itself_and_no_other() {
-    let session = Session { id: "s1".to_owned(), workflow: "issue-to-impl".to_owned() };
+    let session = CallingSession { id: "s1".to_owned(), workflow: "issue-to-impl".to_owned() };
     let context = Context::new("/srv/repo").with_session(Some(session));
     let decision = |line: &str| decide(&Call::shell(line), &context).decision;
     assert_eq!(decision("onloop session done s1"), Decision::Allow);
@@ -131,7 +131,11 @@ fn a_session_may_end_itself_and_no_other() {
     assert_eq!(decision(&format!("echo x > {file}.tmp && mv {file}.tmp {file}")), Decision::Deny);
 }
 
-fn each(programs: &'static [Program], path: &str, visit: &mut impl FnMut(&str, &'static Program)) {
+fn each(
+    programs: &'static [ProgramEntry],
+    path: &str,
+    visit: &mut impl FnMut(&str, &'static ProgramEntry),
+) {
     for program in programs {
         let path = format!("{path} {}", program.names[0]);
         visit(path.trim(), program);

@@ -49,7 +49,7 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
         /// Whether the run may go on.
-        decision: Decision,
+        decision: GateDecision,
         /// Whether a person or the rules decided; the rules decide no human review.
         mode: Mode,
     },
@@ -237,14 +237,14 @@ pub enum CheckVerdict {
 
 /// A decision at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum GateDecision {
     /// Go on.
     Approved,
     /// Do not.
     Rejected,
 }
 
-words!(Decision {
+words!(GateDecision {
     Approved => "approved",
     Rejected => "rejected",
 });

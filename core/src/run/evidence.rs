@@ -1,6 +1,6 @@
 //! What the record does not prove.
 
-use super::event::{Decision, Mode};
+use super::event::{GateDecision, Mode};
 use super::gate::{GateRule, gate_rule};
 use super::record::*;
 use crate::workflow::Risk;
@@ -18,8 +18,9 @@ impl Run {
         if self.terms.reverify && !self.reverified {
             reasons.push(UNVERIFIED);
         }
-        let approved =
-            |step: &StepRecord| step.gate.is_some_and(|gate| gate.decision == Decision::Approved);
+        let approved = |step: &StepRecord| {
+            step.gate.is_some_and(|gate| gate.decision == GateDecision::Approved)
+        };
         if self.steps.iter().any(|s| gate_rule(self, s) != GateRule::Open && !approved(s)) {
             reasons.push("gate_evidence_missing_or_rejected");
         }

@@ -1,7 +1,7 @@
 //! What should happen now. Nobody else decides that.
 
 use super::budget::exceeded;
-use super::event::Decision;
+use super::event::GateDecision;
 use super::gate::{AutomaticReason, GateRule, gate_rule};
 use super::record::*;
 use super::review::review_due_at_gate;
@@ -161,8 +161,8 @@ impl Run {
     fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
         let step = record.step.number;
         match (record.gate, gate_rule(self, record)) {
-            (Some(GateRecord { decision: Decision::Approved, .. }), _) => None,
-            (Some(GateRecord { decision: Decision::Rejected, .. }), _) => {
+            (Some(GateRecord { decision: GateDecision::Approved, .. }), _) => None,
+            (Some(GateRecord { decision: GateDecision::Rejected, .. }), _) => {
                 blocker(record).map(Next::Blocked)
             }
             (None, GateRule::Open) => None,
@@ -186,7 +186,7 @@ pub(super) fn blocker(record: &StepRecord) -> Option<Blocker> {
         StepStatus::Blocked(BlockReason::HumanReview { .. }) => return None,
         StepStatus::Blocked(reason) => (reason.text(), *reason == BlockReason::ReviewRejected),
         StepStatus::Done => match record.gate {
-            Some(GateRecord { decision: Decision::Rejected, .. }) => {
+            Some(GateRecord { decision: GateDecision::Rejected, .. }) => {
                 (format!("the gate of step {step} was rejected"), true)
             }
             Some(_) | None => return None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::event::{CheckResult, Decision, LogEntry, Mode, Usage, Written};
+use super::event::{CheckResult, GateDecision, LogEntry, Mode, Usage, Written};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
 use super::words::words;
@@ -283,7 +283,7 @@ const HUMAN_REVIEW_REJECTED: &str = "human review rejected";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateRecord {
     /// What was decided.
-    pub decision: Decision,
+    pub decision: GateDecision,
     /// By whom.
     pub mode: Mode,
 }

@@ -1,6 +1,6 @@
 //! The final summary and the live step lines.
 
-use super::event::{Decision, Mode};
+use super::event::{GateDecision, Mode};
 use super::record::*;
 use crate::limits;
 use crate::text;
@@ -21,9 +21,9 @@ pub enum Platform {
 pub(super) fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
     if let Some(gate) = record.gate {
         return match (gate.decision, gate.mode) {
-            (Decision::Approved, Mode::Auto) => ("⚡", "Auto-approved"),
-            (Decision::Approved, Mode::Human) => ("✓", "Approved"),
-            (Decision::Rejected, Mode::Auto | Mode::Human) => ("✗", "Rejected"),
+            (GateDecision::Approved, Mode::Auto) => ("⚡", "Auto-approved"),
+            (GateDecision::Approved, Mode::Human) => ("✓", "Approved"),
+            (GateDecision::Rejected, Mode::Auto | Mode::Human) => ("✗", "Rejected"),
         };
     }
     match &record.status {
@@ -91,10 +91,10 @@ pub fn step_line(record: &StepRecord) -> String {
         }
         StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
         StepStatus::Done => match record.gate {
-            Some(GateRecord { decision: Decision::Approved, mode: Mode::Auto }) => {
+            Some(GateRecord { decision: GateDecision::Approved, mode: Mode::Auto }) => {
                 format!("⚡ Step {number}: {name} (auto-approved)")
             }
-            Some(GateRecord { decision: Decision::Rejected, .. }) => {
+            Some(GateRecord { decision: GateDecision::Rejected, .. }) => {
                 format!("✗ Step {number}: {name} (rejected)")
             }
             Some(_) | None if attempts > 1 => {

@@ -59,7 +59,7 @@ fn failed(step: u32) -> Event {
     Event::StepVerified { step, results: vec![result(0, verdict)] }
 }
 
-fn human(step: u32, decision: Decision) -> Event {
+fn human(step: u32, decision: GateDecision) -> Event {
     Event::GateDecided { step, decision, mode: Mode::Human }
 }
 
@@ -116,7 +116,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
     assert_eq!(run.next(), Next::Review { step: Some(1) });
     apply(&mut run, &reviewed(Some(1), Verdict::Ready));
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }));
-    apply(&mut run, &[human(1, Decision::Approved)]);
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
     apply(&mut run, &done(2));
     apply(&mut run, &reviewed(Some(2), Verdict::Block));
     assert_eq!(run.next(), Next::Ask(Question::Verdict { step: Some(2) }));
@@ -188,10 +188,10 @@ fn resuming_a_rejected_run_is_no_approval() {
         let mut run = begin(vec![first, step(2)]);
         let verified = Event::StepVerified { step: 1, results: vec![result] };
         apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
-        apply(&mut run, &[human(1, Decision::Rejected), Event::RunResumed]);
+        apply(&mut run, &[human(1, GateDecision::Rejected), Event::RunResumed]);
         assert_eq!(run.status, RunStatus::Blocked);
         assert!(matches!(run.next(), Next::Blocked(blocker) if blocker.rejected));
-        apply(&mut run, &[human(1, Decision::Approved)]);
+        apply(&mut run, &[human(1, GateDecision::Approved)]);
         assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
     }
 }
@@ -238,15 +238,15 @@ fn a_human_review_pauses_and_needs_a_person() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
     assert_eq!(run.status, RunStatus::Paused);
     assert_eq!(run.next(), Next::Ask(Question::Review { step: 1, prompt: "look".to_owned() }));
-    let auto = Event::GateDecided { step: 1, decision: Decision::Approved, mode: Mode::Auto };
+    let auto = Event::GateDecided { step: 1, decision: GateDecision::Approved, mode: Mode::Auto };
     assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
-    apply(&mut run, &[human(1, Decision::Rejected)]);
+    apply(&mut run, &[human(1, GateDecision::Rejected)]);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
     // Resuming is not changing one's mind.
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.status, RunStatus::Blocked);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
-    apply(&mut run, &[human(1, Decision::Approved)]);
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
 }
 
@@ -272,7 +272,7 @@ fn who_decides_a_gate() {
         assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
         // Whether the rules may be claimed is the same question.
         apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
-        let (decision, mode) = (Decision::Approved, Mode::Auto);
+        let (decision, mode) = (GateDecision::Approved, Mode::Auto);
         let claimed = run.apply(run.last_update, &Event::GateDecided { step: 1, decision, mode });
         let automatic = matches!(expected, GateRule::Automatic(_));
         assert_eq!(claimed.is_ok(), automatic, "{gate:?} {risk:?} {auto_approve} {sensitive}");
@@ -280,7 +280,7 @@ fn who_decides_a_gate() {
 }
 
 /// A step whose gate was decided, and that was blocked and resumed afterwards.
-fn decided_then_interrupted(decision: Decision) -> Run {
+fn decided_then_interrupted(decision: GateDecision) -> Run {
     let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
     let reason = "wait".to_owned();
     apply(
@@ -298,17 +298,17 @@ fn decided_then_interrupted(decision: Decision) -> Run {
 
 #[test]
 fn a_rejection_outlives_a_verification_and_blocks_the_run() {
-    let mut run = decided_then_interrupted(Decision::Rejected);
+    let mut run = decided_then_interrupted(GateDecision::Rejected);
     apply(&mut run, &[passed(1)]);
     assert_eq!(run.status, RunStatus::Blocked);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
-    apply(&mut run, &[human(1, Decision::Approved)]);
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
 }
 
 #[test]
 fn a_decision_does_not_outlive_the_attempt_it_was_made_on() {
-    for decision in [Decision::Approved, Decision::Rejected] {
+    for decision in [GateDecision::Approved, GateDecision::Rejected] {
         let mut run = decided_then_interrupted(decision);
         apply(&mut run, &[failed(1), Event::StepStarted { step: 1 }, passed(1)]);
         assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }), "{decision:?}");
@@ -324,7 +324,7 @@ fn the_next_step_waits_for_the_gate_before_it() {
         refused(&mut run, &Event::StepStarted { step: 2 }),
         "Step 1 must be done before step 2 can start"
     );
-    apply(&mut run, &[human(1, Decision::Approved)]);
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
 }
 
@@ -376,9 +376,9 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
 fn approving_one_gate_does_not_unblock_another_step() {
     let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
     let start = |step| Event::StepStarted { step };
-    apply(&mut run, &[start(1), passed(1), human(1, Decision::Approved), start(2), failed(2)]);
+    apply(&mut run, &[start(1), passed(1), human(1, GateDecision::Approved), start(2), failed(2)]);
     apply(&mut run, &[Event::StepBlocked { step: 2, reason: "no".to_owned() }]);
-    apply(&mut run, &[human(1, Decision::Rejected), human(1, Decision::Approved)]);
+    apply(&mut run, &[human(1, GateDecision::Rejected), human(1, GateDecision::Approved)]);
     assert_eq!(run.status, RunStatus::Blocked);
 }
 
@@ -448,7 +448,7 @@ fn summaries_follow_the_contract_of_each_platform() {
         step(4),
     ]);
     let start = |step| Event::StepStarted { step };
-    let auto = Event::GateDecided { step: 2, decision: Decision::Approved, mode: Mode::Auto };
+    let auto = Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Auto };
     apply(&mut run, &[start(1), failed(1), start(1), passed(1), start(2), passed(2), auto]);
     apply(&mut run, &[start(3), failed(3)]);
     assert_eq!(

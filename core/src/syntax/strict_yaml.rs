@@ -9,6 +9,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_yaml::Value;
 
+use crate::diagnostic::Position;
 use crate::limits;
 use crate::text;
 
@@ -50,15 +51,6 @@ pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, String> {
     serde_yaml::from_str(without_mark(yaml)).map_err(|error| format!("is not YAML: {error}"))
 }
 
-/// Where something stands, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Line.
-    pub line: usize,
-    /// Column, in characters.
-    pub column: usize,
-}
-
 /// What of an entry is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -70,12 +62,12 @@ pub enum Part {
 
 /// Where the entry at `path` stands: keys of mappings and positions in lists. `None`: there
 /// is no such entry.
-pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Place> {
+pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Position> {
     let deserializer = serde_yaml::Deserializer::from_str(without_mark(yaml));
     let error = Seek { path, part }.deserialize(deserializer).err()?;
     let is_ours = error.to_string().contains(FOUND);
     let at = error.location().filter(|_| is_ours)?;
-    Some(Place { line: at.line(), column: at.column() })
+    Some(Position { line: at.line(), column: at.column() })
 }
 
 fn without_mark(yaml: &str) -> &str {

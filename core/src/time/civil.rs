@@ -22,7 +22,7 @@ pub(super) struct Civil {
 
 /// Which parts are wanted, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TimeForm {
     /// `2026-03-20T21:23:15+00:00`.
     Rfc3339,
     /// `20260320T212315Z`.
@@ -72,18 +72,18 @@ impl Civil {
         (1..=days).contains(&self.day)
     }
 
-    pub(super) fn to_text(self, form: Form) -> String {
+    pub(super) fn to_text(self, form: TimeForm) -> String {
         let Civil { year, month, day, second_of_day } = self;
         let (hour, minute) = (second_of_day / 3600, second_of_day / 60 % 60);
         let second = second_of_day % 60;
         let year = Year(year);
         match form {
-            Form::Rfc3339 => {
+            TimeForm::Rfc3339 => {
                 format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}+00:00")
             }
-            Form::RunId => format!("{year}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z"),
-            Form::Clock => format!("{hour:02}:{minute:02}:{second:02}"),
-            Form::Date => format!("{year}-{month:02}-{day:02}"),
+            TimeForm::RunId => format!("{year}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z"),
+            TimeForm::Clock => format!("{hour:02}:{minute:02}:{second:02}"),
+            TimeForm::Date => format!("{year}-{month:02}-{day:02}"),
         }
     }
 }
@@ -100,14 +100,14 @@ impl fmt::Display for Year {
 
 /// What a text says about a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenTime {
     /// Milliseconds since 1970, where the text's clock shows UTC.
     clock_ms: i64,
     /// Seconds that its clock is ahead of UTC; none where the text does not say.
     ahead_s: Option<i64>,
 }
 
-impl Written {
+impl WrittenTime {
     /// Milliseconds since 1970; none without a zone.
     pub(super) fn in_its_zone(self) -> Option<i64> {
         Some(self.clock_ms - self.ahead_s? * 1000)
@@ -121,7 +121,7 @@ impl Written {
 
 /// Reads RFC 3339 and what ISO 8601 allows besides: separators may be left out, as may seconds and
 /// the zone; a blank may stand for the `T`. A leap second is the second before it.
-pub(super) fn read(text: &str) -> Option<Written> {
+pub(super) fn read(text: &str) -> Option<WrittenTime> {
     let mut rest = Reader { rest: text.as_bytes() };
     let year = rest.number(4)?;
     let is_apart = rest.skip(b"-");
@@ -141,7 +141,7 @@ pub(super) fn read(text: &str) -> Option<Written> {
     }
     // Toward 1970, as whole milliseconds of an instant are counted.
     let clock_ms = civil.seconds() * 1000 + millis;
-    Some(Written { clock_ms, ahead_s })
+    Some(WrittenTime { clock_ms, ahead_s })
 }
 
 struct Reader<'a> {
@@ -270,7 +270,7 @@ mod tests {
             "",
         ];
         for text in texts {
-            let ours = read(text).and_then(Written::in_its_zone);
+            let ours = read(text).and_then(WrittenTime::in_its_zone);
             assert_eq!(ours, of_the_library(text), "{text}");
         }
     }
@@ -288,10 +288,10 @@ mod tests {
             let zoned = jiff::Timestamp::from_second(second)
                 .expect("within the library's range")
                 .to_zoned(jiff::tz::TimeZone::UTC);
-            let text = Civil::from_millis(second * 1000).to_text(Form::Rfc3339);
+            let text = Civil::from_millis(second * 1000).to_text(TimeForm::Rfc3339);
             if zoned.year() >= 0 {
                 assert_eq!(text, zoned.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string());
-                assert_eq!(read(&text).map(Written::in_its_zone_or_utc), Some(second * 1000));
+                assert_eq!(read(&text).map(WrittenTime::in_its_zone_or_utc), Some(second * 1000));
             } else {
                 assert!(text.starts_with('-') && read(&text).is_none(), "{text}");
             }

@@ -5,7 +5,7 @@ use crate::engine::ask::{self, Consulted};
 use crate::engine::change::change;
 use crate::engine::select::open;
 use crate::engine::store::Store;
-use crate::run::{BlockReason, Decision, Event, Mode, Question, Refusal, Run, StepStatus};
+use crate::run::{BlockReason, Event, GateDecision, Mode, Question, Refusal, Run, StepStatus};
 
 /// Arguments of `onloop gate`.
 #[derive(Clone, Debug)]
@@ -36,10 +36,10 @@ pub enum DecisionWord {
 }
 
 impl DecisionWord {
-    fn decision(self) -> Decision {
+    fn decision(self) -> GateDecision {
         match self {
-            DecisionWord::Approved => Decision::Approved,
-            DecisionWord::Rejected => Decision::Rejected,
+            DecisionWord::Approved => GateDecision::Approved,
+            DecisionWord::Rejected => GateDecision::Rejected,
         }
     }
 }

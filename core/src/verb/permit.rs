@@ -6,7 +6,7 @@ use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use crate::engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
 use crate::engine::{checkout, links, surroundings};
 use crate::limits;
-use crate::permission::{Call, Context, Decision, Session, decide, explain};
+use crate::permission::{Call, CallingSession, Context, Decision, decide, explain};
 use crate::syntax::strict_json;
 
 /// `onloop permit explain`.
@@ -68,7 +68,7 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
     };
     links::resolve(io, &call, &mut context.places).await;
     if let Some(workflow) = &args.workflow {
-        let session = Session { id: "explained".to_owned(), workflow: workflow.clone() };
+        let session = CallingSession { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));
     }
     let ruling = explain(&call, &context);

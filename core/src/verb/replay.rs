@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::effect::trace::{self, Line, Trace, Tracer};
+use crate::effect::trace::{self, Trace, TraceLine, Tracer};
 use crate::effect::wire::{Message, read_reply};
 use crate::effect::{Exit, Io, Program, Start};
 use crate::{limits, text};
@@ -92,8 +92,8 @@ fn follow(
             Err(Box::new(Difference { line, request: done, recorded, now, after_cut }))
         };
         let (line, turn) = match lines.next() {
-            Some((line, Line::Turn(turn))) => (line, turn),
-            Some((line, Line::Reply(message))) => {
+            Some((line, TraceLine::Turn(turn))) => (line, turn),
+            Some((line, TraceLine::Reply(message))) => {
                 return differs(line, format!("the reply {}", message.json), &now, after_cut);
             }
             None => return differs(last + 1, "nothing: it ends here".to_owned(), &now, after_cut),
@@ -107,8 +107,8 @@ fn follow(
         }
         request += 1;
         let (line, message): (usize, Message) = match lines.next() {
-            Some((line, Line::Reply(message))) => (line, message),
-            Some((line, Line::Turn(turn))) => {
+            Some((line, TraceLine::Reply(message))) => (line, message),
+            Some((line, TraceLine::Turn(turn))) => {
                 return differs(
                     line,
                     turn.to_string(),

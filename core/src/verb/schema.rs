@@ -1,6 +1,6 @@
 //! `onloop schema`: the JSON Schema of a document.
 
-use crate::documents::schema::{Subject, schema as text_of};
+use crate::documents::schema::{SchemaDocument, schema as text_of};
 use crate::effect::{Exit, Io};
 
 /// `onloop schema`.
@@ -9,7 +9,7 @@ use crate::effect::{Exit, Io};
 pub struct SchemaArgs {
     /// The document
     #[cfg_attr(feature = "cli", arg(value_enum))]
-    pub document: Subject,
+    pub document: SchemaDocument,
 }
 
 /// Prints the schema of a document.

@@ -2,7 +2,7 @@
 
 use super::field::is_field;
 use super::line::Cursor;
-use super::markdown::{self, Form};
+use super::markdown::{self, HeaderForm};
 use super::name::base_name;
 use super::value;
 
@@ -57,8 +57,10 @@ fn is_plainly_a_workflow(text: &str) -> bool {
     while let Some(line) = cursor.peek() {
         cursor.advance();
         match markdown::header(line).map(|header| header.form) {
-            Some(Form::Checkbox | Form::Legacy | Form::Misspelt) => in_step = true,
-            Some(Form::Doubtful) | None => {}
+            Some(HeaderForm::Checkbox | HeaderForm::Legacy | HeaderForm::Misspelt) => {
+                in_step = true
+            }
+            Some(HeaderForm::Doubtful) | None => {}
         }
         let key = value::key(line.trimmed()).map(|(key, _)| key);
         if in_step && key.is_some_and(is_field) {

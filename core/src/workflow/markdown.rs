@@ -20,14 +20,14 @@ pub(super) struct Header<'a> {
     /// Offset of the mark between `[` and `]`.
     pub checkbox: Option<usize>,
     /// Whether the form is one that every reader of the format understands.
-    pub form: Form,
+    pub form: HeaderForm,
     /// Text after the closing `**`.
     pub trailing: &'a str,
 }
 
 /// How a step header is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum HeaderForm {
     /// `- [ ] **Step 1: Name**`.
     Checkbox,
     /// `### 1. Name`.
@@ -90,9 +90,9 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     let (name, trailing, closed) = bold_name(&after_word[colon + 1..]);
     let canonical = bold && closed && line.text.starts_with("- [") && is_plain(line, id, checkbox);
     let form = match (canonical, checkbox.is_some() || bold) {
-        (true, _) => Form::Checkbox,
-        (false, true) => Form::Misspelt,
-        (false, false) => Form::Doubtful,
+        (true, _) => HeaderForm::Checkbox,
+        (false, true) => HeaderForm::Misspelt,
+        (false, false) => HeaderForm::Doubtful,
     };
     Some(made(line, id, name, checkbox, form, trailing))
 }
@@ -129,7 +129,7 @@ fn heading_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
         let colon = after_word.find([':', '.'])?;
         let id = after_word[..colon].trim();
         let name = after_word[colon + 1..].trim();
-        return is_id(id).then(|| made(line, id, name, None, Form::Doubtful, ""));
+        return is_id(id).then(|| made(line, id, name, None, HeaderForm::Doubtful, ""));
     }
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
@@ -138,7 +138,7 @@ fn heading_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     let (id, after) = body.split_at(digits);
     let name = after.strip_prefix('.')?.trim();
     let legacy = line.text.starts_with("### ") && offset(line, id) == line.start + 4;
-    let form = if legacy { Form::Legacy } else { Form::Doubtful };
+    let form = if legacy { HeaderForm::Legacy } else { HeaderForm::Doubtful };
     Some(made(line, id, name, None, form, ""))
 }
 
@@ -147,7 +147,7 @@ fn made<'a>(
     id: &'a str,
     name: &'a str,
     checkbox: Option<usize>,
-    form: Form,
+    form: HeaderForm,
     trailing: &'a str,
 ) -> Header<'a> {
     let (id_start, name_start) = (offset(line, id), offset(line, name));

@@ -9,7 +9,7 @@ use super::field::is_field;
 use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
-use super::markdown::{self, Fence, Form, Header};
+use super::markdown::{self, Fence, Header, HeaderForm};
 use super::step::{self, Draft};
 use super::{Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name, value};
 
@@ -181,7 +181,7 @@ impl<'a> Body<'a> {
             return;
         };
         let header = draft.header;
-        if header.form == Form::Doubtful && !draft.has_fields() {
+        if header.form == HeaderForm::Doubtful && !draft.has_fields() {
             return;
         }
         let position = self.headers.len() + 1;
@@ -217,8 +217,8 @@ impl<'a> Body<'a> {
     fn look_at_header(&mut self, header: Header<'a>) {
         let line = header.line.span();
         match header.form {
-            Form::Checkbox | Form::Legacy => {}
-            Form::Misspelt | Form::Doubtful => {
+            HeaderForm::Checkbox | HeaderForm::Legacy => {}
+            HeaderForm::Misspelt | HeaderForm::Doubtful => {
                 let source = self.cursor.source();
                 let mark = header.checkbox.map_or(" ", |offset| &source[offset..=offset]);
                 let canonical = format!("- [{mark}] **Step {}: {}**", header.id, header.name);

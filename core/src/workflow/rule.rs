@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Severity, Span};
 
 /// A rule that a workflow file can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct LintRule {
     /// Stable name; never reused for another rule.
     pub code: &'static str,
     /// How bad it is to break the rule.
@@ -13,7 +13,7 @@ pub struct Rule {
     pub summary: &'static str,
 }
 
-impl Rule {
+impl LintRule {
     pub(super) fn at(self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.code, self.severity, span, message.into())
     }
@@ -21,11 +21,11 @@ impl Rule {
 
 macro_rules! rules {
     ($($name:ident $severity:ident $code:literal $summary:literal)*) => {
-        $(pub(super) const $name: Rule =
-            Rule { code: $code, severity: Severity::$severity, summary: $summary };)*
+        $(pub(super) const $name: LintRule =
+            LintRule { code: $code, severity: Severity::$severity, summary: $summary };)*
 
         /// Every rule, in the order of the documentation.
-        pub const RULES: &[Rule] = &[$($name),*];
+        pub const RULES: &[LintRule] = &[$($name),*];
     };
 }
 

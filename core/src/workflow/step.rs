@@ -9,7 +9,7 @@ use crate::text;
 use super::field::FIELDS;
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
-use super::markdown::{Form, Header};
+use super::markdown::{Header, HeaderForm};
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
 
     /// Whether the lines below the header can be blamed for being no step.
     fn is_certain(&self) -> bool {
-        self.header.form != Form::Doubtful || self.has_fields()
+        self.header.form != HeaderForm::Doubtful || self.has_fields()
     }
 
     /// A line that is neither blank nor a header, a heading, a fence or a comment.
@@ -120,7 +120,7 @@ impl<'a> Draft<'a> {
         let name = key.to_ascii_lowercase();
         self.last_is_action = name == "action";
         if name == "verify" {
-            let reader = verify::Reader { cursor, findings, indent, step: &self.name };
+            let reader = verify::CheckReader { cursor, findings, indent, step: &self.name };
             let checks = reader.read(line, from, key_span);
             if self.verify.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, "verify"));

@@ -6,7 +6,7 @@ use crate::diagnostic::Span;
 
 use super::heredoc;
 use super::line::{Cursor, Line};
-use super::markdown::{self, Fence, Form};
+use super::markdown::{self, Fence, HeaderForm};
 
 /// The text of a value and where it is.
 #[derive(Clone, Debug)]
@@ -122,8 +122,8 @@ impl<'a> Value<'a> {
 
 fn begins_step(line: Line<'_>) -> bool {
     markdown::header(line).is_some_and(|header| match header.form {
-        Form::Checkbox | Form::Legacy | Form::Misspelt => true,
-        Form::Doubtful => false,
+        HeaderForm::Checkbox | HeaderForm::Legacy | HeaderForm::Misspelt => true,
+        HeaderForm::Doubtful => false,
     })
 }
 

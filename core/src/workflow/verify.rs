@@ -21,7 +21,7 @@ const ASSERT_KINDS: [&str; 3] = ["exists", "contains", "matches-glob"];
 mod check;
 
 /// Reads the checks of one step. The cursor has left `line`, which holds `verify:`.
-pub(super) struct Reader<'r, 'c> {
+pub(super) struct CheckReader<'r, 'c> {
     pub cursor: &'r mut Cursor<'c>,
     pub findings: &'r mut Findings,
     /// Indentation of the step's fields.
@@ -56,7 +56,7 @@ impl<'c> Draft<'c> {
     }
 }
 
-impl<'c> Reader<'_, 'c> {
+impl<'c> CheckReader<'_, 'c> {
     /// The checks behind `verify:` and on the lines below; `from` is the offset after the
     /// colon, `key_span` the key.
     pub(super) fn read(mut self, line: Line<'c>, from: usize, key_span: Span) -> Vec<Check> {

@@ -6,7 +6,7 @@ use onloop_core::auto::child::{ChildAnswer, ChildOutcome};
 use onloop_core::auto::document::{Presence, WorkspaceFile};
 use onloop_core::auto::progress::{TaskStatus, TaskTable, Tasks, with_status};
 use onloop_core::auto::record::{
-    Assignment, Auto, Event, Health, LockSight, LockWritten, Next, OnStall, Options, Probe,
+    Assignment, Auto, AutoEvent, AutoNext, Health, LockSight, LockWritten, OnStall, Options, Probe,
     Snapshot, SummaryUse,
 };
 use onloop_core::auto::route::Target;
@@ -95,7 +95,7 @@ fn written() -> impl Strategy<Value = LockWritten> {
 }
 
 /// Any event. Whether it fits is the record's business.
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = AutoEvent> {
     let health = prop::sample::select(vec![Health::Passed, Health::Failed, Health::Unavailable]);
     let sight = prop_oneof![
         6 => Just(LockSight::Absent),
@@ -106,22 +106,23 @@ fn event() -> impl Strategy<Value = Event> {
     let probe =
         prop_oneof![1 => Just(Probe::ProgressUnreadable), 12 => sight.prop_map(Probe::Lock)];
     prop_oneof![
-        health.prop_map(Event::HealthChecked),
-        probe.prop_map(Event::Probed),
-        written().prop_map(Event::LockWritten),
-        snapshot().prop_map(Event::Observed),
-        (1_u8..21, outcome()).prop_map(|(cycle, outcome)| Event::ChildFinished { cycle, outcome }),
+        health.prop_map(AutoEvent::HealthChecked),
+        probe.prop_map(AutoEvent::Probed),
+        written().prop_map(AutoEvent::LockWritten),
+        snapshot().prop_map(AutoEvent::Observed),
+        (1_u8..21, outcome())
+            .prop_map(|(cycle, outcome)| AutoEvent::ChildFinished { cycle, outcome }),
         (presence(), prop::option::of("\\PC{0,10}"))
-            .prop_map(|(context, latest_feature)| Event::Inspected { context, latest_feature }),
-        Just(Event::LockReleased),
+            .prop_map(|(context, latest_feature)| AutoEvent::Inspected { context, latest_feature }),
+        Just(AutoEvent::LockReleased),
     ]
 }
 
 /// Makes an event fit where only its number does not.
-fn fitting(auto: &Auto, event: Event) -> Event {
+fn fitting(auto: &Auto, event: AutoEvent) -> AutoEvent {
     match (auto.next(), event) {
-        (Next::Dispatch(dispatch), Event::ChildFinished { outcome, .. }) => {
-            Event::ChildFinished { cycle: dispatch.cycle, outcome }
+        (AutoNext::Dispatch(dispatch), AutoEvent::ChildFinished { outcome, .. }) => {
+            AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome }
         }
         (_, event) => event,
     }
@@ -172,8 +173,8 @@ proptest! {
                 }
             }
         }
-        if let Next::Stop(_) = auto.next() {
-            prop_assert!(auto.apply(at, Event::Aborted).is_err(), "nothing comes after the end");
+        if let AutoNext::Stop(_) = auto.next() {
+            prop_assert!(auto.apply(at, AutoEvent::Aborted).is_err(), "nothing comes after the end");
         }
     }
 
@@ -191,10 +192,10 @@ proptest! {
                 auto = step.auto;
             }
         }
-        if let Ok(step) = auto.apply(at, Event::Aborted) {
+        if let Ok(step) = auto.apply(at, AutoEvent::Aborted) {
             let ended = match step.auto.next() {
-                Next::ReleaseLock => step.auto.apply(at, Event::LockReleased).unwrap(),
-                Next::Stop(_) => step,
+                AutoNext::ReleaseLock => step.auto.apply(at, AutoEvent::LockReleased).unwrap(),
+                AutoNext::Stop(_) => step,
                 next => panic!("{next:?}"),
             };
             prop_assert_eq!(ended.tokens.last().unwrap().to_string(), "NEXT_COMMAND=rw-auto");
@@ -345,18 +346,20 @@ impl Stream {
         }
     }
 
-    fn take(&mut self, before: &Auto, event: &Event, lines: &[String]) {
+    fn take(&mut self, before: &Auto, event: &AutoEvent, lines: &[String]) {
         assert!(!self.is_over(), "no line comes after the last one");
         match event {
-            Event::LockWritten(LockWritten::Ours) => self.holds_lock = true,
-            Event::LockWritten(LockWritten::Lost) | Event::LockReleased => self.holds_lock = false,
-            Event::LockWritten(LockWritten::Failed(_))
-            | Event::HealthChecked(_)
-            | Event::Probed(_)
-            | Event::Observed(_)
-            | Event::ChildFinished { .. }
-            | Event::Inspected { .. }
-            | Event::Aborted => {}
+            AutoEvent::LockWritten(LockWritten::Ours) => self.holds_lock = true,
+            AutoEvent::LockWritten(LockWritten::Lost) | AutoEvent::LockReleased => {
+                self.holds_lock = false
+            }
+            AutoEvent::LockWritten(LockWritten::Failed(_))
+            | AutoEvent::HealthChecked(_)
+            | AutoEvent::Probed(_)
+            | AutoEvent::Observed(_)
+            | AutoEvent::ChildFinished { .. }
+            | AutoEvent::Inspected { .. }
+            | AutoEvent::Aborted => {}
         }
         for line in lines {
             assert!(!line.contains(|c: char| c.is_control() || c == '\u{2028}'), "{line:?}");
@@ -374,7 +377,7 @@ impl Stream {
 
     fn check(&mut self, auto: &Auto) {
         match auto.next() {
-            Next::Dispatch(dispatch) => {
+            AutoNext::Dispatch(dispatch) => {
                 self.dispatches += 1;
                 assert_eq!(self.dispatches, self.cycles, "one dispatch a cycle");
                 let [.., cycle, target] = self.lines.as_slice() else { panic!("two lines") };
@@ -388,20 +391,20 @@ impl Stream {
                     Target::Loop => assert_eq!(*argument, self.arguments.loop_argument()),
                 }
             }
-            Next::Stop(ending) => {
+            AutoNext::Stop(ending) => {
                 assert!(self.is_over());
                 let last = format!("NEXT_COMMAND={}", ending.next_command().as_str());
                 assert_eq!(self.lines.last(), Some(&last));
                 let count = self.lines.iter().filter(|l| l.starts_with("NEXT_COMMAND=")).count();
                 assert_eq!(count, 1, "exactly one");
             }
-            Next::CheckHealth(_)
-            | Next::Probe
-            | Next::TakeLock(_)
-            | Next::RefreshLock
-            | Next::Observe
-            | Next::Inspect
-            | Next::ReleaseLock => assert!(!self.is_over()),
+            AutoNext::CheckHealth(_)
+            | AutoNext::Probe
+            | AutoNext::TakeLock(_)
+            | AutoNext::RefreshLock
+            | AutoNext::Observe
+            | AutoNext::Inspect
+            | AutoNext::ReleaseLock => assert!(!self.is_over()),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use onloop_core::effect::Say;
-use onloop_core::run::{Decision, LogEntry, Mode, Run, RunStatus, StepStatus, render_report};
+use onloop_core::run::{GateDecision, LogEntry, Mode, Run, RunStatus, StepStatus, render_report};
 
 use super::plan::Plan;
 use super::world::{World, records};
@@ -184,9 +184,9 @@ pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result
             return Err(format!("completed, but check {check} of step {step} does not hold"));
         }
         let asks = planned.gate == Some("human") && (plan.risk == "high" || !plan.auto_approve);
-        let person = record
-            .gate
-            .is_some_and(|gate| gate.decision == Decision::Approved && gate.mode == Mode::Human);
+        let person = record.gate.is_some_and(|gate| {
+            gate.decision == GateDecision::Approved && gate.mode == Mode::Human
+        });
         if (asks || planned.review) && !person {
             return Err(format!("completed, but nobody approved step {step}: {:?}", record.gate));
         }

@@ -138,7 +138,7 @@ impl Life {
             let review = record.status == StepStatus::Blocked(BlockReason::ReviewRejected);
             let gate = record
                 .gate
-                .is_some_and(|gate| gate.decision == onloop_core::run::Decision::Rejected);
+                .is_some_and(|gate| gate.decision == onloop_core::run::GateDecision::Rejected);
             review || gate && record.status == StepStatus::Done
         };
         match run.next() {

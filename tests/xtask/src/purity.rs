@@ -7,6 +7,7 @@ mod dependencies;
 mod direction;
 mod drawing;
 mod modules;
+mod names;
 mod source;
 
 use crate::sources::{SourceFile, Sources};
@@ -18,9 +19,10 @@ pub(crate) fn source_faults(sources: &Sources) -> Result<Vec<String>, String> {
     faults_of(&core(sources)?)
 }
 
-/// Every import in core against the order of its rooms.
-pub(crate) fn direction_faults(sources: &Sources) -> Result<Vec<String>, String> {
-    Ok(direction::faults(&modules::Modules::read(&core(sources)?)?))
+/// Every import in core against the order of its rooms, and every name that has two meanings.
+pub(crate) fn room_faults(sources: &Sources) -> Result<Vec<String>, String> {
+    let modules = modules::Modules::read(&core(sources)?)?;
+    Ok([direction::faults(&modules), names::faults(&modules)].concat())
 }
 
 /// Compares the picture of the rooms in the documents with the code.
@@ -122,6 +124,7 @@ mod tests {
     #[test]
     fn this_core_is_pure() {
         assert_eq!(source_faults(&Sources::of_workspace()), Ok(Vec::new()));
+        assert_eq!(room_faults(&Sources::of_workspace()), Ok(Vec::new()));
     }
 
     #[test]

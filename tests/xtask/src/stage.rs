@@ -122,7 +122,7 @@ fn document_links() -> Result<Tally, Stop> {
 fn pure_core() -> Result<Tally, Stop> {
     let sources = Sources::of_workspace();
     let mut faults = purity::source_faults(&sources)?;
-    faults.extend(purity::direction_faults(&sources)?);
+    faults.extend(purity::room_faults(&sources)?);
     faults.extend(purity::dependency_faults()?);
     refuse("core is not pure", faults)
 }

@@ -1,7 +1,7 @@
 //! What each event changes, and what is printed then.
 
 use super::{
-    Auto, AutoEnding, AutoPhase, CycleEnd, Dispatch, Event, Health, HealthStep, LockBefore,
+    Auto, AutoEnding, AutoEvent, AutoPhase, CycleEnd, Dispatch, Health, HealthStep, LockBefore,
     LockSight, LockWritten, OnStall, Probe, Snapshot, SummaryUse, Transition, UnexpectedEvent,
 };
 use crate::auto::child::{ChildAnswer, ChildOutcome, Review};
@@ -23,30 +23,32 @@ impl Auto {
     ///
     /// An event that answers another question than the one [`Auto::next`] asks, or comes
     /// after the end, is refused.
-    pub fn apply(&self, at: Timestamp, event: Event) -> Result<Transition, UnexpectedEvent> {
+    pub fn apply(&self, at: Timestamp, event: AutoEvent) -> Result<Transition, UnexpectedEvent> {
         match (&self.phase, event) {
-            (AutoPhase::Health(step), Event::HealthChecked(health)) => {
+            (AutoPhase::Health(step), AutoEvent::HealthChecked(health)) => {
                 Ok(self.after_health(*step, health))
             }
-            (AutoPhase::Probing, Event::Probed(probe)) => Ok(self.after_probe(at, probe)),
-            (AutoPhase::Taking(_), Event::LockWritten(written)) => Ok(self.after_taking(written)),
-            (AutoPhase::Refreshing { cycle }, Event::LockWritten(written)) => {
+            (AutoPhase::Probing, AutoEvent::Probed(probe)) => Ok(self.after_probe(at, probe)),
+            (AutoPhase::Taking(_), AutoEvent::LockWritten(written)) => {
+                Ok(self.after_taking(written))
+            }
+            (AutoPhase::Refreshing { cycle }, AutoEvent::LockWritten(written)) => {
                 Ok(self.after_refresh(*cycle, written))
             }
-            (AutoPhase::Observing { cycle }, Event::Observed(snapshot)) => {
+            (AutoPhase::Observing { cycle }, AutoEvent::Observed(snapshot)) => {
                 Ok(self.after_observation(*cycle, snapshot))
             }
-            (AutoPhase::Waiting(dispatch), Event::ChildFinished { cycle, outcome })
+            (AutoPhase::Waiting(dispatch), AutoEvent::ChildFinished { cycle, outcome })
                 if dispatch.cycle == cycle =>
             {
                 Ok(self.after_child(dispatch, outcome))
             }
             (
                 AutoPhase::Inspecting { dispatch, answer },
-                Event::Inspected { context, latest_feature },
+                AutoEvent::Inspected { context, latest_feature },
             ) => Ok(self.after_inspection(dispatch, answer, context, latest_feature)),
-            (AutoPhase::Releasing(ending), Event::LockReleased) => Ok(self.stopped(*ending)),
-            (AutoPhase::Health(_) | AutoPhase::Probing, Event::Aborted) => {
+            (AutoPhase::Releasing(ending), AutoEvent::LockReleased) => Ok(self.stopped(*ending)),
+            (AutoPhase::Health(_) | AutoPhase::Probing, AutoEvent::Aborted) => {
                 Ok(self.stop_without_lock(AutoEnding::Cancelled))
             }
             (
@@ -55,7 +57,7 @@ impl Auto {
                 | AutoPhase::Observing { .. }
                 | AutoPhase::Waiting(_)
                 | AutoPhase::Inspecting { .. },
-                Event::Aborted,
+                AutoEvent::Aborted,
             ) => Ok(self.stop(AutoEnding::Cancelled)),
             (_, event) => Err(UnexpectedEvent(event)),
         }

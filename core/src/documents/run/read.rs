@@ -252,8 +252,8 @@ fn read_gate(
 ) -> Result<Option<GateRecord>, ReadError> {
     let (decision, mode) = match (result, mode, generation) {
         (None, None, _) | (None, Some(_), Generation::Older) => return Ok(None),
-        (Some("approved"), mode, Generation::Older) => (Decision::Approved, mode),
-        (Some(_), mode, Generation::Older) => (Decision::Rejected, mode),
+        (Some("approved"), mode, Generation::Older) => (GateDecision::Approved, mode),
+        (Some(_), mode, Generation::Older) => (GateDecision::Rejected, mode),
         (Some(result), Some(mode), _) => {
             let mode = word(&at("gate_mode"), mode)?;
             return Ok(Some(GateRecord { decision: word(&at("gate_result"), result)?, mode }));

@@ -84,7 +84,8 @@ fn what_is_written_is_read_again() {
     let exit = tracer.turn(&Turn::Exit(Exit::Paused));
     let trace = Trace::read(&format!("{header}{cut}{whole}{exit}{{\"torn")).unwrap();
     assert_eq!((trace.host.as_str(), trace.start.argv.len()), ("node", 2));
-    let [(2, Line::Reply(cut)), (3, Line::Reply(whole)), (4, Line::Turn(exit))] = &trace.lines[..]
+    let [(2, TraceLine::Reply(cut)), (3, TraceLine::Reply(whole)), (4, TraceLine::Turn(exit))] =
+        &trace.lines[..]
     else {
         panic!("{trace:?}")
     };

@@ -109,14 +109,14 @@ pub(super) async fn read_once(
     let payload = message::updates(offset, limits::APPROVAL_UPDATES, wait_sec);
     let timeout_ms = wait_sec * 1000 + limits::APPROVAL_LAST_CALL_MS;
     let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await?;
-    let incoming = updates::read(&answer.body).ok_or(CallError::Garbled)?;
-    let Some(last) = incoming.iter().map(|update| update.update_id).max() else {
+    let updates = updates::read(&answer.body).ok_or(CallError::Garbled)?;
+    let Some(last) = updates.iter().map(|update| update.update_id).max() else {
         return Ok(());
     };
     // Whatever fails before the offset is stored leaves the updates unconfirmed: Telegram sends
     // them again.
     let (questions, mut decided) = waiting(io, meeting).await?;
-    for update in &incoming {
+    for update in &updates {
         let now_ms = io.now().as_millis();
         let acts = judge(update, &questions, now_ms, |nonce| decided.iter().any(|n| n == nonce));
         for act in &acts {

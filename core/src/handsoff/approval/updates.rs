@@ -6,7 +6,7 @@ use super::ApprovalChoice;
 
 /// One update, reduced to what decides whether it is an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Incoming {
+pub struct ChatUpdate {
     /// Telegram's number of it; the next `getUpdates` starts after it.
     pub update_id: i64,
     /// The chat it happened in.
@@ -62,14 +62,14 @@ pub fn retry_after_ms(body: &[u8]) -> Option<u64> {
 
 /// All updates in a response to `getUpdates`, without those that have no number. `None` if it is
 /// not such a response.
-pub fn read(body: &[u8]) -> Option<Vec<Incoming>> {
+pub fn read(body: &[u8]) -> Option<Vec<ChatUpdate>> {
     match result(body)? {
-        Value::Array(updates) => Some(updates.iter().filter_map(incoming).collect()),
+        Value::Array(updates) => Some(updates.iter().filter_map(chat_update).collect()),
         _ => None,
     }
 }
 
-fn incoming(update: &Value) -> Option<Incoming> {
+fn chat_update(update: &Value) -> Option<ChatUpdate> {
     let update_id = update["update_id"].as_i64()?;
     let press = &update["callback_query"];
     // Edited messages and posts of channels have other names and are nobody's answer.
@@ -79,7 +79,7 @@ fn incoming(update: &Value) -> Option<Incoming> {
         let message = &update["message"];
         (message, &message["from"], command(message))
     };
-    Some(Incoming {
+    Some(ChatUpdate {
         update_id,
         chat_id: message["chat"]["id"].as_i64(),
         user_id: from["id"].as_i64(),

@@ -11,7 +11,7 @@ use crate::workflow::suggest;
 
 /// What is found where a key should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Field<T> {
+pub(super) enum ConfigValue<T> {
     /// Nothing, or `null`.
     Absent,
     /// Something that can be used.
@@ -20,13 +20,13 @@ pub(super) enum Field<T> {
     Faulty,
 }
 
-impl<T> Field<T> {
+impl<T> ConfigValue<T> {
     /// The value, `default` where there is none, `safe` where it cannot be used.
     pub(super) fn or(self, default: T, safe: T) -> T {
         match self {
-            Field::Absent => default,
-            Field::Set(value) => value,
-            Field::Faulty => safe,
+            ConfigValue::Absent => default,
+            ConfigValue::Set(value) => value,
+            ConfigValue::Faulty => safe,
         }
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.telegram = reader.telegram();
     config.workflows = reader.workflows(folder);
     // Somebody who mistyped the switch has not said what should go on by itself.
-    if reader.flag("handsoff.enabled") == Field::Faulty {
+    if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
         config = Config { workflows: config.workflows, ..Config::safe() };
     }
     config.notes = reader.notes();
@@ -70,7 +70,7 @@ impl<'y> Reader<'y> {
         let flags = self.arguments("handsoff.supervisor.flags");
         let model = self.text("handsoff.supervisor.model", is_model, "the name of a model");
         let provider = self.provider();
-        let faulty = flags == Field::Faulty || model == Field::Faulty;
+        let faulty = flags == ConfigValue::Faulty || model == ConfigValue::Faulty;
         let supervisor = match provider.or(Provider::None, Provider::None) {
             Provider::None => Supervisor::default(),
             _ if faulty => Supervisor::default(),
@@ -92,7 +92,7 @@ impl<'y> Reader<'y> {
         }
     }
 
-    fn provider(&mut self) -> Field<Provider> {
+    fn provider(&mut self) -> ConfigValue<Provider> {
         let provider = |value: &Value| value.as_str().and_then(Provider::in_any_case);
         self.value("handsoff.supervisor.provider", &alternatives(Provider::WORDS), provider)
     }
@@ -105,19 +105,19 @@ impl<'y> Reader<'y> {
         let users = self.ids("telegram.allowed_user_ids");
         let timeout = self.number("telegram.timeout_sec");
         let poll = self.number("telegram.poll_interval_sec");
-        if enabled != Field::Set(true) {
+        if enabled != ConfigValue::Set(true) {
             return None;
         }
-        let faulty = token == Field::Faulty
-            || chat_id == Field::Faulty
-            || users == Field::Faulty
-            || timeout == Field::Faulty
-            || poll == Field::Faulty;
+        let faulty = token == ConfigValue::Faulty
+            || chat_id == ConfigValue::Faulty
+            || users == ConfigValue::Faulty
+            || timeout == ConfigValue::Faulty
+            || poll == ConfigValue::Faulty;
         if faulty {
             self.note("`telegram` is off until the problems above are fixed".to_owned());
             return None;
         }
-        let (Field::Set(token), Field::Set(chat_id)) = (token, chat_id) else {
+        let (ConfigValue::Set(token), ConfigValue::Set(chat_id)) = (token, chat_id) else {
             self.note("`telegram` is off: it needs `token` and `chat_id`".to_owned());
             return None;
         };
@@ -132,7 +132,7 @@ impl<'y> Reader<'y> {
                 return None;
             }
         };
-        let milliseconds = |seconds: Field<i64>, default: i64| {
+        let milliseconds = |seconds: ConfigValue<i64>, default: i64| {
             u64::try_from(seconds.or(default, default)).unwrap_or(1) * 1000
         };
         Some(Telegram {
@@ -150,7 +150,7 @@ impl<'y> Reader<'y> {
             None => return Vec::new(),
             Some(Value::Sequence(items)) => items,
             Some(other) => {
-                let _: Field<()> = self.wrong(path, &described(other), "a list");
+                let _: ConfigValue<()> = self.wrong(path, &described(other), "a list");
                 return Vec::new();
             }
         };
@@ -166,7 +166,7 @@ impl<'y> Reader<'y> {
         let path = format!("handsoff.workflows.{index}");
         let Value::Mapping(fields) = item else {
             let expected = "a mapping with `command` and `prompt_file`";
-            let _: Field<()> = self.wrong(&path, &described(item), expected);
+            let _: ConfigValue<()> = self.wrong(&path, &described(item), expected);
             return None;
         };
         let names: Vec<&str> = WORKFLOW_KEYS.iter().map(|(name, _)| *name).collect();
@@ -201,19 +201,19 @@ impl<'y> Reader<'y> {
         match fields.get(name) {
             Some(Value::String(text)) if fits(text) => Some(text.clone()),
             None => {
-                let _: Field<()> =
+                let _: ConfigValue<()> =
                     self.wrong(path, "a workflow", &format!("one with `{name}`, {expected}"));
                 None
             }
             Some(other) => {
                 let path = format!("{path}.{name}");
-                let _: Field<()> = self.wrong(&path, &described(other), expected);
+                let _: ConfigValue<()> = self.wrong(&path, &described(other), expected);
                 None
             }
         }
     }
 
-    fn flag(&mut self, path: &str) -> Field<bool> {
+    fn flag(&mut self, path: &str) -> ConfigValue<bool> {
         self.value(path, "`true` or `false`", |value| match value {
             Value::Bool(flag) => Some(*flag),
             Value::Number(number) => number.as_f64().map(|number| number != 0.0),
@@ -228,39 +228,39 @@ impl<'y> Reader<'y> {
         path: &str,
         expected: &str,
         convert: impl FnOnce(&'y Value) -> Option<T>,
-    ) -> Field<T> {
+    ) -> ConfigValue<T> {
         match self.find(path) {
             None => self.absent(path),
             Some(value) => match convert(value) {
-                Some(converted) => Field::Set(converted),
+                Some(converted) => ConfigValue::Set(converted),
                 None => self.wrong(path, &described(value), expected),
             },
         }
     }
 
     /// A whole number, brought into its bounds.
-    fn number(&mut self, path: &str) -> Field<i64> {
+    fn number(&mut self, path: &str) -> ConfigValue<i64> {
         let number = match self.value(path, "a whole number", whole) {
-            Field::Set(number) => number,
+            ConfigValue::Set(number) => number,
             other => return other,
         };
         let bounds = keys::KEYS.iter().find(|key| key.path == path).map(|key| key.kind);
         let Some(KeyKind::Number { min, max }) = bounds else {
-            return Field::Set(number);
+            return ConfigValue::Set(number);
         };
         let clamped = number.clamp(min, max);
         if clamped != number {
             let at = self.place(path, Part::Value);
             self.note(format!("{at}`{path}` is {number}; {clamped} is used"));
         }
-        Field::Set(clamped)
+        ConfigValue::Set(clamped)
     }
 
-    fn id(&mut self, path: &str) -> Field<i64> {
+    fn id(&mut self, path: &str) -> ConfigValue<i64> {
         self.value(path, "the id of a chat", |value| whole(value).filter(|id| *id != 0))
     }
 
-    fn ids(&mut self, path: &str) -> Field<Vec<i64>> {
+    fn ids(&mut self, path: &str) -> ConfigValue<Vec<i64>> {
         self.value(path, "the ids of people, as `123, 456`", |value| {
             let ids: Option<Vec<i64>> = match value {
                 Value::String(list) => {
@@ -274,7 +274,7 @@ impl<'y> Reader<'y> {
         })
     }
 
-    fn arguments(&mut self, path: &str) -> Field<Vec<String>> {
+    fn arguments(&mut self, path: &str) -> ConfigValue<Vec<String>> {
         self.value(path, "a string, or a list of strings", |value| {
             let words: Option<Vec<String>> = match value {
                 Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
@@ -287,26 +287,26 @@ impl<'y> Reader<'y> {
         })
     }
 
-    fn text(&mut self, path: &str, fits: fn(&str) -> bool, expected: &str) -> Field<String> {
+    fn text(&mut self, path: &str, fits: fn(&str) -> bool, expected: &str) -> ConfigValue<String> {
         let Some(value) = self.find(path) else {
             return self.absent(path);
         };
         match value.as_str().map(str::trim) {
-            Some("") => Field::Absent,
-            Some(text) if fits(text) => Field::Set(text.to_owned()),
+            Some("") => ConfigValue::Absent,
+            Some(text) if fits(text) => ConfigValue::Set(text.to_owned()),
             Some(_) | None => self.wrong(path, &described(value), expected),
         }
     }
 
     /// What is found instead of a token is not repeated: it may be most of one.
-    fn token(&mut self) -> Field<BotToken> {
+    fn token(&mut self) -> ConfigValue<BotToken> {
         let path = "telegram.token";
         let Some(value) = self.find(path) else {
             return self.absent(path);
         };
         let is = match value {
             Value::String(text) => match BotToken::new(text.trim()) {
-                Some(token) => return Field::Set(token),
+                Some(token) => return ConfigValue::Set(token),
                 None => "a string of another form".to_owned(),
             },
             Value::Sequence(_) | Value::Mapping(_) => described(value),
@@ -328,16 +328,16 @@ impl<'y> Reader<'y> {
     }
 
     /// A key below something that is not a mapping is as faulty as that.
-    fn absent<T>(&self, path: &str) -> Field<T> {
+    fn absent<T>(&self, path: &str) -> ConfigValue<T> {
         let sections = keys::SECTIONS.iter().filter(|section| {
             path.strip_prefix(**section).is_some_and(|rest| rest.starts_with('.'))
         });
         for section in sections {
             if self.find(section).is_some_and(|value| !value.is_mapping()) {
-                return Field::Faulty;
+                return ConfigValue::Faulty;
             }
         }
-        Field::Absent
+        ConfigValue::Absent
     }
 
     fn name_unknown_keys(&mut self) {
@@ -347,7 +347,7 @@ impl<'y> Reader<'y> {
                 (_, None) => continue,
                 (_, Some(Value::Mapping(fields))) => fields,
                 (_, Some(other)) => {
-                    let _: Field<()> = self.wrong(section, &described(other), "a mapping");
+                    let _: ConfigValue<()> = self.wrong(section, &described(other), "a mapping");
                     continue;
                 }
             };
@@ -381,10 +381,10 @@ impl<'y> Reader<'y> {
     }
 
     /// Says that something else was found than expected.
-    fn wrong<T>(&mut self, path: &str, found: &str, expected: &str) -> Field<T> {
+    fn wrong<T>(&mut self, path: &str, found: &str, expected: &str) -> ConfigValue<T> {
         let at = self.place(path, Part::Value);
         self.note(format!("{at}`{path}` is {found}; expected {expected}"));
-        Field::Faulty
+        ConfigValue::Faulty
     }
 
     /// `line 2, column 4: `.
@@ -433,10 +433,10 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-fn model_or_none(model: Field<String>) -> Option<String> {
+fn model_or_none(model: ConfigValue<String>) -> Option<String> {
     match model {
-        Field::Set(model) => Some(model),
-        Field::Absent | Field::Faulty => None,
+        ConfigValue::Set(model) => Some(model),
+        ConfigValue::Absent | ConfigValue::Faulty => None,
     }
 }
 

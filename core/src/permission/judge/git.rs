@@ -2,7 +2,7 @@
 
 use super::{Judge, workflow};
 use crate::permission::expand::{Arg, shown};
-use crate::permission::options::Parsed;
+use crate::permission::options::ParsedArgs;
 use crate::permission::paths::Access;
 use crate::permission::programs::Class;
 use crate::permission::verdict::{Finding, Rule};
@@ -15,7 +15,7 @@ const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 const PROTECTED: [&str; 8] =
     ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
-pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-C"]) {
         let places = &judge.context.places;
         let folder = value.known().map(|path| places.absolute(path));
@@ -33,7 +33,7 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const LISTING: [&str; 17] = [
         "--list",
         "-l",
@@ -69,7 +69,7 @@ pub(super) fn listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
     let shows = match (sub, words.as_deref().unwrap_or_default()) {
@@ -91,7 +91,7 @@ pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(first) = parsed.operands.first()
         && matches!(first.text.as_str(), "expire" | "delete" | "drop")
     {
@@ -99,7 +99,7 @@ pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Changes, parsed);
     let forced =
         |arg: &Arg| matches!(arg.text.as_str(), "-f" | "--force" | "--discard-changes" | "--hard");
@@ -108,7 +108,7 @@ pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(operands) = parsed.known_operands() else {
         return judge.ask(parsed, "fetches from somewhere that is not known");
     };
@@ -123,7 +123,7 @@ pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
     let onto_main = match operands.as_deref() {
@@ -149,7 +149,7 @@ fn is_branch(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
 }
 
-pub(super) fn push(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let lease = parsed.has(&["--force-with-lease"]);
     let forced = parsed.has(&["-f", "--force"]) || lease;
     let refs = parsed.operands.get(1..).unwrap_or_default();
@@ -177,7 +177,7 @@ fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
     judge.add(Finding::deny(Rule::ForcePush, reason));
 }
 
-fn push_refspec(judge: &mut Judge<'_>, parsed: &Parsed<'_>, refspec: &Arg, forced: bool) {
+fn push_refspec(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, refspec: &Arg, forced: bool) {
     let text = shown(&refspec.text);
     let (plus, rest) = match refspec.text.strip_prefix('+') {
         Some(rest) => (true, rest),
@@ -251,7 +251,7 @@ fn issue_number(branch: &str) -> Option<&str> {
     (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
 }
 
-pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
         let words = value.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
         if words.into_iter().any(|word| matches!(word, "env" | "ENV" | "$ENV")) {
@@ -260,7 +260,7 @@ pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
     let numbered = parsed.operands.len() == 1
         && !number.is_empty()
@@ -274,7 +274,7 @@ pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-pub(super) fn label(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let create = parsed.name.ends_with(" create");
     let known = ["--force", "-f", "--color", "-c", "--description", "-d"];
     let options = parsed.args.iter().filter(|arg| arg.text.starts_with('-'));
@@ -287,7 +287,7 @@ pub(super) fn label(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let owner = match words.as_deref() {
         Some(["--json", "owner"] | ["--json=owner"]) => true,
@@ -301,7 +301,7 @@ pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn auth(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let status = matches!(words.as_deref(), Some(["status"]));
     if !(status && workflow::is_board(judge.context)) {
@@ -309,7 +309,7 @@ pub(super) fn auth(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn api(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let graphql = parsed.args.first().and_then(Arg::known) == Some("graphql");
     let mut files = false;
     let mut plain = true;

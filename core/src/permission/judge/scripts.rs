@@ -7,12 +7,12 @@ mod sed;
 use super::{Judge, workflow};
 use crate::permission::environment;
 use crate::permission::expand::{Arg, HOLE, Shape, shown};
-use crate::permission::options::Parsed;
+use crate::permission::options::ParsedArgs;
 use crate::permission::paths::{self, Access, PathClass, Places};
 use crate::permission::programs::Class;
 use crate::permission::verdict::{Finding, Rule};
 
-pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
     let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
     if (in_option || lists)
@@ -22,7 +22,7 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // These take two words, of which the table knows one.
     let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
     let mut operands = parsed.operands.clone();
@@ -44,7 +44,7 @@ pub(super) fn jq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn yq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     query(judge, parsed, parsed.operands.first().copied());
     if let Some(first) = parsed.operands.first() {
         // Without an expression the first argument is a file.
@@ -55,7 +55,7 @@ pub(super) fn yq(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
+fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
     let Some(filter) = filter else { return };
     match filter.known() {
         None if filter.shape == Shape::Pattern => {}
@@ -81,7 +81,7 @@ fn query(judge: &mut Judge<'_>, parsed: &Parsed<'_>, filter: Option<&Arg>) {
     }
 }
 
-pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(program) = parsed.operands.first() else {
         return;
     };
@@ -95,7 +95,7 @@ pub(super) fn awk(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn sed(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut scripts = parsed.values(&["-e", "--expression"]);
     let mut files = parsed.operands.as_slice();
     if scripts.is_empty()
@@ -187,7 +187,7 @@ const FIND_PLAIN: [&str; 34] = [
     ",",
 ];
 
-pub(super) fn find(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut at = 0;
     let mut root = ".".to_owned();
     let mut name = None;
@@ -267,7 +267,7 @@ impl Shape {
     }
 }
 
-pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let [mode, files @ ..] = parsed.args else {
         return judge.classified(Class::Changes, parsed);
     };
@@ -280,7 +280,7 @@ pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let own = parsed.name == "mv" && workflow::moves_state(parsed, judge);
     if own {
         return;
@@ -295,7 +295,7 @@ pub(super) fn copy(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Deletes, parsed);
     let options: Vec<&str> = parsed
         .args
@@ -323,7 +323,7 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Changes, parsed);
     for arg in parsed.args {
         for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
@@ -335,20 +335,20 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn printf(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
         judge.ask(parsed, "writes a variable");
     }
 }
 
-pub(super) fn test(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
     if parsed.args.iter().any(evaluates) {
         judge.ask(parsed, "evaluates the name of a variable");
     }
 }
 
-pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args.iter();
     let mut harmless = !parsed.args.is_empty();
     while let Some(arg) = args.next() {
@@ -373,14 +373,14 @@ pub(super) fn set(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
     if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
         judge.ask(parsed, "changes how the shell reads what follows");
     }
 }
 
-pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for arg in parsed.args {
         let text = arg.text.as_str();
         if let Some(letters) = text.strip_prefix('-') {
@@ -404,7 +404,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         let text = operand.text.as_str();
         let option =
@@ -424,7 +424,7 @@ fn is_name(text: &str) -> bool {
     start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-pub(super) fn module(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let known = parsed.known_operands().unwrap_or_default();
     let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
     let plain = match known.as_slice() {
@@ -437,13 +437,13 @@ pub(super) fn module(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn date(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {
         judge.ask(parsed, "sets the clock");
     }
 }
 
-pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
     const VARIABLES: [&str; 5] = ["V", "VERBOSE", "DEBUG", "RELEASE", "JOBS"];
     if parsed.has(&["--version"]) {
@@ -467,7 +467,7 @@ pub(super) fn make(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
     if !parsed.operands.iter().all(plain) {
         judge.ask(parsed, "installs, or has a target that is not known");
@@ -482,7 +482,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-D"]) {
         let known = value.known().unwrap_or_default();
         let (name, value) = known.split_once('=').unwrap_or((known, ""));
@@ -503,7 +503,7 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let first = parsed.args.first().and_then(Arg::known).unwrap_or_default();
     if parsed.args.len() == 1 && matches!(first, "--version" | "-V" | "--help" | "help") {
         return;

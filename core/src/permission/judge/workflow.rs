@@ -3,10 +3,10 @@
 use super::Judge;
 use crate::permission::Context;
 use crate::permission::expand::Arg;
-use crate::permission::options::Parsed;
+use crate::permission::options::ParsedArgs;
 use crate::permission::paths::{PathClass, file_name};
 use crate::permission::programs::Class;
-use crate::permission::shell::{Script, Word};
+use crate::permission::shell::{ParsedShell, Word};
 use crate::permission::verdict::{Finding, Rule};
 
 /// Values of `.state` that end a session.
@@ -28,7 +28,7 @@ pub(super) fn is_board(context: &Context) -> bool {
 
 /// Whether the command at `index` is `jq '.state = "done"' FILE`, which may write the file
 /// that replaces the session's own state.
-pub(super) fn completes_state(script: &Script, index: usize, context: &Context) -> bool {
+pub(super) fn completes_state(script: &ParsedShell, index: usize, context: &Context) -> bool {
     let simple = &script.commands[index];
     let words: Option<Vec<&str>> = simple.words.iter().map(Word::as_literal).collect();
     let Some([program, filter, file]) = words.as_deref() else {
@@ -43,7 +43,7 @@ pub(super) fn completes_state(script: &Script, index: usize, context: &Context) 
 }
 
 /// Whether this is `mv FILE.tmp FILE` for the session's own state.
-pub(super) fn moves_state(parsed: &Parsed<'_>, judge: &Judge<'_>) -> bool {
+pub(super) fn moves_state(parsed: &ParsedArgs<'_>, judge: &Judge<'_>) -> bool {
     let [from, to] = parsed.args else {
         return false;
     };
@@ -53,7 +53,7 @@ pub(super) fn moves_state(parsed: &Parsed<'_>, judge: &Judge<'_>) -> bool {
         && from.text.strip_suffix(".tmp") == Some(&to.text)
 }
 
-pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let own = judge.context.session.as_ref().map(|session| session.id.as_str());
     let ends = matches!(words.as_deref(), Some(["done", id]) if Some(*id) == own);
@@ -63,11 +63,11 @@ pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.deny(parsed, "changes the hooks that judge this agent");
 }
 
-pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let verb = parsed.args.first().and_then(Arg::known);
     if parsed.name.ends_with("permit") && matches!(verb, Some("explain" | "batch")) {
         return;
@@ -75,12 +75,12 @@ pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.deny(parsed, "answers for the person who watches this agent");
 }
 
-pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let reason = format!("`{}` decides about a run, which is a person's part", parsed.name);
     judge.add(Finding::ask(Rule::Person(parsed.name.to_owned()), reason));
 }
 
-pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let drives = match words.as_deref() {
         Some([step, verb]) => {
@@ -93,7 +93,7 @@ pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let modes: Vec<Option<&str>> = parsed
         .seen

@@ -2,7 +2,7 @@
 
 use super::{Judge, scripts};
 use crate::permission::expand::{Arg, HOLE, Shape};
-use crate::permission::options::Parsed;
+use crate::permission::options::ParsedArgs;
 use crate::permission::programs::{Class, Role};
 
 fn unknown_words() -> Arg {
@@ -25,7 +25,7 @@ fn joined(args: &[Arg]) -> Arg {
     Arg { text, shape, guess: None }
 }
 
-pub(super) fn eval(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let args = match parsed.args {
         [first, rest @ ..] if first.text == "--" => rest,
         args => args,
@@ -33,21 +33,21 @@ pub(super) fn eval(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     judge.shell_argument(&joined(args));
 }
 
-pub(super) fn command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["-v", "-V"]) {
         return;
     }
     rest(judge, parsed);
 }
 
-fn rest(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+fn rest(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(rest) = parsed.rest {
         let stdin = judge.standard.take();
         judge.command(&parsed.args[rest..], stdin.as_ref());
     }
 }
 
-pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(at) = parsed.rest else { return };
     let number = |arg: &Arg| {
         arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
@@ -59,7 +59,7 @@ pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn trap(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match parsed.args {
         [] => {}
         [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
@@ -72,7 +72,7 @@ pub(super) fn trap(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn alias(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Runs, parsed);
     for arg in parsed.args {
         if let Some((_, code)) = arg.text.split_once('=') {
@@ -81,7 +81,7 @@ pub(super) fn alias(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn env(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     while let [first, rest @ ..] = args {
         match first.text.as_str() {
@@ -163,7 +163,7 @@ const XARGS_PLAIN: [&str; 12] = [
     "--open-tty",
 ];
 
-pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     let mut mark = None;
     while let [first, rest @ ..] = args {
@@ -220,7 +220,7 @@ fn is_cluster(text: &str) -> bool {
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-pub(super) fn watch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let start = parsed
         .operands
         .first()
@@ -230,12 +230,12 @@ pub(super) fn watch(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Runs, parsed);
     rest_is_command(judge, parsed);
 }
 
-pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Runs, parsed);
     any_suffix(judge, parsed.args);
 }
@@ -251,7 +251,7 @@ fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     }
 }
 
-pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Connects, parsed);
     let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
     if !words.is_empty() {
@@ -259,7 +259,7 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Connects, parsed);
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
@@ -267,7 +267,7 @@ pub(super) fn container(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(first) = parsed.operands.first()
         && let Some(at) = parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
     {
@@ -275,7 +275,7 @@ pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-pub(super) fn shell(judge: &mut Judge<'_>, parsed: &Parsed<'_>) {
+pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
     let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
     let mut args = parsed.args.iter();

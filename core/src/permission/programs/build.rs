@@ -2,9 +2,9 @@
 
 use super::Class::{Builds, Connects, Publishes, Runs};
 use super::Role::{Data, Write};
-use super::{Check, Program, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, makes_with, plain, program, takes};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["make", "gmake"], Builds, "builds with the project's makefile")
         .options(&[
             takes(&["-C", "--directory"], Write),
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Program] = &[
             super::makes(&["-e", "--environment-overrides"], Runs),
         ])
         .only_these_options()
-        .check(Check::Make),
+        .check(ArgCheck::Make),
     program(&["ninja", "samu"], Builds, "builds what was configured")
         .options(&[
             takes(&["-C"], Write),
@@ -58,7 +58,7 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-f", "-t"], Data, Runs),
         ])
         .only_these_options()
-        .check(Check::Ninja),
+        .check(ArgCheck::Ninja),
     program(&["cmake"], Builds, "configures and builds")
         .options(&[
             takes(&["-S", "-B", "--build", "--open"], Write),
@@ -116,7 +116,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Write])
-        .check(Check::Cmake),
+        .check(ArgCheck::Cmake),
     program(
         &[
             "ctest",
@@ -152,13 +152,13 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "builds and tests Rust, running build scripts",
     )
-    .check(Check::PackageManager),
+    .check(ArgCheck::PackageManager),
     program(
         &["npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx", "corepack", "node-gyp"],
         Runs,
         "runs the scripts of packages",
     )
-    .check(Check::PackageManager),
+    .check(ArgCheck::PackageManager),
     program(
         &[
             "pip",
@@ -178,7 +178,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "installs and runs packages",
     )
-    .check(Check::PackageManager),
+    .check(ArgCheck::PackageManager),
     program(
         &[
             "gem", "bundle", "bundler", "composer", "mix", "rebar3", "cabal", "stack", "opam",
@@ -187,7 +187,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "builds and runs packages",
     )
-    .check(Check::PackageManager),
+    .check(ArgCheck::PackageManager),
     program(
         &[
             "pytest",

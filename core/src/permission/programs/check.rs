@@ -3,7 +3,7 @@
 /// The judgement that a program's arguments need besides their roles. The table only names it;
 /// the judge makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum ArgCheck {
     /// gh with a filter, which can show the environment.
     ForgeQuery,
     /// `git reflog`: showing it, not expiring it.

@@ -2,9 +2,9 @@
 
 use super::Class::{Changes, Connects, Deletes, Destroys, Prints, Reads, Reveals, Runs, Writes};
 use super::Role::{Command, Data, List, Read, Write};
-use super::{Check, Program, attached, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, attached, makes_with, plain, program, takes};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["ls", "dir", "vdir", "exa", "eza", "lsd"], Reads, "lists folders")
         .options(&[takes(
             &[
@@ -80,7 +80,7 @@ pub(super) const TABLE: &[Program] = &[
     program(&["basename", "dirname"], Prints, "takes paths apart").open(),
     program(&["pwd"], Prints, "names the working folder").open(),
     program(&["which", "whereis"], Reads, "finds programs"),
-    program(&["find", "gfind"], Reads, "finds files").check(Check::Find),
+    program(&["find", "gfind"], Reads, "finds files").check(ArgCheck::Find),
     program(&["fd", "fdfind"], Reads, "finds files")
         .options(&[
             takes(
@@ -118,7 +118,7 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[takes(&["-m", "--mode"], Data), attached(&["-Z", "--context"])])
         .operands(&[Write]),
     program(&["tee"], Writes, "copies its input to files").operands(&[Write]),
-    program(&["chmod"], Changes, "changes who may use a file").check(Check::Chmod),
+    program(&["chmod"], Changes, "changes who may use a file").check(ArgCheck::Chmod),
     program(&["chown", "chgrp", "chattr", "setfacl", "chcon"], Changes, "changes who owns a file")
         .operands(&[Data, Write]),
     program(&["touch", "truncate", "mktemp"], Changes, "makes or changes files")
@@ -133,8 +133,8 @@ pub(super) const TABLE: &[Program] = &[
             takes(&["-t", "--target-directory"], Write),
             takes(&["-S", "--suffix", "-m", "--mode", "-o", "-g"], Data),
         ])
-        .check(Check::Copy),
-    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(Check::Rm),
+        .check(ArgCheck::Copy),
+    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(ArgCheck::Rm),
     program(&["rmdir"], Deletes, "removes empty folders").operands(&[Write]),
     program(
         &["shred", "wipefs", "mkfs", "mke2fs", "fdisk", "sfdisk", "parted", "blkdiscard"],
@@ -146,7 +146,7 @@ pub(super) const TABLE: &[Program] = &[
         Destroys,
         "erases disks",
     ),
-    program(&["dd"], Changes, "copies blocks").check(Check::Dd),
+    program(&["dd"], Changes, "copies blocks").check(ArgCheck::Dd),
     program(&["rsync", "scp", "sftp"], Connects, "copies files between machines"),
     program(&["tar", "bsdtar"], Changes, "packs and unpacks archives").options(&[
         makes_with(

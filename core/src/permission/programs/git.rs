@@ -5,7 +5,7 @@ use super::Class::{
     Runs, Wraps,
 };
 use super::Role::{Data, Object, Read, Refused, Write};
-use super::{Check, Flag, Program, attached, makes, makes_with, plain, program, takes};
+use super::{ArgCheck, Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// What `diff`, `log`, `show` and their kin have in common.
 const HISTORY: &[Flag] = &[
@@ -141,11 +141,14 @@ const PR_OPTIONS: &[Flag] = &[
     makes(&["--web"], Connects),
 ];
 
-const fn forge(names: &'static [&'static str], about: &'static str) -> Program {
-    program(names, Reports, about).options(PR_OPTIONS).only_these_options().check(Check::ForgeQuery)
+const fn forge(names: &'static [&'static str], about: &'static str) -> ProgramEntry {
+    program(names, Reports, about)
+        .options(PR_OPTIONS)
+        .only_these_options()
+        .check(ArgCheck::ForgeQuery)
 }
 
-const SUBCOMMANDS: &[Program] = &[
+const SUBCOMMANDS: &[ProgramEntry] = &[
     program(&["status"], Reads, "shows what changed").operands(&[Object]).options(HISTORY),
     program(&["diff"], Reads, "compares versions").operands(&[Object]).options(HISTORY),
     program(&["log", "whatchanged"], Reads, "shows history").operands(&[Object]).options(HISTORY),
@@ -188,9 +191,11 @@ const SUBCOMMANDS: &[Program] = &[
         .operands(&[Object])
         .options(&[makes(&["--textconv", "--filters"], Runs), plain(&["-p", "-t", "-s", "-e"])])
         .only_these_options(),
-    program(&["reflog"], Reads, "shows where branches were").options(HISTORY).check(Check::Reflog),
-    program(&["branch"], Changes, "makes, renames and deletes branches").check(Check::Listing),
-    program(&["tag"], Changes, "makes and deletes tags").check(Check::Listing),
+    program(&["reflog"], Reads, "shows where branches were")
+        .options(HISTORY)
+        .check(ArgCheck::Reflog),
+    program(&["branch"], Changes, "makes, renames and deletes branches").check(ArgCheck::Listing),
+    program(&["tag"], Changes, "makes and deletes tags").check(ArgCheck::Listing),
     program(
         &[
             "worktree",
@@ -208,7 +213,7 @@ const SUBCOMMANDS: &[Program] = &[
         Changes,
         "changes the repository",
     )
-    .check(Check::NestedListing),
+    .check(ArgCheck::NestedListing),
     program(&["add", "stage"], Records, "stages changes")
         .operands(&[Read])
         .options(&[
@@ -314,7 +319,7 @@ const SUBCOMMANDS: &[Program] = &[
             takes(&["--depth", "--deepen", "-j", "--jobs"], Data),
         ])
         .only_these_options()
-        .check(Check::Fetch),
+        .check(ArgCheck::Fetch),
     program(&["rebase"], Records, "puts the branch on top of the main one")
         .options(&[
             plain(&[
@@ -333,7 +338,7 @@ const SUBCOMMANDS: &[Program] = &[
             makes_with(&["-x", "--exec"], Data, Runs),
         ])
         .only_these_options()
-        .check(Check::Rebase),
+        .check(ArgCheck::Rebase),
     program(&["push"], Records, "sends commits to a remote")
         .options(&[
             plain(&[
@@ -384,11 +389,11 @@ const SUBCOMMANDS: &[Program] = &[
             ),
         ])
         .only_these_options()
-        .check(Check::Push),
+        .check(ArgCheck::Push),
     program(&["reset", "restore"], Discards, "throws changes away"),
     program(&["clean"], Deletes, "deletes untracked files"),
     program(&["checkout", "switch"], Changes, "changes the checked out files")
-        .check(Check::Checkout),
+        .check(ArgCheck::Checkout),
     program(
         &["filter-branch", "filter-repo", "update-ref", "replace"],
         Deletes,
@@ -425,7 +430,7 @@ const SUBCOMMANDS: &[Program] = &[
     .operands(&[Refused]),
 ];
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["git"], Reads, "version control")
         .options(&[
             takes(&["-C"], Data),
@@ -456,7 +461,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .subcommands(SUBCOMMANDS)
-        .check(Check::GitOptions),
+        .check(ArgCheck::GitOptions),
     program(&["gh"], Reports, "GitHub")
         .only_these_options()
         .options(&[plain(&["--version"]), takes(&["-R", "--repo"], Data)])
@@ -501,12 +506,12 @@ pub(super) const TABLE: &[Program] = &[
                     "changes issues",
                 )
                 .options(PR_OPTIONS)
-                .check(Check::IssueEdit),
+                .check(ArgCheck::IssueEdit),
             ]),
             program(&["label"], Reports, "labels").subcommands(&[
                 forge(&["list"], "shows labels"),
                 program(&["create", "edit", "delete", "clone"], Publishes, "changes labels")
-                    .check(Check::Label),
+                    .check(ArgCheck::Label),
             ]),
             program(&["project"], Reports, "projects").subcommands(&[
                 forge(&["list", "field-list", "view", "item-list"], "shows projects"),
@@ -529,7 +534,7 @@ pub(super) const TABLE: &[Program] = &[
             ]),
             program(&["repo"], Connects, "repositories").subcommands(&[
                 program(&["view", "list"], Connects, "shows repositories")
-                    .check(Check::RepositoryView),
+                    .check(ArgCheck::RepositoryView),
                 program(
                     &[
                         "delete",
@@ -547,8 +552,8 @@ pub(super) const TABLE: &[Program] = &[
                     "changes repositories",
                 ),
             ]),
-            program(&["auth"], Reveals, "credentials").check(Check::ForgeAuth),
-            program(&["api"], Connects, "sends any request to GitHub").check(Check::ForgeApi),
+            program(&["auth"], Reveals, "credentials").check(ArgCheck::ForgeAuth),
+            program(&["api"], Connects, "sends any request to GitHub").check(ArgCheck::ForgeApi),
             program(
                 &[
                     "release",

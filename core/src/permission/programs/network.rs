@@ -2,9 +2,9 @@
 
 use super::Class::{Administers, Builds, Connects, Publishes, Reads, Reveals, Runs};
 use super::Role::{AtFile, Data, Read, Shell, Write};
-use super::{Check, Program, makes, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, makes, makes_with, plain, program, takes};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["curl"], Connects, "fetches or sends over the network").options(&[
         takes(
             &[
@@ -134,7 +134,7 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-o"], Data, Runs),
         ])
         .operands(&[Data, Shell])
-        .check(Check::Remote),
+        .check(ArgCheck::Remote),
     program(
         &[
             "ssh-add",
@@ -175,7 +175,7 @@ pub(super) const TABLE: &[Program] = &[
         Connects,
         "controls containers",
     )
-    .check(Check::Container),
+    .check(ArgCheck::Container),
     program(
         &[
             "psql",
@@ -213,15 +213,15 @@ pub(super) const TABLE: &[Program] = &[
             )
             .options(&[plain(&["--json", "--all"]), takes(&["--run-id", "--platform"], Data)])
             .only_these_options(),
-            program(&["session"], Administers, "controls sessions").check(Check::OwnSession),
+            program(&["session"], Administers, "controls sessions").check(ArgCheck::OwnSession),
             program(&["step"], Builds, "records and verifies a step")
                 .options(&[takes(&["--run-id", "--reason"], Data)])
                 .only_these_options()
-                .check(Check::DrivesRun),
+                .check(ArgCheck::DrivesRun),
             program(&["gate"], Builds, "records what the rules of a run decide")
                 .options(&[takes(&["--run-id", "--mode"], Data)])
                 .only_these_options()
-                .check(Check::DecidesByRule),
+                .check(ArgCheck::DecidesByRule),
             program(&["finalize"], Builds, "repeats the checks of a run")
                 .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
                 .only_these_options(),
@@ -230,12 +230,12 @@ pub(super) const TABLE: &[Program] = &[
                 Builds,
                 "begins, changes or ends a run",
             )
-            .check(Check::DecidesAboutRun),
+            .check(ArgCheck::DecidesAboutRun),
             program(&["permit", "approve"], Reads, "says what an agent may do")
-                .check(Check::AnswersForPerson),
+                .check(ArgCheck::AnswersForPerson),
             program(&["hook"], Administers, "answers an agent host"),
             program(&["install", "uninstall"], Administers, "changes who judges the agent")
-                .check(Check::ChangesGuard),
+                .check(ArgCheck::ChangesGuard),
         ]),
     program(
         &[

@@ -2,11 +2,11 @@
 
 use super::Class::{Administers, Escalates, Leaves, Prints, Reads, Reveals, Runs, Wraps};
 use super::Role::{Command, Data, List, Read, Shell};
-use super::{Check, Program, attached, makes, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["echo"], Prints, "prints its arguments").open(),
-    program(&["printf"], Prints, "prints its arguments").check(Check::Printf),
+    program(&["printf"], Prints, "prints its arguments").check(ArgCheck::Printf),
     program(
         &[
             "true", "false", ":", "exit", "return", "break", "continue", "shift", "wait", "jobs",
@@ -15,13 +15,15 @@ pub(super) const TABLE: &[Program] = &[
         Prints,
         "steers the script",
     ),
-    program(&["test", "["], Reads, "checks files and values").operands(&[Data]).check(Check::Test),
+    program(&["test", "["], Reads, "checks files and values")
+        .operands(&[Data])
+        .check(ArgCheck::Test),
     program(&["type"], Prints, "names programs; on another system, prints files").operands(&[Read]),
-    program(&["set"], Prints, "changes how the shell runs").check(Check::Set),
-    program(&["shopt"], Prints, "changes how the shell runs").check(Check::Shopt),
+    program(&["set"], Prints, "changes how the shell runs").check(ArgCheck::Set),
+    program(&["shopt"], Prints, "changes how the shell runs").check(ArgCheck::Shopt),
     program(&["export", "readonly", "declare", "typeset", "local"], Prints, "sets variables")
-        .check(Check::Declare),
-    program(&["unset", "getopts"], Prints, "changes variables").check(Check::VariableNames),
+        .check(ArgCheck::Declare),
+    program(&["unset", "getopts"], Prints, "changes variables").check(ArgCheck::VariableNames),
     program(&["read", "mapfile", "readarray"], Prints, "reads lines into variables")
         .options(&[
             takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
@@ -30,10 +32,10 @@ pub(super) const TABLE: &[Program] = &[
             makes_with(&["-C", "-c"], Data, Runs),
         ])
         .only_these_options()
-        .check(Check::VariableNames),
+        .check(ArgCheck::VariableNames),
     program(&["let"], Runs, "evaluates arithmetic"),
     program(&["cd", "pushd", "popd", "chdir"], Leaves, "changes the working folder"),
-    program(&["eval"], Wraps, "runs its arguments as a command").check(Check::Eval),
+    program(&["eval"], Wraps, "runs its arguments as a command").check(ArgCheck::Eval),
     program(&["exec"], Wraps, "replaces the shell by a command")
         .options(&[takes(&["-a"], Data), plain(&["-c", "-l"])])
         .only_these_options()
@@ -42,10 +44,10 @@ pub(super) const TABLE: &[Program] = &[
         .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
         .only_these_options()
         .operands(&[Command])
-        .check(Check::Builtin),
-    program(&["trap"], Wraps, "runs a command later").check(Check::Trap),
+        .check(ArgCheck::Builtin),
+    program(&["trap"], Wraps, "runs a command later").check(ArgCheck::Trap),
     program(&["source", "."], Runs, "runs a file in this shell").operands(&[Read]),
-    program(&["alias"], Runs, "renames commands").check(Check::Alias),
+    program(&["alias"], Runs, "renames commands").check(ArgCheck::Alias),
     program(
         &[
             "unalias", "enable", "hash", "complete", "compgen", "bind", "ulimit", "umask",
@@ -54,7 +56,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "changes the shell",
     ),
-    program(&["env"], Reveals, "runs a command with other variables").check(Check::Env),
+    program(&["env"], Reveals, "runs a command with other variables").check(ArgCheck::Env),
     program(&["printenv"], Reveals, "prints variables"),
     program(&["nohup", "setsid", "unbuffer", "catchsegv"], Wraps, "runs a command detached")
         .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
@@ -63,7 +65,7 @@ pub(super) const TABLE: &[Program] = &[
     program(&["nice", "ionice", "chrt", "taskset"], Wraps, "runs a command with a priority")
         .options(&[takes(&["-n", "--adjustment", "-c", "--class", "--classdata", "-p"], Data)])
         .operands(&[Command])
-        .check(Check::LeadingNumber),
+        .check(ArgCheck::LeadingNumber),
     program(&["time", "gtime"], Wraps, "measures a command")
         .options(&[
             plain(&["-p", "-v", "--verbose"]),
@@ -92,11 +94,11 @@ pub(super) const TABLE: &[Program] = &[
         .only_these_options()
         .operands(&[super::Role::Write, Command]),
     program(&["xargs", "gxargs"], Wraps, "runs a command with arguments from its input")
-        .check(Check::Xargs),
+        .check(ArgCheck::Xargs),
     program(&["watch"], Wraps, "runs a command again and again")
         .options(&[takes(&["-n", "--interval", "-q", "--equexit"], Data)])
-        .check(Check::Watch),
-    program(&["parallel"], Runs, "runs many commands").check(Check::Parallel),
+        .check(ArgCheck::Watch),
+    program(&["parallel"], Runs, "runs many commands").check(ArgCheck::Parallel),
     program(
         &[
             "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "busybox",
@@ -105,7 +107,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs shell code",
     )
-    .check(Check::Shell),
+    .check(ArgCheck::Shell),
     program(
         &[
             "sudo",
@@ -130,7 +132,7 @@ pub(super) const TABLE: &[Program] = &[
         ],
         Data,
     )])
-    .check(Check::Privileged),
+    .check(ArgCheck::Privileged),
     program(
         &[
             "chroot",
@@ -147,7 +149,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs a command in another environment",
     )
-    .check(Check::UnknownWrapper),
+    .check(ArgCheck::UnknownWrapper),
     program(
         &[
             "strace",
@@ -188,7 +190,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs a command",
     )
-    .check(Check::UnknownWrapper),
+    .check(ArgCheck::UnknownWrapper),
     program(
         &[
             "python", "python2", "python3", "pypy", "pypy3", "ipython", "node", "nodejs", "ruby",
@@ -219,7 +221,7 @@ pub(super) const TABLE: &[Program] = &[
         Runs,
         "runs Windows code",
     ),
-    program(&["module", "ml"], Prints, "loads a tool chain").check(Check::Module),
+    program(&["module", "ml"], Prints, "loads a tool chain").check(ArgCheck::Module),
     program(&["date"], Prints, "shows the time")
         .options(&[
             takes(&["-d", "--date"], Data),
@@ -230,7 +232,7 @@ pub(super) const TABLE: &[Program] = &[
             plain(&["-u", "--utc", "--universal", "-R", "--rfc-email", "-j"]),
         ])
         .only_these_options()
-        .check(Check::Date),
+        .check(ArgCheck::Date),
     program(
         &["sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale"],
         Prints,

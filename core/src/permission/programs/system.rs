@@ -1,9 +1,9 @@
 //! Programs that control processes, services and the machine.
 
 use super::Class::{Administers, Destroys};
-use super::{Program, program};
+use super::{ProgramEntry, program};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(
         &["kill", "pkill", "killall", "skill", "renice", "fuser"],
         Administers,

@@ -2,9 +2,9 @@
 
 use super::Class::{Changes, Reads, Reveals, Runs};
 use super::Role::{Data, List, Read, Write};
-use super::{Check, Program, attached, makes, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
-pub(super) const TABLE: &[Program] = &[
+pub(super) const TABLE: &[ProgramEntry] = &[
     program(&["cat", "tac", "rev"], Reads, "prints files").operands(&[Read]),
     program(&["nl"], Reads, "numbers lines")
         .options(&[takes(&["-b", "-d", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"], Data)])
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[Program] = &[
             attached(&["--color", "--colour"]),
         ])
         .operands(&[Data, Read])
-        .check(Check::PatternOption),
+        .check(ArgCheck::PatternOption),
     program(&["rg"], Reads, "searches a folder for a pattern")
         .options(&[
             takes(&["-e", "--regexp"], Data),
@@ -109,7 +109,7 @@ pub(super) const TABLE: &[Program] = &[
             makes(&["-z", "--search-zip"], Runs),
         ])
         .operands(&[Data, Read])
-        .check(Check::PatternOption),
+        .check(ArgCheck::PatternOption),
     program(&["sort"], Reads, "sorts lines")
         .options(&[
             takes(&["-o", "--output"], Write),
@@ -256,7 +256,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(Check::Jq),
+        .check(ArgCheck::Jq),
     program(&["yq"], Reads, "queries YAML")
         .options(&[
             makes(&["-i", "--inplace", "--in-place"], Changes),
@@ -283,7 +283,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(Check::Yq),
+        .check(ArgCheck::Yq),
     program(&["awk", "gawk", "mawk", "nawk"], Reads, "runs a small program over lines")
         .options(&[
             takes(&["-F", "--field-separator", "-v", "--assign"], Data),
@@ -297,7 +297,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(Check::Awk),
+        .check(ArgCheck::Awk),
     program(&["sed", "gsed"], Reads, "edits a stream")
         .options(&[
             makes(&["-i", "--in-place", "-I"], Changes),
@@ -323,5 +323,5 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .only_these_options()
         .operands(&[Data, Read])
-        .check(Check::Sed),
+        .check(ArgCheck::Sed),
 ];

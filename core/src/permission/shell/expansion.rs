@@ -2,10 +2,10 @@
 
 use super::ScopeKind;
 use super::piece::Piece;
-use super::reader::{Parse, Reader};
+use super::reader::{Parse, ShellReader};
 use super::word::Builder;
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         match self.peek() {

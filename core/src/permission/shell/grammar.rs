@@ -1,6 +1,6 @@
 //! Lists, pipelines, compound commands and simple commands.
 
-use super::reader::{Parse, Reader};
+use super::reader::{Parse, ShellReader};
 use super::word::ends_word;
 use super::{Function, ScopeKind, Simple, Word};
 
@@ -10,7 +10,7 @@ const CLOSING_WORDS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "e
 /// Operators of `[[ ]]` that evaluate their operands as arithmetic or subscripts.
 const EVALUATING_TESTS: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     /// Commands up to, and not with, one of `until`.
     pub(super) fn read_list(&mut self, until: &[&str]) -> Parse<()> {
         self.enter()?;

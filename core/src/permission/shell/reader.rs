@@ -1,16 +1,16 @@
 //! The position in the text, and what every part of the reader needs.
 
-use super::{Concern, Scope, ScopeKind, Script, Unparsed, Word};
+use super::{Concern, ParsedShell, Scope, ScopeKind, Unparsed, Word};
 use crate::limits;
 
 pub(super) type Parse<T> = Result<T, Unparsed>;
 
-pub(super) struct Reader<'a> {
+pub(super) struct ShellReader<'a> {
     pub(super) text: &'a str,
     pub(super) position: usize,
     pub(super) depth: usize,
     pub(super) scope: usize,
-    pub(super) script: Script,
+    pub(super) script: ParsedShell,
     /// Here-documents whose bodies start after the next line break: the delimiter, whether
     /// tabs are stripped, whether the body is literal, and where to put it.
     pub(super) pending: Vec<PendingDocument>,
@@ -23,13 +23,13 @@ pub(super) struct PendingDocument {
     pub(super) slot: usize,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, script: Script, depth: usize) -> Self {
-        Reader { text, position: 0, depth, scope: 0, script, pending: Vec::new() }
+impl<'a> ShellReader<'a> {
+    pub(super) fn new(text: &'a str, script: ParsedShell, depth: usize) -> Self {
+        ShellReader { text, position: 0, depth, scope: 0, script, pending: Vec::new() }
     }
 
     /// Reads to the end and hands back what was found, also when it stops early.
-    pub(super) fn read_all(mut self) -> Script {
+    pub(super) fn read_all(mut self) -> ParsedShell {
         if let Err(unparsed) = self.read_script() {
             self.script.unparsed.get_or_insert(unparsed);
         }
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         let scope = self.open_scope(ScopeKind::Subshell);
         self.scope = outer;
         let script = std::mem::take(&mut self.script);
-        let mut inner = Reader::new(text, script, self.depth);
+        let mut inner = ShellReader::new(text, script, self.depth);
         inner.scope = scope;
         let end = inner.read_script();
         self.script = inner.script;
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         self.spend(text.len())?;
         self.enter()?;
         let script = std::mem::take(&mut self.script);
-        let mut inner = Reader::new(text, script, self.depth);
+        let mut inner = ShellReader::new(text, script, self.depth);
         inner.scope = self.scope;
         let word = inner.read_expanded_to_end();
         self.script = inner.script;

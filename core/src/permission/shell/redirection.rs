@@ -1,10 +1,10 @@
 //! Assignments, redirections and the heads of here-documents.
 
-use super::reader::{Parse, PendingDocument, Reader};
+use super::reader::{Parse, PendingDocument, ShellReader};
 use super::word::ends_word;
-use super::{Assignment, AssignmentForm, Redirection, RedirectionKind, Simple, Word};
+use super::{AssignmentForm, Redirection, RedirectionKind, ShellAssignment, Simple, Word};
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     /// `NAME=value`, if one stands here.
     pub(super) fn assignment(&mut self, simple: &mut Simple) -> Parse<bool> {
         let start = self.position;
@@ -46,7 +46,7 @@ impl Reader<'_> {
                 _ => self.read_word()?,
             };
         }
-        simple.assignments.push(Assignment { name, form, value });
+        simple.assignments.push(ShellAssignment { name, form, value });
         Ok(true)
     }
 

@@ -1,7 +1,7 @@
 //! Words: quotes and escapes removed, expansions marked.
 
 use super::piece::{Piece, Word};
-use super::reader::{Parse, Reader};
+use super::reader::{Parse, ShellReader};
 
 /// Collects pieces, joining neighbouring texts.
 #[derive(Default)]
@@ -43,7 +43,7 @@ pub(super) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     /// The word that starts here, which must not be a blank or an operator.
     pub(super) fn read_word(&mut self) -> Parse<Word> {
         let start = self.position;

@@ -33,7 +33,7 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
         events.push(Event::ChecksRepeated { repeated: 1, failures: vec![(step, broken)] });
-        for decision in [Decision::Approved, Decision::Rejected] {
+        for decision in [GateDecision::Approved, GateDecision::Rejected] {
             for mode in [Mode::Auto, Mode::Human] {
                 events.push(Event::GateDecided { step, decision, mode });
             }
@@ -85,7 +85,7 @@ fn results_of(record: &StepRecord) -> Vec<CheckResult> {
 
 /// An event that does what `next` asks for.
 fn follow(run: &Run) -> Option<Event> {
-    let approved = |step, mode| Event::GateDecided { step, decision: Decision::Approved, mode };
+    let approved = |step, mode| Event::GateDecided { step, decision: GateDecision::Approved, mode };
     let results = |step: u32| results_of(run.step(step).expect("`next` names steps that exist"));
     if let Some(intent) = &run.finish_intent {
         let outcome = FinishOutcome::new(intent.act.disposition());
@@ -169,7 +169,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
     if after.status == RunStatus::Completed {
         for record in &after.steps {
             assert_eq!(record.status, StepStatus::Done, "completed with an open step");
-            let approved = record.gate.is_some_and(|g| g.decision == Decision::Approved);
+            let approved = record.gate.is_some_and(|g| g.decision == GateDecision::Approved);
             let open = gate_rule(after, record) == GateRule::Open;
             assert!(open || approved, "completed with an open gate");
         }

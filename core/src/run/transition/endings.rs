@@ -114,7 +114,7 @@ impl Run {
     /// it, every machine check repeated.
     fn demand_evidence(&self) -> Result<(), Refusal> {
         for record in &self.steps {
-            let approved = record.gate.map(|gate| gate.decision) == Some(Decision::Approved);
+            let approved = record.gate.map(|gate| gate.decision) == Some(GateDecision::Approved);
             if gate_rule(self, record) != GateRule::Open && !approved {
                 return Err(Refusal::Unfinished(Missing::Gate { step: record.step.number }));
             }

@@ -14,7 +14,7 @@ impl Run {
         &mut self,
         at: Timestamp,
         step: u32,
-        decision: Decision,
+        decision: GateDecision,
         mode: Mode,
     ) -> Result<(), Refusal> {
         self.demand_unfinished("gate_decided")?;
@@ -41,7 +41,7 @@ impl Run {
         let record = self.step_mut(step).expect("looked up above");
         record.gate = Some(GateRecord { decision, mode });
         match decision {
-            Decision::Approved => {
+            GateDecision::Approved => {
                 if reviewing {
                     record.status = StepStatus::Done;
                     record.completed_at = Some(at);
@@ -49,7 +49,7 @@ impl Run {
                 }
                 self.go_on();
             }
-            Decision::Rejected => {
+            GateDecision::Rejected => {
                 if reviewing {
                     record.status = StepStatus::Blocked(BlockReason::ReviewRejected);
                 }

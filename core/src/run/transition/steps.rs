@@ -32,7 +32,7 @@ impl Run {
         // those ahead of it were settled.
         if let Some(earlier) = step.checked_sub(1).and_then(|n| self.step(n)) {
             let gate_open = match (earlier.gate, gate_rule(self, earlier)) {
-                (Some(gate), _) => gate.decision == Decision::Approved,
+                (Some(gate), _) => gate.decision == GateDecision::Approved,
                 (None, GateRule::Open) => true,
                 (None, GateRule::Automatic(_) | GateRule::Human(_)) => false,
             };
@@ -128,7 +128,8 @@ impl Run {
                 let text = format!("✓ Step {step}: Done ({note}{attempts})");
                 let detail = if report_full { outputs(results) } else { String::new() };
                 // It was blocked after a person had said no, and that still stands.
-                let rejected = record.gate.is_some_and(|gate| gate.decision == Decision::Rejected);
+                let rejected =
+                    record.gate.is_some_and(|gate| gate.decision == GateDecision::Rejected);
                 if rejected {
                     self.0.status = RunStatus::Blocked;
                 }

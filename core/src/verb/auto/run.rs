@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
 use super::child::{ChildCommand, keep_answer};
-use super::drive::{Halt, advance, take};
+use super::drive::{AutoHalt, advance, take};
 use super::native_loop::NativeLoop;
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
 use crate::auto::child::ChildOutcome;
-use crate::auto::record::{Assignment, Auto, Dispatch, Event};
+use crate::auto::record::{Assignment, Auto, AutoEvent, Dispatch};
 use crate::auto::{Profile, Target};
 use crate::effect::{Exit, Io, Start};
 use crate::text;
@@ -75,11 +75,11 @@ async fn to_the_end<W: WorkflowRunner>(
     let mut auto = Auto::begin(assignment);
     loop {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
-            Halt::Child(waiting, dispatch) => (waiting, dispatch),
-            Halt::Over(ending) => return ending.exit(),
+            AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
+            AutoHalt::Over(ending) => return ending.exit(),
         };
         let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
-        let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
+        let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
         auto = take(&mut workspace, &waiting, event).await;
     }
 }

@@ -5,12 +5,14 @@ use std::fmt;
 
 use super::args::{AutoResumeArgs, BeginArgs};
 use super::child::log_path;
-use super::drive::{Halt, advance, take};
+use super::drive::{AutoHalt, advance, take};
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use crate::auto::child::ChildOutcome;
 use crate::auto::prompts::{self, TaskForm};
-use crate::auto::record::{Assignment, Auto, AutoEnding, Dispatch, Event, LockWritten, Next};
+use crate::auto::record::{
+    Assignment, Auto, AutoEnding, AutoEvent, AutoNext, Dispatch, LockWritten,
+};
 use crate::auto::{RUNTIME_FOLDER, STATE_PATH};
 use crate::documents::auto::{AutoDocument, HostLine, InvalidState, to_line};
 use crate::effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
@@ -48,7 +50,7 @@ pub async fn resume(io: Io, args: AutoResumeArgs) -> Exit {
         Ok(auto) => auto,
         Err(error) => return refuse(&io, error.exit(), &error).await,
     };
-    let Next::Dispatch(dispatch) = auto.next() else {
+    let AutoNext::Dispatch(dispatch) = auto.next() else {
         let error = ResumeError::NotWaiting;
         return refuse(&io, error.exit(), &error).await;
     };
@@ -57,7 +59,7 @@ pub async fn resume(io: Io, args: AutoResumeArgs) -> Exit {
         Ok(None) => return remind(&io, workspace, &auto.assignment().run, dispatch).await,
         Err(error) => return refuse(&io, error.exit(), &error).await,
     };
-    let event = Event::ChildFinished { cycle: dispatch.cycle, outcome };
+    let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
     let auto = take(&mut workspace, &auto, event).await;
     go_on(&io, workspace, auto).await
 }
@@ -103,8 +105,8 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
     let run = auto.assignment().run.clone();
     loop {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
-            Halt::Child(waiting, dispatch) => (waiting, dispatch),
-            Halt::Over(ending) => {
+            AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
+            AutoHalt::Over(ending) => {
                 forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;
                 return ending.exit();
@@ -121,7 +123,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
             Err(failure) => {
                 let message = format!("cannot store the run: {failure}");
                 io.note(format!("error: {}", text::one_line(&message))).await;
-                auto = take(&mut workspace, &waiting, Event::Aborted).await;
+                auto = take(&mut workspace, &waiting, AutoEvent::Aborted).await;
             }
         }
     }

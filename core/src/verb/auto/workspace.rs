@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::agent;
 use crate::auto::document::{Presence, WorkspaceFile};
 use crate::auto::progress::TaskTable;
-use crate::auto::record::{Event, Health, HealthStep, Next, Probe, Snapshot, Transition};
+use crate::auto::record::{AutoEvent, AutoNext, Health, HealthStep, Probe, Snapshot, Transition};
 use crate::auto::{
     ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
     Profile, feature, plan,
@@ -84,7 +84,7 @@ impl Workspace {
     pub(super) async fn say(&mut self, transition: &Transition) {
         let lines: String = transition.tokens.iter().map(|token| format!("{token}\n")).collect();
         match (&mut self.speech, transition.auto.next()) {
-            (Speech::Held(held), Next::Dispatch(_)) => held.push_str(&lines),
+            (Speech::Held(held), AutoNext::Dispatch(_)) => held.push_str(&lines),
             _ if lines.is_empty() => {}
             _ => self.io.result(lines).await,
         }
@@ -118,7 +118,7 @@ impl Workspace {
     }
 
     /// Looks at everything that routing depends on.
-    pub(super) async fn observe(&mut self, profile: Profile) -> Event {
+    pub(super) async fn observe(&mut self, profile: Profile) -> AutoEvent {
         let mut digest = Sha256::new();
         let mut note = |path: &str, file: &WorkspaceFile| {
             let (kind, text) = match file {
@@ -146,7 +146,7 @@ impl Workspace {
             artifacts = self.has_artifacts().await;
             note(ACTIVE_PLAN_PATH, &WorkspaceFile::Readable(artifacts.to_string()));
         }
-        Event::Observed(Snapshot {
+        AutoEvent::Observed(Snapshot {
             paused,
             context: context.presence(),
             tasks: progress.text().map(|text| TaskTable::parse(text).tasks()),
@@ -157,7 +157,7 @@ impl Workspace {
     }
 
     /// Looks whether there is a context now, and which feature is the latest.
-    pub(super) async fn inspect(&mut self) -> Event {
+    pub(super) async fn inspect(&mut self) -> AutoEvent {
         let context = self.file(CONTEXT_PATH).await.presence();
         let mut features = Vec::new();
         for path in self.feature_paths().await {
@@ -165,7 +165,7 @@ impl Workspace {
             features.push((path, modified));
         }
         let named = features.iter().map(|(path, modified)| (path.as_str(), *modified));
-        Event::Inspected { context, latest_feature: feature::latest(named).map(str::to_owned) }
+        AutoEvent::Inspected { context, latest_feature: feature::latest(named).map(str::to_owned) }
     }
 
     async fn feature_paths(&mut self) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::handsoff::approval::ApprovalChoice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{SessionState, digest, transcript};
 use crate::hooks::{HookAnswer, Host};
-use crate::permission::{Call, Context, Decision, Rule, Ruling, Session, decide};
+use crate::permission::{Call, CallingSession, Context, Decision, Rule, Ruling, decide};
 
 /// Before a tool is used.
 pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
@@ -166,7 +166,7 @@ async fn context(scene: &Scene) -> Context {
     match sessions.load(id).await {
         Ok(Some(session)) if matches!(session.state, SessionState::Open(_)) => {
             let workflow = session.workflow;
-            context.with_session(Some(Session { id: id.to_string(), workflow }))
+            context.with_session(Some(CallingSession { id: id.to_string(), workflow }))
         }
         Ok(_) | Err(_) => context,
     }

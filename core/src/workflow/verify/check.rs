@@ -7,9 +7,9 @@ use super::super::finding;
 use super::super::value::{self, Value};
 use super::super::{Assertion, Check, Expectation, ShellCheck};
 use super::super::{command, duration, suggest};
-use super::{ASSERT_KINDS, Draft, Reader, TYPES};
+use super::{ASSERT_KINDS, CheckReader, Draft, TYPES};
 
-impl<'c> Reader<'_, 'c> {
+impl<'c> CheckReader<'_, 'c> {
     pub(super) fn finish(&mut self, draft: &Draft<'c>) -> Option<Check> {
         let Some(kind) = draft.get("type").filter(|field| !field.value.is_empty()) else {
             self.missing_type(draft);

@@ -2,8 +2,8 @@
 //! in the document is what the record does, not what somebody meant it to do.
 
 use onloop_core::run::{
-    Beginning, CheckResult, CheckVerdict, Decision, Disposition, Event, FinishOutcome, Mode, Next,
-    Place, Question, Run, Verdict,
+    Beginning, CheckResult, CheckVerdict, Disposition, Event, FinishOutcome, GateDecision, Mode,
+    Next, Place, Question, Run, Verdict,
 };
 use onloop_core::time::Timestamp;
 use onloop_core::workflow::{self, Budgets};
@@ -64,7 +64,7 @@ fn states() -> Vec<State> {
     use Event::{GateDecided, RunFinalized, RunPaused, RunResumed, StepActed, StepStarted};
     let started = StepStarted { step: 1 };
     let acted = StepActed { step: 1 };
-    let rejected = GateDecided { step: 1, decision: Decision::Rejected, mode: Mode::Human };
+    let rejected = GateDecided { step: 1, decision: GateDecision::Rejected, mode: Mode::Human };
     let paused = RunPaused { reason: "interrupted".to_owned() };
     let after = |steps: &[Event]| reach(begin("", None), steps);
     let gated = |steps: &[Event]| reach(begin("gate: human\n", None), steps);
@@ -153,9 +153,9 @@ fn events() -> Vec<(&'static str, Event)> {
         ),
         ("step 1 verified: results missing", Event::StepVerified { step: 1, results: Vec::new() }),
         ("step 1 blocked", Event::StepBlocked { step: 1, reason: "why".to_owned() }),
-        ("gate of step 1 approved by a person", decided(Decision::Approved, Mode::Human)),
-        ("gate of step 1 approved by the rules", decided(Decision::Approved, Mode::Auto)),
-        ("gate of step 1 rejected by a person", decided(Decision::Rejected, Mode::Human)),
+        ("gate of step 1 approved by a person", decided(GateDecision::Approved, Mode::Human)),
+        ("gate of step 1 approved by the rules", decided(GateDecision::Approved, Mode::Auto)),
+        ("gate of step 1 rejected by a person", decided(GateDecision::Rejected, Mode::Human)),
         ("final review: ready", review(Verdict::Ready)),
         ("final review: not ready", review(Verdict::Block)),
         ("verdict accepted", Event::VerdictAccepted),

@@ -35,6 +35,7 @@ pub(crate) const SIDEWAYS: &[(&str, &[&str])] = &[
     ("install", &["auto", "handsoff", "hooks", "permission"]),
     ("preflight", &["workflow"]),
     ("run", &["workflow"]),
+    ("syntax", &["diagnostic"]),
 ];
 
 /// Every import against the order of the rooms, of a verb by a verb, and in a circle of files.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::direction::room;
-use super::source::{Name, Place, read};
+use super::source::{Name, Place, PublicType, read};
 use super::{belongs_to, module_path};
 use crate::sources::SourceFile;
 
@@ -21,6 +21,7 @@ pub(crate) struct Modules {
 struct File {
     path: String,
     names: Vec<Name>,
+    types: Vec<PublicType>,
 }
 
 /// One module that names something of another one.
@@ -41,7 +42,8 @@ impl Modules {
                 .map_err(|why| format!("{}: {why}", file.path))?;
             hidden.extend(reading.test_modules.iter().map(|name| module_path(&file.path, name)));
             let module = module_of(&file.path);
-            found.insert(module, File { path: file.path.clone(), names: reading.names });
+            let (names, types) = (reading.names, reading.types);
+            found.insert(module, File { path: file.path.clone(), names, types });
         }
         found.retain(|_, file| !hidden.iter().any(|module| belongs_to(&file.path, module)));
         Ok(Modules { files: found })
@@ -55,6 +57,13 @@ impl Modules {
     /// The rooms: modules that lie in the root of the crate.
     pub(crate) fn rooms(&self) -> BTreeSet<&str> {
         self.files.keys().map(|module| room(module)).filter(|room| !room.is_empty()).collect()
+    }
+
+    /// Every public type with the module that declares it.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, &PublicType)> {
+        self.files
+            .iter()
+            .flat_map(|(module, file)| file.types.iter().map(|found| (module.as_str(), found)))
     }
 
     /// Every import between two files, each once, with the first line that names it.

@@ -46,6 +46,9 @@ const FORBIDDEN_CONDITIONS: &[&str] = &[
     "target_vendor",
 ];
 
+/// Keywords that are followed by the name of a type.
+const NAMES_A_TYPE: &[&str] = &["enum", "struct", "trait", "type", "union"];
+
 /// Keywords that begin an item ending in `;` rather than in a block.
 const ENDS_IN_SEMICOLON: &[&str] = &["use", "const", "static", "type", "let"];
 const BEGINS_AN_ITEM: &[&str] = &[
@@ -91,6 +94,15 @@ pub(crate) struct Reading {
     pub(crate) test_modules: Vec<String>,
     /// Paths into this crate, as they are written; those in test code are left out.
     pub(crate) names: Vec<Name>,
+    /// Types that other files can name; those in test code are left out.
+    pub(crate) types: Vec<PublicType>,
+}
+
+/// A type with `pub` in front, however far that reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PublicType {
+    pub(crate) line: usize,
+    pub(crate) name: String,
 }
 
 /// A path that begins with `crate`, `super` or `self`, or an import of any kind.
@@ -126,7 +138,10 @@ impl Reader {
                     self.breach(token, "`extern`: core is Rust and nothing else".to_owned());
                     at + 1
                 }
-                TokenTree::Ident(_) => self.path(tokens, at),
+                TokenTree::Ident(_) => {
+                    self.public_type(tokens, at);
+                    self.path(tokens, at)
+                }
                 TokenTree::Group(group) => {
                     self.walk_group(group);
                     at + 1
@@ -138,6 +153,18 @@ impl Reader {
 
     fn walk_group(&mut self, group: &Group) {
         self.walk(&contents(group));
+    }
+
+    /// Notes the type that is declared at `at`, if one is and others can name it. A macro's
+    /// `$name` is no name yet.
+    fn public_type(&mut self, tokens: &[TokenTree], at: usize) {
+        if is_ident(&tokens[at], NAMES_A_TYPE)
+            && is_exported(&tokens[..at])
+            && let Some(TokenTree::Ident(name)) = tokens.get(at + 1)
+        {
+            let line = name.span().start().line;
+            self.reading.types.push(PublicType { line, name: name.to_string() });
+        }
     }
 
     /// Looks at the attribute at `at`; returns where to go on, which is behind the attributed
