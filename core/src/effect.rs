@@ -64,11 +64,11 @@ struct Slot {
     progress: Option<Progress>,
 }
 
-/// How far the one exchange has come that can be under way.
+/// The state of the one exchange that can be open.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one for each program")]
 enum Exchange {
-    /// The program works.
+    /// The program is computing.
     None,
     /// The program has asked, and the host has not been told.
     Asked(Request),
@@ -78,14 +78,14 @@ enum Exchange {
     Answered(Result<Outcome, Failure>),
 }
 
-/// How far a run has come that a program conducts.
+/// The progress of the run that a program conducts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Steps that are done, and a part of one that is being worked on.
+    /// Completed steps, plus a fraction for the current one.
     pub done: f64,
-    /// All of its steps.
+    /// Number of steps.
     pub steps: usize,
-    /// What happens now, on one line.
+    /// What is happening now, on one line.
     pub words: String,
 }
 
@@ -111,7 +111,7 @@ impl Program {
     /// # Panics
     ///
     /// When called after [`Turn::Exit`], without the reply to the last request or with a reply
-    /// to none; and when a program waits for anything but one request.
+    /// when none is due; and when the program awaits anything but its host.
     pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
         if let Some(reply) = reply {
             let mut slot = self.slot.borrow_mut();
@@ -138,8 +138,8 @@ impl Program {
 }
 
 impl Program {
-    /// How far the program has come, where that has changed since it was last asked for. It is
-    /// durable by then.
+    /// The latest progress, if it has changed since the last call. What it reports is already
+    /// durable.
     pub fn take_progress(&mut self) -> Option<Progress> {
         self.slot.borrow_mut().progress.take()
     }

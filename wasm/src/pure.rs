@@ -140,7 +140,8 @@ pub fn begin(path: &str, text: &[u8], beginning: &str) -> Result<String, JsError
 #[wasm_bindgen]
 pub fn apply(record: &str, at_ms: f64, event: &str) -> Result<String, JsError> {
     let mut run = read(record)?;
-    let event = documents::event::read(event).map_err(|message| JsError::new(&message))?;
+    let event = documents::event::read(event)
+        .map_err(|error| JsError::new(&format!("the event is malformed: {error}")))?;
     // Saturates: a time that no calendar has is clamped anyway.
     run.apply(Timestamp::from_millis(at_ms as i64), &event)
         .map_err(|refusal| JsError::new(&refusal.to_string()))?;

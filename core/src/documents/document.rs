@@ -1,6 +1,7 @@
 //! Declares JSON documents whose unknown fields survive.
 
 use std::borrow::Cow;
+use std::fmt;
 
 /// The name of a member in JSON: that of the field, which Rust may spell `r#loop`.
 pub(super) const fn member(field: &str) -> &str {
@@ -19,7 +20,7 @@ impl<'de> serde::Deserialize<'de> for Key<'de> {
         struct Text;
         impl<'de> serde::de::Visitor<'de> for Text {
             type Value = Key<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a member")
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
@@ -30,6 +31,37 @@ impl<'de> serde::Deserialize<'de> for Key<'de> {
             }
         }
         deserializer.deserialize_str(Text)
+    }
+}
+
+/// Why a stored document is not read, as a clause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// It is not UTF-8.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// It is not JSON, or not of this shape; the parser's message.
+    #[error("{0}")]
+    Json(String),
+    /// A member that the parser accepts cannot be used.
+    #[error("`{path}` {what}")]
+    Member {
+        /// Where it stands: `finish.recorded_at`.
+        path: String,
+        /// What is wrong with it; continues a sentence that begins with its name.
+        what: String,
+    },
+}
+
+impl DocumentError {
+    pub(super) fn member(path: impl Into<String>, what: impl ToString) -> DocumentError {
+        DocumentError::Member { path: path.into(), what: what.to_string() }
+    }
+}
+
+impl From<serde_json::Error> for DocumentError {
+    fn from(error: serde_json::Error) -> DocumentError {
+        DocumentError::Json(error.to_string())
     }
 }
 

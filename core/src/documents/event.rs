@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::document::{Generation, Lacks};
+use super::document::{DocumentError, Generation, Lacks};
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
@@ -122,13 +122,13 @@ pub fn write_line(out: &mut Vec<u8>, revision: u64, at: Timestamp, event: &Event
 /// An event of a journal: the revision that it leads to, and when it happened.
 pub type JournalEntry = (u64, Timestamp, Event);
 
-/// A whole line of a journal that says no event.
+/// A complete line of a journal that does not describe an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it, as a clause.
-    pub why: String,
+    /// What is wrong with it.
+    pub why: DocumentError,
 }
 
 impl std::fmt::Display for BadLine {
@@ -142,7 +142,7 @@ impl std::fmt::Display for BadLine {
 ///
 /// # Errors
 ///
-/// The first whole line that says no event.
+/// The first complete line that does not describe an event.
 pub fn read_lines(bytes: &[u8]) -> Result<(Vec<JournalEntry>, usize), BadLine> {
     let mut events = Vec::new();
     let mut understood = 0;
@@ -155,14 +155,18 @@ pub fn read_lines(bytes: &[u8]) -> Result<(Vec<JournalEntry>, usize), BadLine> {
     Ok((events, understood))
 }
 
-fn read_line(line: &[u8]) -> Result<JournalEntry, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
+fn read_line(line: &[u8]) -> Result<JournalEntry, DocumentError> {
+    let text = std::str::from_utf8(line).map_err(|_| DocumentError::NotUtf8)?;
     let members = strict_json::parse(text).and_then(tagged::members)?;
+    let bad = |member, expected: &str| {
+        DocumentError::member(member, format!("is missing or not {expected}"))
+    };
     let revision = members.get("revision").and_then(Value::as_u64);
-    let revision = revision.ok_or("`revision` is missing, or no number from 0")?;
+    let revision = revision.ok_or_else(|| bad("revision", "a number from 0"))?;
     let at_ms = members.get("at_ms").and_then(Value::as_i64);
-    let at = Timestamp::from_millis(at_ms.ok_or("`at_ms` is missing, or no whole number")?);
-    Ok((revision, at, from_document(tagged::read(TAG, members)?)?))
+    let at_ms = at_ms.ok_or_else(|| bad("at_ms", "a whole number"))?;
+    let event = from_document(tagged::read(TAG, members)?)?;
+    Ok((revision, Timestamp::from_millis(at_ms), event))
 }
 
 /// Reads one event: a line of a journal without revision and time, which are ignored when
@@ -170,13 +174,10 @@ fn read_line(line: &[u8]) -> Result<JournalEntry, String> {
 ///
 /// # Errors
 ///
-/// What is wrong with it, as a clause.
-pub fn read(json: &str) -> Result<Event, String> {
-    strict_json::parse(json)
-        .and_then(tagged::members)
-        .and_then(|members| tagged::read(TAG, members))
-        .and_then(from_document)
-        .map_err(|error| format!("the event is malformed: {error}"))
+/// The text is not a JSON object, or does not describe an event.
+pub fn read(json: &str) -> Result<Event, DocumentError> {
+    let members = strict_json::parse(json).and_then(tagged::members)?;
+    from_document(tagged::read(TAG, members)?)
 }
 
 fn to_document(event: &Event) -> Option<EventDocument> {
@@ -230,7 +231,7 @@ fn to_document(event: &Event) -> Option<EventDocument> {
     })
 }
 
-fn from_document(document: EventDocument) -> Result<Event, String> {
+fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
     Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
         EventDocument::StepActed { step } => Event::StepActed { step },
@@ -255,7 +256,7 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
             repeated,
             failures: failures
                 .into_iter()
-                .map(|(step, result)| Ok::<_, String>((step, read_result(result)?)))
+                .map(|(step, result)| read_result(result).map(|result| (step, result)))
                 .collect::<Result<_, _>>()?,
         },
         EventDocument::RunPaused { reason } => Event::RunPaused { reason },
@@ -283,13 +284,13 @@ fn from_document(document: EventDocument) -> Result<Event, String> {
     })
 }
 
-fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, String> {
-    word.parse().map_err(|error| format!("`{member}` {error}"))
+fn word<T: FromStr<Err = UnknownWord>>(member: &str, word: &str) -> Result<T, DocumentError> {
+    word.parse().map_err(|error| DocumentError::member(member, error))
 }
 
-fn demand(place: &str, lacks: Lacks) -> Result<(), String> {
+fn demand(place: &str, lacks: Lacks) -> Result<(), DocumentError> {
     match lacks.of(Generation::Present) {
-        Some(member) => Err(format!("`{place}.{member}` is missing")),
+        Some(member) => Err(DocumentError::member(format!("{place}.{member}"), "is missing")),
         None => Ok(()),
     }
 }
@@ -305,9 +306,9 @@ fn result_document(result: &CheckResult) -> ResultDocument {
     }
 }
 
-fn read_result(document: ResultDocument) -> Result<CheckResult, String> {
+fn read_result(document: ResultDocument) -> Result<CheckResult, DocumentError> {
     let verdict = verdict_from_parts(&document.verdict, document.reason)
-        .map_err(|error| format!("`verdict` {error}"))?;
+        .map_err(|error| DocumentError::member("verdict", error))?;
     Ok(CheckResult {
         check: document.check,
         verdict,
@@ -355,10 +356,10 @@ mod tests {
             ("", "EOF while parsing a value at line 1 column 0"),
         ];
         for (json, expected) in table {
-            assert_eq!(read(json), Err(format!("the event is malformed: {expected}")));
+            assert_eq!(read(json).unwrap_err().to_string(), expected);
         }
-        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err();
-        assert!(error.starts_with("the event is malformed: unknown variant `step_flew`, expected"));
+        let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err().to_string();
+        assert!(error.starts_with("unknown variant `step_flew`, expected"), "{error}");
     }
 
     #[test]
@@ -378,11 +379,11 @@ mod tests {
             (b"[]\n", "it is not a JSON object"),
             (
                 b"{\"at_ms\":0,\"event\":\"run_resumed\"}\n",
-                "`revision` is missing, or no number from 0",
+                "`revision` is missing or not a number from 0",
             ),
             (
                 b"{\"revision\":2,\"event\":\"run_resumed\"}\n",
-                "`at_ms` is missing, or no whole number",
+                "`at_ms` is missing or not a whole number",
             ),
             (b"\xff\n", "it is not UTF-8"),
         ];

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::document::document;
+use super::document::{DocumentError, document};
 use crate::run::{Disposition, Finish, FinishAct, FinishIntent, FinishOutcome, PullRequest};
-use crate::text;
+use crate::text::{self, UnknownWord};
 use crate::time::Timestamp;
 
 document! {
@@ -107,8 +107,10 @@ pub(super) fn act_document(
     }
 }
 
-/// What was recorded, if anything was; otherwise what is wrong with it.
-pub(super) fn read_finish(document: Option<FinishDocument>) -> Result<Option<Finish>, String> {
+/// What was recorded, if anything was.
+pub(super) fn read_finish(
+    document: Option<FinishDocument>,
+) -> Result<Option<Finish>, DocumentError> {
     let Some(document) = document.filter(FinishDocument::is_settled) else { return Ok(None) };
     let recorded_at = read_time("finish.recorded_at", document.recorded_at.as_deref())?;
     Ok(Some(Finish {
@@ -119,7 +121,7 @@ pub(super) fn read_finish(document: Option<FinishDocument>) -> Result<Option<Fin
 }
 
 /// An outcome, in a record or in a journal.
-pub(super) fn read_outcome(document: FinishDocument) -> Result<FinishOutcome, String> {
+pub(super) fn read_outcome(document: FinishDocument) -> Result<FinishOutcome, DocumentError> {
     let word = document.disposition.unwrap_or_default();
     Ok(FinishOutcome {
         disposition: read_disposition("finish", &word)?,
@@ -133,23 +135,25 @@ pub(super) fn read_outcome(document: FinishDocument) -> Result<FinishOutcome, St
     })
 }
 
-/// What was being done, if anything was; otherwise what is wrong with it.
+/// What was being done, if anything was.
 pub(super) fn read_intent(
     document: Option<IntentDocument>,
-) -> Result<Option<FinishIntent>, String> {
+) -> Result<Option<FinishIntent>, DocumentError> {
     let Some(document) = document else { return Ok(None) };
     let since = read_time("finish_intent.since", document.since.as_deref())?;
     let notes = document.notes.clone();
     Ok(Some(FinishIntent { act: read_act(document)?, since, notes }))
 }
 
-pub(super) fn read_act(document: IntentDocument) -> Result<FinishAct, String> {
+pub(super) fn read_act(document: IntentDocument) -> Result<FinishAct, DocumentError> {
     let needed = |value: Option<String>, name: &str| {
-        value.ok_or_else(|| format!("`finish_intent` has no `{name}`"))
+        value.ok_or_else(|| DocumentError::member("finish_intent", format!("has no `{name}`")))
     };
     let target = document.target_branch;
     Ok(match read_disposition("finish_intent", &document.disposition)? {
-        Disposition::Kept => return Err("`finish_intent.disposition` is \"kept\"".to_owned()),
+        Disposition::Kept => {
+            return Err(DocumentError::member("finish_intent.disposition", "is \"kept\""));
+        }
         Disposition::Merged => FinishAct::Merge {
             commit: needed(document.commit, "commit")?,
             target: needed(target, "target_branch")?,
@@ -167,8 +171,9 @@ pub(super) fn read_act(document: IntentDocument) -> Result<FinishAct, String> {
     })
 }
 
-fn read_disposition(document: &str, word: &str) -> Result<Disposition, String> {
-    word.parse().map_err(|error| format!("`{document}.disposition` {error}"))
+fn read_disposition(document: &str, word: &str) -> Result<Disposition, DocumentError> {
+    let path = format!("{document}.disposition");
+    word.parse().map_err(|error: UnknownWord| DocumentError::member(path, error))
 }
 
 /// Older agents passed the word `null` for values they did not know.
@@ -176,8 +181,10 @@ fn present(value: Option<String>) -> Option<String> {
     value.filter(|text| !text.is_empty() && text != "null")
 }
 
-fn read_time(path: &str, text: Option<&str>) -> Result<Timestamp, String> {
-    let text = text.ok_or_else(|| format!("`{path}` is null"))?;
-    Timestamp::parse(text)
-        .ok_or_else(|| format!("`{path}` is {:?}, expected a time", text::ellipsis(text, 80)))
+fn read_time(path: &str, text: Option<&str>) -> Result<Timestamp, DocumentError> {
+    let text = text.ok_or_else(|| DocumentError::member(path, "is null"))?;
+    Timestamp::parse(text).ok_or_else(|| {
+        let found = text::ellipsis(text, 80);
+        DocumentError::member(path, format!("is {found:?}, expected a time"))
+    })
 }

@@ -7,26 +7,23 @@
 //! document may have more members than are known.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::{Error, Map, Result, Value};
 
 /// The document whose name is the member `tag` of `members`.
 ///
 /// # Errors
 ///
-/// What is wrong with it, as a clause.
-pub(crate) fn read<T: DeserializeOwned>(
-    tag: &str,
-    mut members: Map<String, Value>,
-) -> Result<T, String> {
+/// The member is missing or not a string, or the document that it names has other members.
+pub(crate) fn read<T: DeserializeOwned>(tag: &str, mut members: Map<String, Value>) -> Result<T> {
     let name = match members.shift_remove(tag) {
         Some(Value::String(name)) => name,
-        Some(_) => return Err(format!("`{tag}` is not a text")),
-        None => return Err(format!("missing field `{tag}`")),
+        Some(_) => return Err(Error::custom(format!("`{tag}` is not a string"))),
+        None => return Err(Error::custom(format!("missing field `{tag}`"))),
     };
     let mut document = Map::new();
     document.insert(name, Value::Object(members));
-    serde_json::from_value(Value::Object(document)).map_err(|error| error.to_string())
+    serde_json::from_value(Value::Object(document))
 }
 
 /// Adds the members of a document to `members`, its name as `tag` first.
@@ -47,11 +44,11 @@ pub(crate) fn write<T: Serialize>(tag: &str, document: &T, members: &mut Map<Str
 ///
 /// # Errors
 ///
-/// That it is none.
-pub(crate) fn members(value: Value) -> Result<Map<String, Value>, String> {
+/// The value is not an object.
+pub(crate) fn members(value: Value) -> Result<Map<String, Value>> {
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err("it is not a JSON object".to_owned()),
+        _ => Err(Error::custom("it is not a JSON object")),
     }
 }
 
@@ -68,7 +65,7 @@ mod tests {
         RoundThing { radius: u8 },
     }
 
-    fn read_text(json: &str) -> Result<Shape, String> {
+    fn read_text(json: &str) -> Result<Shape> {
         read("is", members(serde_json::from_str(json).unwrap())?)
     }
 
@@ -82,7 +79,7 @@ mod tests {
             written.insert("n".to_owned(), Value::from(1));
             write("is", &shape, &mut written);
             assert_eq!(Value::Object(written).to_string(), json);
-            assert_eq!(read_text(json), Ok(shape));
+            assert_eq!(read_text(json).unwrap(), shape);
         }
     }
 
@@ -91,12 +88,12 @@ mod tests {
         for (json, expected) in [
             ("[]", "it is not a JSON object"),
             ("{}", "missing field `is`"),
-            (r#"{"is": 1}"#, "`is` is not a text"),
+            (r#"{"is": 1}"#, "`is` is not a string"),
             (r#"{"is": "square"}"#, "unknown variant `square`"),
             (r#"{"is": "round_thing"}"#, "missing field `radius`"),
             (r#"{"is": "round_thing", "radius": "3"}"#, "invalid type: string \"3\""),
         ] {
-            let error = read_text(json).unwrap_err();
+            let error = read_text(json).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

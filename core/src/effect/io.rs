@@ -23,7 +23,7 @@ pub struct Io {
     results: Results,
 }
 
-/// Something to do again and again while a process runs.
+/// Something to do repeatedly while a process runs.
 #[derive(Clone)]
 struct Pulse {
     every_ms: u64,
@@ -36,19 +36,21 @@ impl std::fmt::Debug for Pulse {
     }
 }
 
-/// How far a process has come.
-enum ProcessTurn {
-    Running,
-    Ended(ProcessEnd),
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Results {
+    /// To standard output.
+    Output,
+    /// To the notes for people: the caller prints its own results.
+    Notes,
 }
 
-/// Asks the host, and says which outcomes answer the request and what they say. A host that
-/// replies with another kind of outcome is broken; that is a failure, not a panic, because hosts
-/// are written by others too.
-macro_rules! ask {
-    ($io:expr, $request:expr, $($outcome:pat => $answer:expr),+) => {
-        match $io.request($request).await? {
-            $($outcome => Ok($answer),)+
+/// What the only outcomes that fit a request say. A host that replies with another kind is broken;
+/// that is a failure, not a panic, because hosts are written by others too.
+macro_rules! answer {
+    ($reply:expr, $outcome:pat => $answer:expr) => {
+        match $reply.await? {
+            $outcome => Ok($answer),
             other => Err(unexpected(&other)),
         }
     };
@@ -56,15 +58,6 @@ macro_rules! ask {
 
 fn unexpected(outcome: &Outcome) -> Failure {
     Failure::new(FailureKind::Other, format!("the host answered with {outcome:?}"))
-}
-
-/// Where results go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Results {
-    /// To standard output.
-    Output,
-    /// To the words for people: whoever calls has results of its own.
-    Notes,
 }
 
 impl Io {
@@ -83,7 +76,7 @@ impl Io {
         Io { pulse: Some(pulse), ..self.clone() }
     }
 
-    /// A handle whose results are words for people, for a verb inside another one.
+    /// A handle that says results as notes, for a verb that is called by another one.
     pub(crate) fn with_results_as_notes(&self) -> Io {
         Io { results: Results::Notes, ..self.clone() }
     }
@@ -108,7 +101,7 @@ impl Io {
         self.slot.borrow().now
     }
 
-    /// Leaves word of how far a run has come, for whoever drives the program.
+    /// Reports how far a run has come to whoever drives the program.
     pub(crate) fn report_progress(&self, progress: Progress) {
         self.slot.borrow_mut().progress = Some(progress);
     }
@@ -143,19 +136,19 @@ impl Io {
 
     /// A request that is answered by its success alone.
     async fn done(&self, request: Request) -> Result<(), Failure> {
-        ask!(self, request, Outcome::Done => ())
+        answer!(self.request(request), Outcome::Done => ())
     }
 
     /// [`Request::Read`].
     pub async fn read(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, Version), Failure> {
         let request = Request::Read { path: path.to_owned(), limit_bytes };
-        ask!(self, request, Outcome::File { bytes, version } => (bytes.into(), version))
+        answer!(self.request(request), Outcome::File { bytes, version } => (bytes.into(), version))
     }
 
     /// [`Request::ReadTail`]: the last bytes, and the size of the whole file.
     pub async fn read_tail(&self, path: &str, limit_bytes: u64) -> Result<(Vec<u8>, u64), Failure> {
         let request = Request::ReadTail { path: path.to_owned(), limit_bytes };
-        ask!(self, request, Outcome::Tail { bytes, size_bytes } => (bytes.into(), size_bytes))
+        answer!(self.request(request), Outcome::Tail { bytes, size_bytes } => (bytes.into(), size_bytes))
     }
 
     /// [`Request::Write`].
@@ -168,7 +161,7 @@ impl Io {
     ) -> Result<Version, Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
         let request = Request::Write { path, bytes, expect, durability };
-        ask!(self, request, Outcome::Written { version } => version)
+        answer!(self.request(request), Outcome::Written { version } => version)
     }
 
     /// [`Request::Append`].
@@ -203,17 +196,20 @@ impl Io {
 
     /// [`Request::List`].
     pub async fn list(&self, path: &str) -> Result<Vec<String>, Failure> {
-        ask!(self, Request::List { path: path.to_owned() }, Outcome::Names { names } => names)
+        let request = Request::List { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Names { names } => names)
     }
 
     /// [`Request::Stat`].
     pub async fn stat(&self, path: &str) -> Result<Stat, Failure> {
-        ask!(self, Request::Stat { path: path.to_owned() }, Outcome::Stat(stat) => stat)
+        let request = Request::Stat { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Stat(stat) => stat)
     }
 
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
-        ask!(self, Request::Canonical { path: path.to_owned() }, Outcome::Path { path } => path)
+        let request = Request::Canonical { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Path { path } => path)
     }
 
     /// [`Request::Lock`].
@@ -226,48 +222,39 @@ impl Io {
         self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
-    /// [`Request::Process`], and [`Request::Wait`] for as long as it takes.
+    /// [`Request::Process`], then [`Request::Wait`] until the process has ended.
     pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
         spec.wake_after_ms = wake_after_ms;
-        let mut turn = self.turn(Request::Process(spec)).await?;
+        let mut request = Request::Process(spec);
         loop {
-            match (turn, &self.pulse) {
-                (ProcessTurn::Ended(end), _) => return Ok(end),
-                (ProcessTurn::Running, Some(pulse)) => (pulse.beat)().await,
+            match (self.request(request).await?, &self.pulse) {
+                (Outcome::Process(end), _) => return Ok(end),
+                (Outcome::Running, Some(pulse)) => (pulse.beat)().await,
                 // Nobody asked to be woken.
-                (ProcessTurn::Running, None) => {}
+                (Outcome::Running, None) => {}
+                (other, _) => return Err(unexpected(&other)),
             }
-            turn = self.turn(Request::Wait { wake_after_ms, wake_on_input: false }).await?;
+            request = Request::Wait { wake_after_ms, wake_on_input: false };
         }
-    }
-
-    async fn turn(&self, request: Request) -> Result<ProcessTurn, Failure> {
-        ask!(self, request,
-            Outcome::Process(end) => ProcessTurn::Ended(end),
-            Outcome::Running => ProcessTurn::Running)
-    }
-
-    async fn commit(&self, request: GitRequest) -> Result<Option<String>, Failure> {
-        ask!(self, Request::Git(request), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::Survey`].
     pub async fn git_survey(&self, cwd: &str, branch: &str) -> Result<GitSurvey, Failure> {
-        let (cwd, branch) = (cwd.to_owned(), branch.to_owned());
-        let request = Request::Git(GitRequest::Survey { cwd, branch });
-        ask!(self, request, Outcome::Survey(survey) => survey)
+        let request = GitRequest::Survey { cwd: cwd.to_owned(), branch: branch.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Survey(survey) => survey)
     }
 
     /// [`GitRequest::Worktrees`].
     pub async fn git_worktrees(&self, cwd: &str) -> Result<Vec<WorktreeEntry>, Failure> {
-        let request = Request::Git(GitRequest::Worktrees { cwd: cwd.to_owned() });
-        ask!(self, request, Outcome::Worktrees { worktrees } => worktrees)
+        let request = GitRequest::Worktrees { cwd: cwd.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Worktrees { worktrees } => worktrees)
     }
 
     /// [`GitRequest::Head`].
     pub async fn git_head(&self, cwd: &str) -> Result<Option<String>, Failure> {
-        self.commit(GitRequest::Head { cwd: cwd.to_owned() }).await
+        let request = GitRequest::Head { cwd: cwd.to_owned() };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::MergeBase`].
@@ -278,7 +265,8 @@ impl Io {
         branch: &str,
     ) -> Result<Option<String>, Failure> {
         let (cwd, commit, branch) = (cwd.to_owned(), commit.to_owned(), branch.to_owned());
-        self.commit(GitRequest::MergeBase { cwd, commit, branch }).await
+        let request = GitRequest::MergeBase { cwd, commit, branch };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// [`GitRequest::RemoteBranch`].
@@ -289,7 +277,8 @@ impl Io {
         branch: &str,
     ) -> Result<Option<String>, Failure> {
         let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
-        self.commit(GitRequest::RemoteBranch { cwd, remote, branch }).await
+        let request = GitRequest::RemoteBranch { cwd, remote, branch };
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
     /// Any [`GitRequest`] that changes something.
@@ -299,19 +288,19 @@ impl Io {
 
     /// [`Request::Http`].
     pub async fn http(&self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
-        ask!(self, Request::Http(spec), Outcome::Http(answer) => answer)
+        answer!(self.request(Request::Http(spec)), Outcome::Http(answer) => answer)
     }
 
     /// [`Request::Ask`].
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
         let request = Request::Ask { question: question.into() };
-        ask!(self, request, Outcome::Answer { answer } => answer)
+        answer!(self.request(request), Outcome::Answer { answer } => answer)
     }
 
-    /// [`Request::ReadInput`], for as long as it takes.
+    /// [`Request::ReadInput`], without a time limit.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
         let request = Request::ReadInput { limit_bytes, wait_ms: None };
-        ask!(self, request, Outcome::Input { bytes } => bytes.into())
+        answer!(self.request(request), Outcome::Input { bytes } => bytes.into())
     }
 
     /// [`Request::Sleep`].
@@ -319,7 +308,7 @@ impl Io {
         self.done(Request::Sleep { duration_ms }).await
     }
 
-    /// [`Say::Result`]. A reader that went away is not an error of the work.
+    /// [`Say::Result`]. A reader that went away does not make the work fail.
     pub async fn result(&self, text: impl Into<String>) {
         match self.results {
             Results::Output => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
 use serde_json::{Map, Value, json};
 
 use super::message::{self, Id, Incoming, RpcError, invalid};
@@ -101,14 +102,17 @@ impl Connection {
             return Vec::new();
         }
         let parsed = std::str::from_utf8(line)
-            .map_err(|_| "it is not UTF-8".to_owned())
+            .map_err(|_| serde_json::Error::custom("it is not UTF-8"))
             .and_then(strict_json::parse);
         match parsed {
             Ok(Value::Array(messages)) => self.receive_batch(messages),
             Ok(value) => self.receive_one(value, None),
             Err(why) => vec![refused(RpcError::new(
                 RpcError::PARSE,
-                format!("the message cannot be read: {}", ellipsis(&one_line(&why), 200)),
+                format!(
+                    "the message cannot be read: {}",
+                    ellipsis(&one_line(&why.to_string()), 200)
+                ),
             ))],
         }
     }

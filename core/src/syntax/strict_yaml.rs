@@ -39,16 +39,27 @@ pub fn open_brackets(yaml: &str) -> usize {
     yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count()
 }
 
+/// Why a document is not read. Displayed, it completes a sentence about the document.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableYaml {
+    /// It exceeds its [`Bounds`].
+    #[error("is too large to be read")]
+    TooLarge,
+    /// It is not YAML, or says a key twice.
+    #[error("is not YAML: {0}")]
+    Malformed(serde_yaml::Error),
+}
+
 /// Reads one document. A byte-order mark is skipped.
 ///
 /// # Errors
 ///
-/// What is wrong with it, as the end of a sentence about the document.
-pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, String> {
+/// [`UnreadableYaml`] when it exceeds `bounds` or is malformed.
+pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, UnreadableYaml> {
     if !bounds.admit(yaml) {
-        return Err("is too large to be read".to_owned());
+        return Err(UnreadableYaml::TooLarge);
     }
-    serde_yaml::from_str(without_mark(yaml)).map_err(|error| format!("is not YAML: {error}"))
+    serde_yaml::from_str(without_mark(yaml)).map_err(UnreadableYaml::Malformed)
 }
 
 /// What of an entry is looked for.
@@ -225,7 +236,7 @@ mod tests {
             ("a: [".to_owned(), "is not YAML"),
             ("a: 1\n---\nb: 2".to_owned(), "is not YAML"),
         ] {
-            let error = parse(&yaml, BOUNDS).unwrap_err();
+            let error = parse(&yaml, BOUNDS).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{yaml:?}: {error}");
         }
     }

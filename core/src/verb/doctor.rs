@@ -1,6 +1,8 @@
 //! `onloop doctor`: what is installed where, and whether it would protect anything.
 
-use crate::effect::{Command, Exit, Io, ProcessStatus, Shell};
+use std::fmt;
+
+use crate::effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use crate::engine::config;
 use crate::engine::host_files::{known, look, quiet, setting};
 use crate::hooks::Host;
@@ -274,31 +276,46 @@ fn is_foreign(host_file: &HostFile, text: &str) -> bool {
     }
 }
 
+/// Why a hook does not protect anything.
+enum HookFault {
+    NotRun(Failure),
+    /// It ended without refusing the call.
+    NotRefused(ProcessEnd),
+}
+
+impl fmt::Display for HookFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = match self {
+            HookFault::NotRun(failure) => return write!(f, "cannot be run: {failure}"),
+            HookFault::NotRefused(end) => end,
+        };
+        match end.status {
+            ProcessStatus::Exited(0) => {
+                let said = ellipsis(&one_line(&end.stdout.text()), 120);
+                write!(f, "did not refuse `rm -rf /`; it said `{said}`")
+            }
+            ProcessStatus::Exited(code) => {
+                let why = ellipsis(&one_line(&end.stderr.text()), 200);
+                write!(f, "ended with exit code {code}: {why}")
+            }
+            ProcessStatus::Signalled(signal) => write!(f, "was ended by signal {signal}"),
+            ProcessStatus::TimedOut => f.write_str("gave no answer in time"),
+            ProcessStatus::Interrupted => f.write_str("was interrupted"),
+        }
+    }
+}
+
 /// Sends a call that must be refused.
-async fn try_hook(io: &Io, host: Host, call: &HookCall) -> Result<(), String> {
+async fn try_hook(io: &Io, host: Host, call: &HookCall) -> Result<(), HookFault> {
     let command = match call {
         HookCall::Words(words) => Command::Argv(words.clone()),
         HookCall::Line(line) => Command::Shell { shell: Shell::Sh, line: line.clone() },
     };
     let event = canary::event(host).into_bytes();
-    let end = match io.process(quiet(command, Some(event))).await {
-        Ok(end) => end,
-        Err(failure) => return Err(format!("cannot be run: {failure}")),
-    };
-    let said = end.stdout.text();
-    match end.status {
-        ProcessStatus::Exited(0) if canary::is_refusal(host, &said) => Ok(()),
-        ProcessStatus::Exited(0) => {
-            Err(format!("did not refuse `rm -rf /`; it said `{}`", ellipsis(&one_line(&said), 120)))
-        }
-        ProcessStatus::Exited(code) => {
-            let why = ellipsis(&one_line(&end.stderr.text()), 200);
-            Err(format!("ended with exit code {code}: {why}"))
-        }
-        ProcessStatus::Signalled(signal) => Err(format!("was ended by signal {signal}")),
-        ProcessStatus::TimedOut => Err("gave no answer in time".to_owned()),
-        ProcessStatus::Interrupted => Err("was interrupted".to_owned()),
-    }
+    let end = io.process(quiet(command, Some(event))).await.map_err(HookFault::NotRun)?;
+    let is_refused =
+        end.status == ProcessStatus::Exited(0) && canary::is_refusal(host, &end.stdout.text());
+    if is_refused { Ok(()) } else { Err(HookFault::NotRefused(end)) }
 }
 
 /// What keeps installed hooks from being called.

@@ -109,8 +109,9 @@ pub(super) fn from_document(
         usage: read_usage(&document.budgets.observed)?,
         reviews: read_reviews(document.reviews)?,
         reverified: document.reverified,
-        finish: read_finish(document.finish).map_err(damaged)?,
-        finish_intent: read_intent(document.finish_intent).map_err(damaged)?,
+        finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
+        finish_intent: read_intent(document.finish_intent)
+            .map_err(|error| damaged(error.to_string()))?,
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })

@@ -34,7 +34,7 @@ impl<T> ConfigValue<T> {
 pub(super) fn config(yaml: &str, folder: &str) -> Config {
     let value = match strict_yaml::parse(yaml, strict_yaml::CONFIGURATION) {
         Ok(value) => value,
-        Err(is) => return Config::unusable(&is),
+        Err(error) => return Config::unusable(&error.to_string()),
     };
     let empty = Mapping::new();
     let top = match &value {
