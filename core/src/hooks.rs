@@ -144,7 +144,7 @@ impl Host {
 }
 
 /// The message about a name that no host has.
-pub(crate) fn unknown_host(name: &str) -> String {
+pub fn unknown_host(name: &str) -> String {
     let name = crate::text::ellipsis(&crate::text::one_line(name), 64);
     format!("`{name}` is not a known host; expected one of {}", Host::WORDS.join(", "))
 }

@@ -83,12 +83,24 @@ struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
+    /// A member, which `convert` understands if it is `expected`; `None` where it is absent.
+    fn member<T>(
+        &self,
+        key: &str,
+        (name, expected): (&'static str, &'static str),
+        convert: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Result<Option<T>, LineFault> {
+        let value = self.fields.get(key).filter(|value| !value.is_null());
+        value.map(|value| convert(value).ok_or(LineFault::Type(name, expected))).transpose()
+    }
+
     fn text(&self, key: &'static str) -> Result<Option<&'v str>, LineFault> {
-        match self.fields.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(LineFault::Type(key, "a string")),
-        }
+        self.member(key, (key, "a string"), Value::as_str)
+    }
+
+    fn object(&self, key: &'static str) -> Result<Option<Fields<'v>>, LineFault> {
+        let object = self.member(key, (key, "an object"), Value::as_object)?;
+        Ok(object.map(|fields| Fields { fields }))
     }
 
     fn line(&self, cwd: &str) -> Result<(Call, Context), LineFault> {
@@ -109,11 +121,7 @@ impl<'v> Fields<'v> {
     }
 
     fn session(&self) -> Result<Option<CallingSession>, LineFault> {
-        let fields = match self.fields.get("session") {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err(LineFault::Type("session", "an object")),
-        };
+        let Some(fields) = self.object("session")? else { return Ok(None) };
         let id = fields.text("id")?.ok_or(LineFault::Missing("session.id"))?;
         let workflow = fields.text("workflow")?.unwrap_or_default();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -124,16 +132,9 @@ impl<'v> Fields<'v> {
     }
 
     fn config(&self, context: Context) -> Result<Context, LineFault> {
-        let fields = match self.fields.get("config") {
-            None | Some(Value::Null) => return Ok(context),
-            Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err(LineFault::Type("config", "an object")),
-        };
-        let trusted = match fields.fields.get("project_trusted") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(trusted)) => *trusted,
-            Some(_) => return Err(LineFault::Type("config.project_trusted", "true or false")),
-        };
+        let Some(fields) = self.object("config")? else { return Ok(context) };
+        let named = ("config.project_trusted", "true or false");
+        let trusted = fields.member("project_trusted", named, Value::as_bool)?.unwrap_or(false);
         let mut context = context;
         if let Some(yaml) = fields.text("project")? {
             context = context.with_rules(Source::Project { trusted }, yaml);

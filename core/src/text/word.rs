@@ -1,7 +1,5 @@
 //! Closed sets of words.
 
-use std::fmt;
-
 use super::ellipsis;
 
 /// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str` and
@@ -47,8 +45,10 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// A word that is none of those that are known at its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A word that is none of those that are known at its place. Its message is a clause whose subject
+/// is that place: `is "maybe", expected …`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is {found:?}, expected {}", alternatives(.expected))]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
     pub found: String,
@@ -60,13 +60,6 @@ impl UnknownWord {
     /// `found` is none of `expected`.
     pub fn new(found: &str, expected: Vec<&'static str>) -> UnknownWord {
         UnknownWord { found: ellipsis(found, 80), expected }
-    }
-}
-
-/// A clause whose subject is the place of the word: `is "maybe", expected …`.
-impl fmt::Display for UnknownWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "is {:?}, expected {}", self.found, alternatives(&self.expected))
     }
 }
 
