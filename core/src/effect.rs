@@ -35,7 +35,7 @@ pub use io::Io;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;
-pub use shell::{Shell, UnknownShell};
+pub use shell::Shell;
 pub use start::{ProcessIdentity, Start, Terminal};
 
 use serde::Serialize;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
+use crate::text::words;
 
 /// A request to a server. Its `Debug` output and messages show its origin and nothing else: a
 /// URL may contain a token, headers and body may contain anything.
@@ -24,14 +25,16 @@ pub struct HttpSpec {
     pub limit_bytes: u64,
 }
 
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum HttpMethod {
-    /// Something is asked for.
-    Get,
-    /// Something is handed over.
-    Post,
+words! {
+    /// What is done.
+    #[derive(Serialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum HttpMethod {
+        /// Something is asked for.
+        Get = "GET",
+        /// Something is handed over.
+        Post = "POST",
+    }
 }
 
 /// What a server answered, whatever the status.
@@ -41,16 +44,6 @@ pub struct HttpAnswer {
     pub status: u16,
     /// The body.
     pub body: Bytes,
-}
-
-impl HttpMethod {
-    /// As it goes over the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HttpMethod::Get => "GET",
-            HttpMethod::Post => "POST",
-        }
-    }
 }
 
 impl HttpSpec {

@@ -362,7 +362,8 @@ pub enum FileKind {
 
 /// An effect that did not happen, or not completely. Programs branch on `kind`; people read
 /// `message`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct Failure {
     /// What kind of failure.
     pub kind: FailureKind,
@@ -454,12 +455,6 @@ impl<T> OptionalExt<T> for Result<T, Failure> {
             Err(failure) if failure.is_not_found() => Ok(None),
             Err(failure) => Err(failure),
         }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
     }
 }
 

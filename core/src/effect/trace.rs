@@ -6,8 +6,6 @@
 
 mod redact;
 
-use std::fmt;
-
 use serde_json::{Map, Value, json};
 
 use super::wire::{self, Message};
@@ -107,29 +105,17 @@ pub enum TraceLine {
 }
 
 /// Why a file cannot be replayed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotATrace {
     /// The first line is not a header.
+    #[error("its first line is not the header of a trace")]
     Header,
     /// A later onloop wrote it, in this version of the format.
+    #[error("it has version {0} of the trace format; this onloop reads version {FORMAT}")]
     Newer(u64),
     /// The line with this number is neither a request nor a reply nor an exit.
+    #[error("line {0} is not a request, a reply or an exit")]
     Line(usize),
-}
-
-impl fmt::Display for NotATrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotATrace::Header => f.write_str("its first line is not the header of a trace"),
-            NotATrace::Newer(format) => write!(
-                f,
-                "it has version {format} of the trace format; this onloop reads version {FORMAT}"
-            ),
-            NotATrace::Line(number) => {
-                write!(f, "line {number} is not a request, a reply or an exit")
-            }
-        }
-    }
 }
 
 impl Trace {

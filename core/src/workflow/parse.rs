@@ -320,5 +320,5 @@ fn digest(bytes: &[u8], checkboxes: &[Checkbox]) -> String {
         from = checkbox.offset + 1;
     }
     hash.update(&bytes[from..]);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::text::hex(&hash.finalize())
 }
