@@ -11,8 +11,8 @@ use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
 use super::run::{
-    LimitsDocument, StepDocument, limits_document, read_limits, read_plan_step, step_document,
-    verdict_from_parts, verdict_parts,
+    ActingDocument, LimitsDocument, StepDocument, acting_document, limits_document, read_acting,
+    read_limits, read_plan_step, step_document, verdict_from_parts, verdict_parts,
 };
 use super::tagged;
 use crate::money::Money;
@@ -32,6 +32,7 @@ enum EventDocument {
     StepStarted {
         step: u32,
     },
+    AgentStarted(ActingDocument),
     StepActed {
         step: u32,
     },
@@ -207,6 +208,7 @@ pub fn read(json: &str) -> Result<Event, DocumentError> {
 fn to_document(event: &Event) -> EventDocument {
     match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
+        Event::AgentStarted(acting) => EventDocument::AgentStarted(acting_document(&acting)),
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
             EventDocument::ActionFailed { step, reason, output }
@@ -277,6 +279,10 @@ fn to_document(event: &Event) -> EventDocument {
 fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
     Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
+        EventDocument::AgentStarted(acting) => {
+            demand("acting", acting.lacks)?;
+            Event::AgentStarted(read_acting(acting))
+        }
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {
             Event::ActionFailed { step, reason, output }

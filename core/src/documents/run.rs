@@ -14,7 +14,7 @@ use crate::run::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::*;
-pub(super) use read::{read_limits, read_plan_step, verdict_from_parts};
+pub(super) use read::{read_acting, read_limits, read_plan_step, verdict_from_parts};
 
 /// Name and version of the format. A higher version is refused; a record without one was
 /// written by an older generation.
@@ -66,6 +66,7 @@ document! {
         reverified: bool [first],
         finish: Option<FinishDocument> [present],
         finish_intent: Option<IntentDocument> [present],
+        acting: Option<ActingDocument> [optional],
         ledger: Option<LedgerDocument> [optional],
         steps: Vec<StepDocument>,
         events: Vec<EventDocument> [first],
@@ -77,6 +78,17 @@ document! {
     pub(super) struct LedgerDocument {
         seq: u64,
         sha256: String,
+    }
+}
+
+document! {
+    /// The processes of an agent that acts.
+    pub(super) struct ActingDocument {
+        step: u32,
+        pid: u32,
+        started: String,
+        boot: String,
+        host: String,
     }
 }
 
@@ -374,11 +386,23 @@ fn to_document(run: &Run) -> RunDocument {
         reverified: run.reverified,
         finish: run.finish.as_ref().map(finish_document),
         finish_intent: run.finish_intent.as_ref().map(intent_document),
+        acting: run.acting.as_ref().map(acting_document),
         ledger: None,
         steps: run.steps.iter().map(step_document).collect(),
         events: run.events.iter().map(event_document).collect(),
         unknown: run.unknown.clone(),
         lacks: Lacks::default(),
+    }
+}
+
+pub(super) fn acting_document(acting: &Acting) -> ActingDocument {
+    ActingDocument {
+        step: acting.step,
+        pid: acting.group.pid,
+        started: acting.group.started.clone(),
+        boot: acting.group.boot.clone(),
+        host: acting.host.clone(),
+        ..ActingDocument::default()
     }
 }
 

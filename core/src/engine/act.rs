@@ -2,9 +2,9 @@
 
 use crate::agent::{self, Agent};
 use crate::effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
-use crate::engine::store::{Paths, paths_of};
+use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::verify::{private_names, recorded};
-use crate::run::{Run, StepRecord, step_prompt};
+use crate::run::{Acting, Event, Run, StepRecord, step_prompt};
 use crate::text;
 
 /// How the agent's turn ended.
@@ -30,27 +30,29 @@ impl Acted {
 }
 
 /// Lets `agent` act on the current attempt of a step.
+///
+/// # Errors
+///
+/// When it cannot be recorded which processes act; they have been ended.
 pub(crate) async fn act(
     io: &Io,
     agent: &Agent,
-    run: &Run,
+    store: &mut Store,
     record: &StepRecord,
     timeout_ms: u64,
-) -> Acted {
-    let paths = match paths_of(io, run) {
-        Ok(paths) => paths,
-        Err(failure) => return Acted::failed(failure.message),
-    };
+) -> Result<Acted, StoreError> {
+    let (run, paths) = (store.run().clone(), store.paths().clone());
+    let run = &run;
     let attempt = format!("{}-{}", record.step.number, record.attempts);
     match agent {
-        Agent::You => act_by_person(io, record).await,
+        Agent::You => Ok(act_by_person(io, record).await),
         Agent::Script => match &record.step.script {
             // A step without a script has nothing to act on; its checks decide.
-            None => Acted::Done,
+            None => Ok(Acted::Done),
             Some(script) => {
                 let command = Command::Shell { shell: script.shell, line: script.text.clone() };
                 let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
-                ended(io.process(spec).await, "script", timeout_ms)
+                ended(announced(io, spec, store, record).await, "script", timeout_ms)
             }
         },
         Agent::Preset(_) | Agent::CommandLine(_) => {
@@ -58,7 +60,7 @@ pub(crate) async fn act(
             let file = paths.prompt(&attempt);
             let bytes = prompt.clone().into_bytes();
             if let Err(failure) = io.write(&file, bytes, Expect::Any, Durability::Relaxed).await {
-                return Acted::failed(format!("the prompt could not be written: {failure}"));
+                return Ok(Acted::failed(format!("the prompt could not be written: {failure}")));
             }
             let command = match agent {
                 Agent::Preset(preset) => preset.command(&prompt),
@@ -69,7 +71,7 @@ pub(crate) async fn act(
             spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), file);
             spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
             spec.stdin = Some(prompt.into_bytes().into());
-            ended(io.process(spec).await, "agent", timeout_ms)
+            ended(announced(io, spec, store, record).await, "agent", timeout_ms)
         }
     }
 }
@@ -101,15 +103,40 @@ fn spec(
         .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
 }
 
-fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms: u64) -> Acted {
+/// Runs the agent; which processes it runs in is durable before anybody waits for them.
+async fn announced(
+    io: &Io,
+    spec: ProcessSpec,
+    store: &mut Store,
+    record: &StepRecord,
+) -> Result<ProcessEnd, StoreError> {
+    let (step, host) = (record.step.number, io.start().process.host.clone());
+    io.process_announced(spec, async |group| {
+        let event = Event::AgentStarted(Acting { step, group, host });
+        store.apply(event).map_err(StoreError::Overtaken)?;
+        store.commit().await
+    })
+    .await
+}
+
+fn ended(
+    end: Result<ProcessEnd, StoreError>,
+    who: &str,
+    timeout_ms: u64,
+) -> Result<Acted, StoreError> {
     let end = match end {
         Ok(end) => end,
-        Err(failure) if failure.is_interrupted() => return Acted::Interrupted,
-        Err(failure) => return Acted::failed(format!("{who} failed: {failure}")),
+        Err(StoreError::Failed(failure)) if failure.is_interrupted() => {
+            return Ok(Acted::Interrupted);
+        }
+        Err(StoreError::Failed(failure)) => {
+            return Ok(Acted::failed(format!("{who} failed: {failure}")));
+        }
+        Err(error) => return Err(error),
     };
     let reason = match end.status {
-        ProcessStatus::Exited(0) => return Acted::Done,
-        ProcessStatus::Interrupted => return Acted::Interrupted,
+        ProcessStatus::Exited(0) => return Ok(Acted::Done),
+        ProcessStatus::Interrupted => return Ok(Acted::Interrupted),
         ProcessStatus::Exited(127) => {
             format!("{who} failed: exit code 127 (a command was not found)")
         }
@@ -124,7 +151,7 @@ fn ended(end: Result<ProcessEnd, crate::effect::Failure>, who: &str, timeout_ms:
         output.push('\n');
     }
     output += &recorded(&end.stderr);
-    Acted::Failed { reason, output }
+    Ok(Acted::Failed { reason, output })
 }
 
 async fn act_by_person(io: &Io, record: &StepRecord) -> Acted {

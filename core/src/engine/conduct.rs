@@ -66,8 +66,8 @@ async fn take_turn(
         }
         Next::Act { step } => {
             store.commit().await?;
-            let record = store.run().step(step).expect("`next` names steps that exist");
-            let acted = act(io, &how.agent, store.run(), record, how.agent_timeout_ms).await;
+            let record = store.run().step(step).expect("`next` names steps that exist").clone();
+            let acted = act(io, &how.agent, store, &record, how.agent_timeout_ms).await?;
             report_usage(io, store, how, step).await?;
             record_acted(store, how, step, acted)?;
         }

@@ -44,6 +44,7 @@ impl Loaded {
 pub async fn load(io: &Io, cwd: &str) -> Loaded {
     let mut context = Context::new(cwd);
     context.places.user_home = io.env("HOME").map(str::to_owned);
+    context.places.ledger_home = io.start().state_home();
     if let Some(home) = io.env("AGENTIZE_HOME") {
         context.places.state_homes.insert(0, home.to_owned());
     }

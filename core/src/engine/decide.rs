@@ -1,6 +1,7 @@
 //! Who decides, and through which door.
 
-use crate::effect::{Exit, Io};
+use crate::effect::{Exit, Io, ProcessIdentity};
+use crate::engine::store::Store;
 use crate::run::{Decider, Door};
 use crate::text;
 
@@ -18,11 +19,39 @@ pub(crate) fn decider(io: &Io, door: Door) -> Decider {
 /// [`Exit::Refused`]; it has been explained.
 pub(crate) async fn demand_person(io: &Io, what: &str) -> Result<(), Exit> {
     let Some(step) = io.env("ONLOOP_STEP") else { return Ok(()) };
-    let step = text::one_line(step);
+    let why = format!(
+        "this was started by the agent of step {} (ONLOOP_STEP is set)",
+        text::one_line(step)
+    );
+    Err(refuse(io, what, &why).await)
+}
+
+/// As [`demand_person`], also where the agent took `ONLOOP_STEP` out of the environment: whatever
+/// it starts has the process that drives the run above it.
+///
+/// # Errors
+///
+/// [`Exit::Refused`]; it has been explained.
+pub(crate) async fn demand_person_of(io: &Io, store: &Store, what: &str) -> Result<(), Exit> {
+    demand_person(io, what).await?;
+    let Ok(Some(holder)) = io.holder(&store.paths().driver_lock()).await else { return Ok(()) };
+    // Where the system does not tell who is above us, the environment has to do.
+    let above = io.ancestors().await.unwrap_or_default();
+    let ours = &io.start().process;
+    let is_driver = |other: &ProcessIdentity| *other == holder.process;
+    if !above.iter().any(is_driver) || holder.process == *ours {
+        return Ok(());
+    }
+    let pid = holder.process.pid;
+    let why = format!("this was started below process {pid}, which drives the run");
+    Err(refuse(io, what, &why).await)
+}
+
+async fn refuse(io: &Io, what: &str, why: &str) -> Exit {
     io.note(format!(
-        "ERROR: {what} is for a person to decide, and this was started by the agent of step \
-         {step}\n  (ONLOOP_STEP is set). Leave it to the person who runs onloop."
+        "ERROR: {what} is for a person to decide, and {why}.\n  Leave it to the person who runs \
+         onloop."
     ))
     .await;
-    Err(Exit::Refused)
+    Exit::Refused
 }

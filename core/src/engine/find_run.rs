@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::effect::{Io, OptionalExt};
+use crate::engine::drive::is_interrupted;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
@@ -17,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) id: String,
     /// Its record.
     pub(crate) record: FoundRecord,
+    /// Its record says that it runs, and nobody drives it.
+    pub(crate) interrupted: bool,
 }
 
 /// The record of a run that was found.
@@ -57,6 +60,7 @@ impl Found {
     pub(crate) fn status(&self) -> &'static str {
         match (&self.record, self.run()) {
             (FoundRecord::Foreign(_), _) => "foreign",
+            (_, Ok(_)) if self.interrupted => "interrupted",
             (_, Ok(run)) => run.status.as_str(),
             (_, Err(_)) => "unreadable",
         }
@@ -116,7 +120,7 @@ pub(crate) async fn find_all(io: &Io) -> Vec<Found> {
                 Err(StoreError::Missing) => continue,
                 read => FoundRecord::Foreign(read.map(Box::new)),
             };
-            found.push(Found { root, id, record });
+            found.push(Found { root, id, record, interrupted: false });
         }
     }
     sort(&mut found);
@@ -148,7 +152,7 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
         Err(StoreError::Missing) => None,
         Err(error) => {
             let root = root.unwrap_or_default().to_owned();
-            Some(Found { root, id, record: FoundRecord::Broken(error) })
+            Some(Found { root, id, record: FoundRecord::Broken(error), interrupted: false })
         }
         Ok(store) => {
             let place = &store.run().place;
@@ -159,7 +163,8 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
                 return None;
             }
             let root = place.execution_root.clone();
-            Some(Found { root, id, record: FoundRecord::Own(Box::new(store)) })
+            let interrupted = is_interrupted(io, &store).await;
+            Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted })
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::engine::choose_agent::choose_agent;
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
 use crate::engine::decide::{decider, demand_person};
-use crate::engine::drive::{drive_alone, take_over};
+use crate::engine::drive::{drive_alone, end_survivors, take_over};
+use crate::engine::find_run::{Found, find_all};
 use crate::engine::select::{Selected, refuse, select};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::{adopt, rebuild};
@@ -23,6 +24,9 @@ pub struct ResumeArgs {
     /// Run id or workflow file; left out: the only unfinished run
     #[cfg_attr(feature = "cli", arg(value_name = "RUN_ID|FILE"))]
     pub run: Option<String>,
+    /// The same, as the other verbs take it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID", conflicts_with = "run"))]
+    pub run_id: Option<String>,
     /// Who acts and for how long
     #[cfg_attr(feature = "cli", command(flatten))]
     pub conduct: ConductArgs,
@@ -82,7 +86,16 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     if decides {
         demand_person(io, "how a run goes on").await?;
     }
-    let Selected { id, store } = select(io, args.run.as_deref()).await?;
+    let wanted = args.run.as_deref().or(args.run_id.as_deref());
+    let Selected { id, store } = match select(io, wanted).await {
+        Ok(selected) => selected,
+        Err(exit) => {
+            if wanted.is_none() {
+                name_commands(io).await;
+            }
+            return Err(exit);
+        }
+    };
     let opened = match store {
         Some(store) => Ok(*store),
         None => Store::open(io, &id).await,
@@ -114,6 +127,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         true => take_over(io, &mut store, args.reason.as_deref().unwrap_or_default()).await?,
         false => drive_alone(io, &store).await?,
     }
+    end_survivors(io, store.run()).await?;
     adopt::agree(io, &mut store, args.adopt).await?;
     let agent = choose(io, &store, args).await?;
     let by = Some(decider(io, Door::Command));
@@ -141,6 +155,16 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     let how = args.conduct.applied(io, store.run(), agent, timeouts);
     Ok((store, how))
+}
+
+/// The command for each run that can go on, where there are several.
+async fn name_commands(io: &Io) {
+    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
+    let open = stores.filter(|store| !store.run().is_over());
+    let lines: String = open.map(|store| format!("  onloop resume {}\n", store.run().id)).collect();
+    if !lines.is_empty() {
+        io.note(format!("Go on with one of them:\n{lines}")).await;
+    }
 }
 
 /// Says what is left of a run whose folder is gone, and how to go on.

@@ -5,18 +5,21 @@ use crate::agent;
 use crate::effect::{Exit, Io};
 use crate::engine::ask::is_attended;
 use crate::engine::begin::{create, read_plan};
+use crate::engine::change::change_by;
 #[cfg(feature = "cli")]
 use crate::engine::choose_agent::names;
 use crate::engine::choose_agent::{choose_agent, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::decide::decider;
+use crate::engine::drive::drive_alone;
 use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::find_workflow::find_workflow;
 use crate::engine::preflight::preflight;
 use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::store::Store;
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
-use crate::run::Beginning;
+use crate::run::{Beginning, Door, Event};
 use crate::text;
 
 /// Arguments of `onloop run`.
@@ -88,9 +91,9 @@ enum Begun {
 async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
-    if !args.fresh
-        && let Some(id) = unfinished(io, args, &file).await?
-    {
+    if args.fresh {
+        replace_unfinished(io, &file).await?;
+    } else if let Some(id) = unfinished(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
     let agent = choose_agent(io, &args.conduct.agent, Some(&plan.steps)).await?;
@@ -115,16 +118,48 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     Ok(Begun::New(Box::new(store), how))
 }
 
+/// Unfinished runs of the workflow, the one that changed last first.
+async fn unfinished_runs(io: &Io, file: &str) -> Vec<Store> {
+    let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
+    stores.filter(|store| !store.run().is_over() && is_of(store.run(), &source)).collect()
+}
+
+/// Offers to abandon what a fresh run replaces; without a person it stays, and that is said.
+async fn replace_unfinished(io: &Io, file: &str) -> Result<(), Exit> {
+    for mut store in unfinished_runs(io, file).await {
+        let id = store.run().id.clone();
+        let reason = "replaced by a fresh run";
+        if !is_attended(io) {
+            io.note(format!(
+                "Run {id} of this workflow stays unfinished; give it up with:\n  \
+                 onloop abandon {id} --reason '{reason}'"
+            ))
+            .await;
+            continue;
+        }
+        let question =
+            format!("Abandon the unfinished run {id}, which this one replaces? (yes/no) ");
+        match io.ask(question).await.as_deref().map(str::trim) {
+            Ok("y" | "yes") => {
+                drive_alone(io, &store).await?;
+                let by = Some(decider(io, Door::Terminal));
+                let event = Event::RunAbandoned { reason: reason.to_owned() };
+                let changed = change_by(io, &mut store, event, by).await;
+                let _ = io.unlock(&store.paths().driver_lock()).await;
+                changed?;
+            }
+            Err(failure) if failure.is_interrupted() => return Err(Exit::Interrupted),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
 /// An unfinished run of the same workflow is never passed over: the person at the terminal
 /// chooses, anybody else gets both commands.
 async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
-    let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
-    let found = find_all(io)
-        .await
-        .into_iter()
-        .filter_map(Found::into_store)
-        .find(|store| !store.run().is_over() && is_of(store.run(), &source));
-    let Some(store) = found else { return Ok(None) };
+    let Some(store) = unfinished_runs(io, file).await.into_iter().next() else { return Ok(None) };
     let run = store.run();
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     if is_attended(io) {

@@ -44,6 +44,8 @@ pub struct Places {
     pub user_home: Option<String>,
     /// Folders below which `.tmp/hooked-sessions` holds session state.
     pub state_homes: Vec<String>,
+    /// Where onloop keeps its ledgers, when it is known.
+    pub ledger_home: Option<String>,
     /// The session whose own state file may be completed.
     pub session: Option<String>,
     /// Whether writing to temporary folders asks.
@@ -177,6 +179,7 @@ impl Places {
             state_homes: vec![cwd.clone()],
             cwd,
             user_home: None,
+            ledger_home: None,
             session: None,
             temporary: TemporaryPolicy::default(),
             links: BTreeMap::new(),
@@ -266,7 +269,12 @@ impl Places {
 
     fn state(&self, absolute: &str, lower: &str) -> Option<PathClass> {
         if !lower.contains("/.tmp/hooked-sessions") {
-            return has_entry(lower, &[".hotl"]).then_some(PathClass::State);
+            let in_ledgers = self
+                .ledger_home
+                .as_deref()
+                .is_some_and(|home| below_any_case(lower, home).is_some())
+                || format!("{lower}/").contains("/.local/state/onloop/");
+            return (in_ledgers || has_entry(lower, &[".hotl"])).then_some(PathClass::State);
         }
         if let Some(session) = &self.session {
             for home in &self.state_homes {

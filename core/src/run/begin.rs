@@ -129,6 +129,7 @@ impl Run {
             reverified: false,
             finish: None,
             finish_intent: None,
+            acting: None,
             unknown: Map::new(),
             unknown_inside: BTreeMap::new(),
         })

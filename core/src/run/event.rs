@@ -1,6 +1,7 @@
 //! What can happen to a run, in the past tense.
 
 use super::finish::{FinishAct, FinishOutcome};
+use super::record::Acting;
 use super::verdict::Verdict;
 use super::words::words;
 use crate::money::Money;
@@ -15,6 +16,8 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
     },
+    /// The agent of the attempt was started.
+    AgentStarted(Acting),
     /// The agent said that the action is done.
     StepActed {
         /// Number of the step, from 1.

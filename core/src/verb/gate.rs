@@ -3,7 +3,7 @@
 use crate::effect::{Exit, Io};
 use crate::engine::ask::{self, Consulted};
 use crate::engine::change::change_by;
-use crate::engine::decide::{decider, demand_person};
+use crate::engine::decide::{decider, demand_person_of};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::run::{
@@ -66,10 +66,11 @@ pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
 }
 
 async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
-    if args.mode == ModeWord::Human {
-        demand_person(io, "the decision at a gate").await.map_err(|_| Exit::Failed)?;
-    }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    if args.mode == ModeWord::Human {
+        let what = "the decision at a gate";
+        demand_person_of(io, &store, what).await.map_err(|_| Exit::Failed)?;
+    }
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,

@@ -2,6 +2,7 @@
 
 use crate::documents;
 use crate::effect::{Exit, Io};
+use crate::engine::drive::is_interrupted;
 use crate::engine::ending::go_on;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
@@ -96,14 +97,23 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
         io.result(summary_json(store.run())).await;
         return Exit::Done;
     }
+    let interrupted = is_interrupted(io, &store).await;
     let run = store.run();
-    let mut out =
-        format!("{}: {}\n  {}\n\n", run.id, run.status.as_str(), text::one_line(&run.terms.intent));
+    let status = if interrupted { "interrupted" } else { run.status.as_str() };
+    let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.terms.intent));
     out += &step_list(run);
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("\nWorks in: {root}\nReport: {report}\n");
     io.result(out).await;
-    if !run.is_over() {
+    if interrupted {
+        io.note(format!(
+            "\nNobody works on it: its onloop was killed. What its agent left is ended first, then \
+             step {}\nis verified before anything is done again:\n  onloop resume {}",
+            run.current_step(),
+            run.id
+        ))
+        .await;
+    } else if !run.is_over() {
         io.note(format!("\n{}", go_on(run, ""))).await;
     }
     Exit::Done
@@ -118,8 +128,11 @@ fn entry(found: &Found) -> String {
         (true, _) => {
             ("?", format!("foreign (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
         }
-        (false, true) => ("✓", run.status.as_str().to_owned()),
-        (false, false) => ("·", run.status.as_str().to_owned()),
+        (false, true) => ("✓", found.status().to_owned()),
+        (false, false) if found.interrupted => {
+            ("!", format!("interrupted (`onloop resume {}`)", run.id))
+        }
+        (false, false) => ("·", found.status().to_owned()),
     };
     format!(
         "{mark} {}\n    step {}/{}, {status}, changed {}\n    in {}\n",

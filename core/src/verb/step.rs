@@ -2,6 +2,7 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::change::change;
+use crate::engine::drive::drive_alone;
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
@@ -89,11 +90,11 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
     let record = store.run().step(number).expect("looked up above");
     let unverified = record.step.checks.is_empty();
-    // The record is not locked meanwhile: others may read it and decide other gates.
-    let Verification::Finished(results) = verify_step(io, store.run(), record, &conditions).await
-    else {
-        return Err(Exit::Interrupted);
-    };
+    // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    drive_alone(io, store).await.map_err(|_| Exit::Failed)?;
+    let verification = verify_step(io, store.run(), record, &conditions).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    let Verification::Finished(results) = verification else { return Err(Exit::Interrupted) };
     change(io, store, Event::StepVerified { step: number, results }).await?;
     let record = store.run().step(number).expect("looked up above");
     let (line, exit) = match &record.status {

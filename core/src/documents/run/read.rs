@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::documents::finish::{read_finish, read_intent};
+use crate::effect::ProcessGroup;
 use crate::text::UnknownWord;
 
 /// Puts a verdict together again.
@@ -112,6 +113,7 @@ pub(super) fn from_document(
         finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
+        acting: document.acting.map(read_acting),
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })
@@ -169,6 +171,11 @@ fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadErro
         cost: read_money(&format!("{path}.cost_usd"), limits.cost_usd)?,
         elapsed_minutes: limits.elapsed_minutes,
     })
+}
+
+pub(in crate::documents) fn read_acting(document: ActingDocument) -> Acting {
+    let ActingDocument { step, pid, started, boot, host, .. } = document;
+    Acting { step, group: ProcessGroup { pid, started, boot }, host }
 }
 
 /// The limits of a run; see [`limits_document`].

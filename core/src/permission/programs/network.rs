@@ -231,8 +231,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 "begins, changes or ends a run",
             )
             .check(ArgCheck::DecidesAboutRun),
-            program(&["permit", "approve"], Reads, "says what an agent may do")
-                .check(ArgCheck::AnswersForPerson),
+            program(
+                &["permit", "approve", "adopt", "abandon", "relocate"],
+                Reads,
+                "says what an agent may do",
+            )
+            .check(ArgCheck::AnswersForPerson),
             program(&["hook"], Administers, "answers an agent host"),
             program(&["install", "uninstall"], Administers, "changes who judges the agent")
                 .check(ArgCheck::ChangesGuard),

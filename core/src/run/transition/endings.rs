@@ -84,6 +84,8 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
+        // Whoever resumes has made sure that nobody acts any more.
+        self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
         self.go_on();

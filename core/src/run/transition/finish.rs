@@ -104,6 +104,7 @@ impl Run {
             | Event::RunMoved { .. }
             | Event::CopyChanged { .. } => return Ok(()),
             Event::StepStarted { .. }
+            | Event::AgentStarted(_)
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }

@@ -64,11 +64,20 @@ impl Run {
         Ok(())
     }
 
+    /// No line in the report: it is about processes, not about the work.
+    pub(super) fn agent_started(&mut self, acting: &Acting) -> Result<(), Refusal> {
+        self.demand_running("agent_started")?;
+        self.demand_in_progress(acting.step)?;
+        self.0.acting = Some(acting.clone());
+        Ok(())
+    }
+
     pub(super) fn acted(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
         self.demand_running("step_acted")?;
         self.demand_in_progress(step)?;
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::InProgress(Phase::Acted);
+        self.0.acting = None;
         // No line in the report: what comes of it follows at once.
         let _ = at;
         Ok(())
@@ -83,6 +92,7 @@ impl Run {
     ) -> Result<(), Refusal> {
         self.demand_running("action_failed")?;
         self.demand_in_progress(step)?;
+        self.0.acting = None;
         self.fail_step(at, step, "action_failed", reason, output);
         Ok(())
     }
