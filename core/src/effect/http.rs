@@ -25,17 +25,17 @@ pub struct HttpSpec {
     pub limit_bytes: u64,
 }
 
-words! {
-    /// What is done.
-    #[derive(Serialize)]
-    #[serde(rename_all = "UPPERCASE")]
-    pub enum HttpMethod {
-        /// Something is asked for.
-        Get = "GET",
-        /// Something is handed over.
-        Post = "POST",
-    }
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum HttpMethod {
+    /// Something is asked for.
+    Get,
+    /// Something is handed over.
+    Post,
 }
+
+words! { impl pub HttpMethod { Get = "GET", Post = "POST", } }
 
 /// What a server answered, whatever the status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,18 +4,18 @@ use serde::Serialize;
 
 use crate::text::words;
 
-words! {
-    /// A shell that reads a command line.
-    #[derive(Serialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Shell {
-        /// `bash -c`.
-        Bash = "bash",
-        /// `sh -c`.
-        Sh = "sh",
-        /// `pwsh -NoProfile -Command`.
-        Pwsh = "pwsh",
-        /// `cmd /C`.
-        Cmd = "cmd",
-    }
+/// A shell that reads a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shell {
+    /// `bash -c`.
+    Bash,
+    /// `sh -c`.
+    Sh,
+    /// `pwsh -NoProfile -Command`.
+    Pwsh,
+    /// `cmd /C`.
+    Cmd,
 }
+
+words! { impl pub Shell { Bash = "bash", Sh = "sh", Pwsh = "pwsh", Cmd = "cmd", } }

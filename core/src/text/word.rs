@@ -3,7 +3,8 @@
 use super::ellipsis;
 
 /// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str` and
-/// `FromStr` come from the one list.
+/// `FromStr` come from the one list. With `impl`, for an enum that is declared elsewhere, where a
+/// generator reads it.
 macro_rules! words {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[$about:meta])* $variant:ident = $word:literal,)*
@@ -14,6 +15,9 @@ macro_rules! words {
             $($(#[$about])* $variant,)*
         }
 
+        crate::text::words! { impl $vis $name { $($variant = $word,)* } }
+    };
+    (impl $vis:vis $name:ident { $($variant:ident = $word:literal,)* }) => {
         #[allow(dead_code, reason = "some sets are only written, and some are never listed")]
         impl $name {
             /// Every value, in the order of its declaration.

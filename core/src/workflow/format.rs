@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_table_names_what_the_reader_knows_and_nothing_else() {
-        assert_eq!(names(Section::Frontmatter), frontmatter::Key::WORDS);
+        assert_eq!(names(Section::Frontmatter), frontmatter::FrontmatterKey::WORDS);
         assert_eq!(names(Section::Step), field::FIELDS);
         // `kind` may stand directly below the check, with a warning.
         let (kind, check) = verify::FIELDS.split_last().expect("a check has fields");

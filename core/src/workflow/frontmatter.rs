@@ -18,7 +18,7 @@ use super::{Budgets, Isolation, Risk, markdown};
 words! {
     /// A key of the format, in the order in which the documentation lists them.
     #[derive(PartialOrd, Ord)]
-    pub(super) enum Key {
+    pub(super) enum FrontmatterKey {
         Intent = "intent",
         SuccessCriteria = "success_criteria",
         RiskLevel = "risk_level",
@@ -101,7 +101,7 @@ struct Reader<'c, 'f> {
     cursor: Cursor<'c>,
     findings: &'f mut Findings,
     front: Frontmatter,
-    seen: BTreeSet<Key>,
+    seen: BTreeSet<FrontmatterKey>,
 }
 
 impl<'c> Reader<'c, '_> {
@@ -122,9 +122,10 @@ impl<'c> Reader<'c, '_> {
     fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
         let key_span = Span::new(line.start, line.start + key.len());
         let value = self.read_value(line, line.start + length);
-        let known = Key::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(key));
+        let known =
+            FrontmatterKey::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(key));
         let Some(known) = known else {
-            let suggestion = suggest::nearest(key, Key::WORDS);
+            let suggestion = suggest::nearest(key, FrontmatterKey::WORDS);
             self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));
             return;
         };
@@ -165,9 +166,9 @@ impl<'c> Reader<'c, '_> {
 
     fn require_keys(&mut self, span: Span) {
         let required = [
-            (Key::Intent, "say in one sentence what the workflow builds"),
-            (Key::SuccessCriteria, "say how to know that the work is done"),
-            (Key::RiskLevel, "write `risk_level: low`, `medium` or `high`"),
+            (FrontmatterKey::Intent, "say in one sentence what the workflow builds"),
+            (FrontmatterKey::SuccessCriteria, "say how to know that the work is done"),
+            (FrontmatterKey::RiskLevel, "write `risk_level: low`, `medium` or `high`"),
         ];
         for (key, help) in required {
             if !self.seen.contains(&key) {
@@ -176,27 +177,29 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
-    fn interpret(&mut self, known: Key, key: &'static str, value: &Value<'_>) {
+    fn interpret(&mut self, known: FrontmatterKey, key: &'static str, value: &Value<'_>) {
         match known {
-            Key::Intent => self.front.intent = self.prose(key, value).map(|t| text::one_line(&t)),
-            Key::SuccessCriteria => {
+            FrontmatterKey::Intent => {
+                self.front.intent = self.prose(key, value).map(|t| text::one_line(&t))
+            }
+            FrontmatterKey::SuccessCriteria => {
                 self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
             }
-            Key::RiskLevel => {
+            FrontmatterKey::RiskLevel => {
                 let risks = Risk::ALL.map(|risk| (risk.as_str(), risk));
                 let hotl = |found: &str| {
                     format!("risk_level must be low, medium, or high (got: '{found}')")
                 };
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
-            Key::AutoApprove => {
+            FrontmatterKey::AutoApprove => {
                 let flags = [("true", true), ("false", false)];
                 let approve = self.one_of(key, value, &flags, |found| {
                     format!("auto_approve must be true or false (got: '{found}')")
                 });
                 self.front.auto_approve = approve.unwrap_or(false);
             }
-            Key::Worktree => {
+            FrontmatterKey::Worktree => {
                 let modes = [
                     ("true", Isolation::Worktree),
                     ("false", Isolation::Branch),
@@ -206,17 +209,25 @@ impl<'c> Reader<'c, '_> {
                     format!("worktree must be true, false, or host if set (got: '{found}')")
                 });
             }
-            Key::DirtyWorktree => self.front.dirty_allowed = self.flag(key, value, "allow"),
-            Key::Progress => self.front.progress_verbose = self.flag(key, value, "verbose"),
-            Key::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
-            Key::PolicyProfile => {
+            FrontmatterKey::DirtyWorktree => {
+                self.front.dirty_allowed = self.flag(key, value, "allow")
+            }
+            FrontmatterKey::Progress => {
+                self.front.progress_verbose = self.flag(key, value, "verbose")
+            }
+            FrontmatterKey::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
+            FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
-            Key::Branch => self.front.branch = self.branch(value),
-            Key::MaxTotalAttempts => self.front.budgets.total_attempts = self.count(key, value),
-            Key::MaxAgents => self.front.budgets.agents = self.count(key, value),
-            Key::MaxElapsedMinutes => self.front.budgets.elapsed_minutes = self.count(key, value),
-            Key::MaxCostUsd => self.front.budgets.cost = self.money(key, value),
+            FrontmatterKey::Branch => self.front.branch = self.branch(value),
+            FrontmatterKey::MaxTotalAttempts => {
+                self.front.budgets.total_attempts = self.count(key, value)
+            }
+            FrontmatterKey::MaxAgents => self.front.budgets.agents = self.count(key, value),
+            FrontmatterKey::MaxElapsedMinutes => {
+                self.front.budgets.elapsed_minutes = self.count(key, value)
+            }
+            FrontmatterKey::MaxCostUsd => self.front.budgets.cost = self.money(key, value),
         }
     }
 

@@ -206,7 +206,7 @@ impl Serde {
         let mut found = Vec::new();
         for attribute in attributes {
             match word(attribute.path()).as_str() {
-                "doc" | "derive" | "allow" => {}
+                "doc" | "derive" | "allow" | "error" => {}
                 "serde" => {
                     let metas = attribute
                         .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
