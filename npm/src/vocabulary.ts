@@ -96,6 +96,11 @@ export type Request =
       expect: Expect;
       /** Whether it must survive a power cut once the reply arrives. */
       durable: Durability;
+      /**
+       * Whether the file, and every folder that was missing, is for its owner alone, whatever the
+       * process's mask says. Otherwise a file that is replaced keeps its permissions.
+       */
+      private: boolean;
     }
   /**
    * Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0 → `done`. A
@@ -109,8 +114,13 @@ export type Request =
       bytes: Bytes;
       /** Size of the file before; another size: `conflict`. */
       expect_len_bytes: number;
-      /** Another file that must still have this version; otherwise: `conflict`. */
-      unchanged: Unchanged;
+      /**
+       * Another file that must still have this version; otherwise: `conflict`. `null`: only the
+       * size is compared.
+       */
+      unchanged: Unchanged | null;
+      /** As in `write`. */
+      private: boolean;
     }
   /** Overwrites bytes in place without changing the size → `done`. */
   | {
@@ -150,7 +160,9 @@ export type Request =
     }
   /**
    * Becomes the only holder of a lock file → `done`; `busy` names the holder. A lock whose process
-   * is provably dead is taken over. Released by `unlock` and by the end of the program.
+   * is provably dead is taken over; where its process is gone and the proof is missing, the host
+   * waits a second for that, whatever `wait_ms` says. Released by `unlock` and by the end of the
+   * program.
    */
   | {
       do: "lock";
@@ -158,6 +170,8 @@ export type Request =
       path: string;
       /** How long to wait for the present holder. */
       wait_ms: number;
+      /** As in `write`. */
+      private: boolean;
     }
   /** Releases a lock that this program holds → `done`. */
   | {
@@ -166,8 +180,22 @@ export type Request =
       path: string;
     }
   /**
+   * Who has a lock file now, without becoming its holder → `holder`. A file that does not say:
+   * `busy`.
+   */
+  | {
+      do: "holder";
+      /** The lock file. */
+      path: string;
+    }
+  /**
+   * The processes above this one, nearest first → `processes`. A host that cannot tell:
+   * `unsupported`.
+   */
+  | { do: "ancestors" }
+  /**
    * Runs a program to its end → `process`, or to the moment when the caller wants to be woken →
-   * `running`. While one is left running: `busy`.
+   * `running` or to hear who runs → `started`. While one is left running: `busy`.
    */
   | ({ do: "process" } & ProcessSpec)
   /**
@@ -185,11 +213,26 @@ export type Request =
    * `done`.
    */
   | { do: "end" }
+  /**
+   * Ends what is left of a process group that an earlier program started and that nobody waits for,
+   * as when the time of a program is over → `ended`. Another machine, or a host that cannot tell
+   * one process from another: `unsupported`; our own group: `invalid`; somebody is left: `denied`.
+   */
+  | {
+      do: "end_group";
+      /** The group. */
+      group: ProcessGroup;
+      /** The machine that it was started on, as `ProcessIdentity.host`. */
+      host: string;
+    }
   /** Asks or changes a git repository. */
   | ({ do: "git" } & GitRequest)
   /** Asks a server → `http`, also when it refuses. Nobody there, or no answer in time: `closed`. */
   | ({ do: "http" } & HttpSpec)
-  /** Asks the person at the terminal → `answer`. No terminal, or its end: `closed`. */
+  /**
+   * Asks the person at the terminal → `answer`. What was typed before the question is no answer to
+   * it and is thrown away. No terminal, or its end: `closed`.
+   */
   | {
       do: "ask";
       /** The question, already fit for a terminal. */
@@ -266,6 +309,8 @@ export interface ProcessSpec {
   capture_bytes: number;
   /** File that receives both streams as they come; created, with its folders. */
   stream_to: string | null;
+  /** Whether that file is for its owner alone; as in `write`. */
+  private: boolean;
   /** Name for a live status line; `null` shows none. */
   label: string | null;
   /** Connect the program to the terminal instead of capturing (interactive agents). */
@@ -281,6 +326,11 @@ export interface ProcessSpec {
    * cannot notice that does not.
    */
   wake_on_input: boolean;
+  /**
+   * Answers with `started` as soon as the program runs, and leaves it running, so that the caller
+   * can write down which group acts.
+   */
+  announce: boolean;
 }
 
 /** What to run. */
@@ -305,6 +355,22 @@ export type Shell =
   | "pwsh"
   /** `cmd /C`. */
   | "cmd";
+
+/** A process group, named so that whoever comes later can tell whether it is still there. */
+export interface ProcessGroup {
+  /**
+   * Its number: the process id of the program that leads it. An interactive program leads none;
+   * this is its own number then.
+   */
+  pid: number;
+  /** When that program started, as `ProcessIdentity.started`. */
+  started: string;
+  /**
+   * Names the time since the machine was started: with another name, nothing of the group can be
+   * there any more. Empty where unknown.
+   */
+  boot: string;
+}
 
 /** A closed set of questions and acts; hosts answer through libgit2 or the git program. */
 export type GitRequest =
@@ -530,6 +596,30 @@ export type Outcome =
   | ({ is: "process" } & ProcessEnd)
   /** A program still runs; `wait` goes on with it. */
   | { is: "running" }
+  /** A program runs; `wait` goes on with it. */
+  | {
+      is: "started";
+      /** What it runs in. */
+      group: ProcessGroup;
+    }
+  /** Who has a lock. */
+  | {
+      is: "holder";
+      /** `null`: nobody. */
+      holder: LockHolder | null;
+    }
+  /** Processes of this machine. */
+  | {
+      is: "processes";
+      /** As the request orders them. */
+      processes: ProcessIdentity[];
+    }
+  /** Nothing of a process group is left. */
+  | {
+      is: "ended";
+      /** How many of its processes had survived until then. */
+      survivors: number;
+    }
   /** Facts about a repository. */
   | ({ is: "survey" } & GitSurvey)
   /** The worktrees of a repository. */
@@ -615,6 +705,14 @@ export interface Capture {
   tail: Bytes;
   /** Everything that was written. */
   total_bytes: number;
+}
+
+/** Who has a lock. */
+export interface LockHolder {
+  /** The process that the lock names. */
+  process: ProcessIdentity;
+  /** It is on this machine and still there. Of another machine nothing is known. */
+  live: boolean;
 }
 
 /** Facts about the folder a run is started in. */
