@@ -11,7 +11,7 @@ export type { Start } from "./vocabulary.js";
 // core.d.ts
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
-import type { Host, Secret } from "./host.js";
+import type { Host } from "./host.js";
 import { type ModuleSource } from "./instance.js";
 import type { Start } from "./vocabulary.js";
 export declare const EXIT_BUG = 70;
@@ -21,7 +21,6 @@ export declare class Core extends Functions {
     constructor(module: ModuleSource);
     capture(start: Start, host: Host): Promise<Outcome>;
     run(start: Start, host: Host, trace?: (line: string) => void): Promise<number>;
-    secrets(env: Readonly<Record<string, string>>): Secret[];
     brokenHookAnswer(argv: readonly string[]): string | undefined;
     recordingCommand(argv: readonly string[]): string | undefined;
 }
@@ -347,8 +346,8 @@ export declare class Functions {
 }
 
 // host.d.ts
-import type { Command, Expect, FileKind, HttpMethod, ProcessStatus, Say, Shell, Unchanged, Version } from "./vocabulary.js";
-export type { Expect, ProcessStatus, Shell, Version };
+import type { Command, Expect, FileKind, HttpMethod, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Unchanged, Version } from "./vocabulary.js";
+export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 export interface Stat {
     kind: FileKind;
     sizeBytes: number;
@@ -364,8 +363,8 @@ export interface Files {
         bytes: Uint8Array;
         sizeBytes: number;
     }>;
-    write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean): Promise<Version>;
-    append(path: string, bytes: Uint8Array, expectLenBytes: number, unchanged: Unchanged): Promise<void>;
+    write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean, isPrivate?: boolean): Promise<Version>;
+    append(path: string, bytes: Uint8Array, expectLenBytes: number, unchanged: Unchanged | undefined, isPrivate?: boolean): Promise<void>;
     patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
     remove(path: string): Promise<void>;
     list(path: string): Promise<string[]>;
@@ -373,8 +372,9 @@ export interface Files {
     canonical(path: string): Promise<string>;
 }
 export interface Locks {
-    lock(path: string, waitMs: number, nowMs: number): Promise<void>;
+    lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
     unlock(path: string): Promise<void>;
+    holder?(path: string): Promise<LockHolder | undefined>;
     releaseAll(): Promise<void>;
 }
 export interface ProcessSpec {
@@ -386,15 +386,12 @@ export interface ProcessSpec {
     timeoutMs?: number;
     captureBytes: number;
     streamTo?: string;
-    secrets?: Secret[];
+    isPrivate?: boolean;
     label?: string;
     interactive: boolean;
     wakeAfterMs?: number;
     wakeOnInput?: boolean;
-}
-export interface Secret {
-    form: string;
-    placeholder: string;
+    announce?: boolean;
 }
 export interface Capture {
     head: Uint8Array;
@@ -407,11 +404,15 @@ export interface ProcessEnd {
     stderr: Capture;
     durationMs: number;
 }
-export type ProcessTurn = ProcessEnd | "running";
+export type ProcessTurn = ProcessEnd | "running" | {
+    started: ProcessGroup;
+};
 export interface Processes {
     run(spec: ProcessSpec): Promise<ProcessTurn>;
     wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
     endLeft?(): Promise<void>;
+    ancestors?(): Promise<ProcessIdentity[]>;
+    endGroup?(group: ProcessGroup, host: string): Promise<number>;
 }
 export interface Repository {
     root: string;
@@ -705,12 +706,14 @@ export type Request = {
     bytes: Bytes;
     expect: Expect;
     durable: Durability;
+    private: boolean;
 } | {
     do: "append";
     path: string;
     bytes: Bytes;
     expect_len_bytes: number;
-    unchanged: Unchanged;
+    unchanged: Unchanged | null;
+    private: boolean;
 } | {
     do: "patch";
     path: string;
@@ -733,9 +736,15 @@ export type Request = {
     do: "lock";
     path: string;
     wait_ms: number;
+    private: boolean;
 } | {
     do: "unlock";
     path: string;
+} | {
+    do: "holder";
+    path: string;
+} | {
+    do: "ancestors";
 } | ({
     do: "process";
 } & ProcessSpec) | {
@@ -744,6 +753,10 @@ export type Request = {
     wake_on_input: boolean;
 } | {
     do: "end";
+} | {
+    do: "end_group";
+    group: ProcessGroup;
+    host: string;
 } | ({
     do: "git";
 } & GitRequest) | ({
@@ -780,10 +793,12 @@ export interface ProcessSpec {
     timeout_ms: number | null;
     capture_bytes: number;
     stream_to: string | null;
+    private: boolean;
     label: string | null;
     interactive: boolean;
     wake_after_ms: number | null;
     wake_on_input: boolean;
+    announce: boolean;
 }
 export type Command = {
     argv: string[];
@@ -792,6 +807,11 @@ export type Command = {
     line: string;
 };
 export type Shell = "bash" | "sh" | "pwsh" | "cmd";
+export interface ProcessGroup {
+    pid: number;
+    started: string;
+    boot: string;
+}
 export type GitRequest = {
     git: "survey";
     cwd: string;
@@ -900,6 +920,18 @@ export type Outcome = {
     is: "process";
 } & ProcessEnd) | {
     is: "running";
+} | {
+    is: "started";
+    group: ProcessGroup;
+} | {
+    is: "holder";
+    holder: LockHolder | null;
+} | {
+    is: "processes";
+    processes: ProcessIdentity[];
+} | {
+    is: "ended";
+    survivors: number;
 } | ({
     is: "survey";
 } & GitSurvey) | {
@@ -941,6 +973,10 @@ export interface Capture {
     head: Bytes;
     tail: Bytes;
     total_bytes: number;
+}
+export interface LockHolder {
+    process: ProcessIdentity;
+    live: boolean;
 }
 export interface GitSurvey {
     repository: Repository | null;

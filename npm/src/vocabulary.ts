@@ -5,7 +5,7 @@
  * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
  */
 
-/** What a program is started with. */
+/** What a program knows from the beginning. */
 export interface Start {
   /** Command line; the first word is the name the program was called by. */
   argv: string[];
@@ -25,26 +25,23 @@ export interface Start {
   terminal: Terminal;
   /** Who asks; written into locks. */
   process: ProcessIdentity;
-  /**
-   * Unpredictable bytes; the only source of randomness that a program has. Thirty-two hexadecimal
-   * digits.
-   */
+  /** Unpredictable bytes; the only randomness a program gets. Thirty-two hexadecimal digits. */
   random: string;
 }
 
 /** What the standard streams are connected to. */
 export interface Terminal {
-  /** Whether somebody can answer questions. */
+  /** Somebody can answer questions. */
   stdin: boolean;
-  /** Whether a person reads the results. */
+  /** Results are read by a person. */
   stdout: boolean;
-  /** Whether a person reads the notes. */
+  /** Progress is read by a person. */
   stderr: boolean;
   /** Width; 80 where unknown. */
   columns: number;
 }
 
-/** A process, so that another one can tell whether it still exists. */
+/** A process, so that another one can tell whether it is still there. */
 export interface ProcessIdentity {
   /** Process id on `host`. */
   pid: number;
@@ -99,6 +96,11 @@ export type Request =
       expect: Expect;
       /** Whether it must survive a power cut once the reply arrives. */
       durable: Durability;
+      /**
+       * Whether the file, and every folder that was missing, is for its owner alone, whatever the
+       * process's mask says. Otherwise a file that is replaced keeps its permissions.
+       */
+      private: boolean;
     }
   /**
    * Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0 → `done`. A
@@ -112,8 +114,13 @@ export type Request =
       bytes: Bytes;
       /** Size of the file before; another size: `conflict`. */
       expect_len_bytes: number;
-      /** Another file that must still have this version; otherwise: `conflict`. */
-      unchanged: Unchanged;
+      /**
+       * Another file that must still have this version; otherwise: `conflict`. `null`: only the
+       * size is compared.
+       */
+      unchanged: Unchanged | null;
+      /** As in `write`. */
+      private: boolean;
     }
   /** Overwrites bytes in place without changing the size → `done`. */
   | {
@@ -153,7 +160,9 @@ export type Request =
     }
   /**
    * Becomes the only holder of a lock file → `done`; `busy` names the holder. A lock whose process
-   * is provably dead is taken over. Released by `unlock` and by the end of the program.
+   * is provably dead is taken over; where its process is gone and the proof is missing, the host
+   * waits a second for that, whatever `wait_ms` says. Released by `unlock` and by the end of the
+   * program.
    */
   | {
       do: "lock";
@@ -161,6 +170,8 @@ export type Request =
       path: string;
       /** How long to wait for the present holder. */
       wait_ms: number;
+      /** As in `write`. */
+      private: boolean;
     }
   /** Releases a lock that this program holds → `done`. */
   | {
@@ -169,13 +180,26 @@ export type Request =
       path: string;
     }
   /**
-   * Runs a program until it ends → `process`, or until the caller wants to be woken → `running`.
-   * `busy` while another one is left running.
+   * Who has a lock file now, without becoming its holder → `holder`. A file that does not say:
+   * `busy`.
+   */
+  | {
+      do: "holder";
+      /** The lock file. */
+      path: string;
+    }
+  /**
+   * The processes above this one, nearest first → `processes`. A host that cannot tell:
+   * `unsupported`.
+   */
+  | { do: "ancestors" }
+  /**
+   * Runs a program to its end → `process`, or to the moment when the caller wants to be woken →
+   * `running` or to hear who runs → `started`. While one is left running: `busy`.
    */
   | ({ do: "process" } & ProcessSpec)
   /**
-   * Continues to follow the program that was left running → `process` or `running`. `not_found`
-   * when there is none.
+   * Goes on with the program that was left running → `process` or `running`. None is: `not_found`.
    */
   | {
       do: "wait";
@@ -189,16 +213,25 @@ export type Request =
    * `done`.
    */
   | { do: "end" }
+  /**
+   * Ends what is left of a process group that an earlier program started and that nobody waits for,
+   * as when the time of a program is over → `ended`. Another machine, or a host that cannot tell
+   * one process from another: `unsupported`; our own group: `invalid`; somebody is left: `denied`.
+   */
+  | {
+      do: "end_group";
+      /** The group. */
+      group: ProcessGroup;
+      /** The machine that it was started on, as `ProcessIdentity.host`. */
+      host: string;
+    }
   /** Asks or changes a git repository. */
   | ({ do: "git" } & GitRequest)
-  /**
-   * Sends a request to a server → `http`, whatever the status of the answer. Unreachable, or no
-   * answer in time: `closed`.
-   */
+  /** Asks a server → `http`, also when it refuses. Nobody there, or no answer in time: `closed`. */
   | ({ do: "http" } & HttpSpec)
   /**
-   * Asks the person at the terminal → `answer`. `closed` without a terminal, or when its input has
-   * ended.
+   * Asks the person at the terminal → `answer`. What was typed before the question is no answer to
+   * it and is thrown away. No terminal, or its end: `closed`.
    */
   | {
       do: "ask";
@@ -206,17 +239,17 @@ export type Request =
       question: string;
     }
   /**
-   * The next complete lines of standard input → `input`: as many as there are, up to `limit_bytes`;
-   * at the end of the input the last one may lack its line break. A line longer than the limit:
-   * `too_large`, and the next read starts after it.
+   * The next whole lines of standard input → `input`: as many as there are, up to `limit_bytes`,
+   * the last one perhaps without a line break when it is the end. A line longer than the limit:
+   * `too_large`, and reading goes on behind it.
    */
   | {
       do: "read_input";
       /** Most bytes accepted. */
       limit_bytes: number;
       /**
-       * Longest wait for a complete line; then: `no_input`, and what has arrived of the line is
-       * kept. `null`: no limit.
+       * Longest wait for a whole line; after it: `no_input`. What has come of the line is kept.
+       * `null`: as long as it takes.
        */
       wait_ms: number | null;
     }
@@ -230,7 +263,7 @@ export type Request =
   | ({ do: "say" } & Say);
 
 /**
- * Content of a file, a stream or a body. A document contains its position among the attachments of
+ * Content of a file, a stream or a body. In a document stands its position among the attachments of
  * the `Message`, which carries the bytes themselves.
  */
 export type Bytes = number;
@@ -264,33 +297,40 @@ export interface ProcessSpec {
   command: Command;
   /** Folder to run in. */
   cwd: string;
-  /** Inherited environment variables to remove. */
+  /** Environment variables taken away from what we inherited. */
   env_remove: string[];
-  /** Environment variables to set, after the removals. */
+  /** Environment variables set, after the removals. */
   env_set: Record<string, string>;
-  /** Standard input; `null` is an empty, closed stream. */
+  /** What the program reads; `null` is an empty, closed stream. */
   stdin: Bytes | null;
-  /** Longest running time; then its whole process group is terminated, and finally killed. */
+  /** Longest run; afterwards its whole process group is ended, then killed. */
   timeout_ms: number | null;
   /** Bytes kept from the start, and again from the end, of each stream. */
   capture_bytes: number;
   /** File that receives both streams as they come; created, with its folders. */
   stream_to: string | null;
+  /** Whether that file is for its owner alone; as in `write`. */
+  private: boolean;
   /** Name for a live status line; `null` shows none. */
   label: string | null;
   /** Connect the program to the terminal instead of capturing (interactive agents). */
   interactive: boolean;
   /**
-   * Longest time without a reply; a program that is still running then is left running. Until the
-   * next `wait` nobody reads its output or enforces its timeout, so only short requests belong in
-   * between. It is ended when the caller ends. `null`: the reply comes when the program has ended.
+   * Longest time without a reply; a program that still runs then is left running. Until the next
+   * `wait` nobody reads its output or looks at its timeout, so that is a time for short requests
+   * only. The end of the caller ends it. `null`: its end.
    */
   wake_after_ms: number | null;
   /**
-   * Also wakes the caller when standard input has something to read or has ended. A host that
-   * cannot tell ignores this.
+   * Wakes the caller as well when standard input has something to read, or has ended. A host that
+   * cannot notice that does not.
    */
   wake_on_input: boolean;
+  /**
+   * Answers with `started` as soon as the program runs, and leaves it running, so that the caller
+   * can write down which group acts.
+   */
+  announce: boolean;
 }
 
 /** What to run. */
@@ -316,9 +356,25 @@ export type Shell =
   /** `cmd /C`. */
   | "cmd";
 
-/** A closed set of queries and changes; hosts perform them with libgit2 or the git program. */
+/** A process group, named so that whoever comes later can tell whether it is still there. */
+export interface ProcessGroup {
+  /**
+   * Its number: the process id of the program that leads it. An interactive program leads none;
+   * this is its own number then.
+   */
+  pid: number;
+  /** When that program started, as `ProcessIdentity.started`. */
+  started: string;
+  /**
+   * Names the time since the machine was started: with another name, nothing of the group can be
+   * there any more. Empty where unknown.
+   */
+  boot: string;
+}
+
+/** A closed set of questions and acts; hosts answer through libgit2 or the git program. */
 export type GitRequest =
-  /** Everything preflight needs to know → `survey`. */
+  /** Everything preflight wants to know → `survey`. */
   | {
       git: "survey";
       /** A folder, usually inside a repository. */
@@ -341,14 +397,14 @@ export type GitRequest =
       /** A folder inside the repository. */
       cwd: string;
     }
-  /** Creates a linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
+  /** A linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
   | {
       git: "create_worktree";
       /** A folder inside the repository. */
       cwd: string;
-      /** Folder of the new worktree. */
+      /** Where. */
       path: string;
-      /** The branch to check out in it. */
+      /** On which branch. */
       branch: string;
       /** The commit to create the branch at; `null` takes the existing branch. */
       create_at: string | null;
@@ -368,7 +424,7 @@ export type GitRequest =
       cwd: string;
       /** The branch. */
       branch: string;
-      /** Whether to create it at HEAD first. */
+      /** Creates it at HEAD first. */
       create: boolean;
     }
   /** Deletes a local branch that is not checked out, merged or not → `done`. */
@@ -406,31 +462,31 @@ export type GitRequest =
       branch: string;
     }
   /**
-   * Merges a branch into another in the checkout at `cwd`, with a merge commit whenever there is
-   * something to merge → `done`. `conflict` names the conflicting files, and is also the answer
-   * when the branch is not at `commit` or a merge is in progress. After any failure everything is
-   * as it was before, or the message says what is not. No hook runs, as with every other request
-   * but `push`.
+   * Merges a branch into another in the checkout at `cwd`, with a merge commit wherever there is
+   * something to merge → `done`. `conflict` names the files when the two do not go together, and is
+   * also the answer when the branch is not at `commit` or a merge is under way. After any failure
+   * everything is as it was before, or the message says what is not. No hook runs, as with every
+   * other request but `push`.
    */
   | {
       git: "merge";
       /**
        * The top folder of the checkout. Afterwards `into` is checked out there if it was before or
-       * if `branch` was; otherwise the checkout stays on what it was on.
+       * if `branch` was; else whatever was.
        */
       cwd: string;
-      /** The branch to merge. */
+      /** The branch that is merged. */
       branch: string;
       /** The commit that it must be at. */
       commit: string;
-      /** The branch to merge it into. */
+      /** The branch that takes it in. */
       into: string;
     }
   /**
    * Pushes a branch to the branch of the same name in a remote repository and makes that its
    * upstream → `done`. Never forced; `conflict` when the remote branch has commits that the local
-   * one does not. The only request that lets hooks run: what a `pre-push` hook refuses or uploads
-   * is part of every push.
+   * one has not. The only request that lets a hook run: what a `pre-push` hook refuses or uploads
+   * belongs to every push.
    */
   | {
       git: "push";
@@ -453,19 +509,19 @@ export type GitRequest =
     };
 
 /**
- * A request to a server. Its `Debug` output and messages show its origin and nothing else: a URL
- * may contain a token, headers and body may contain anything.
+ * A question to a server. What it shows of itself in messages is where it goes and nothing else: an
+ * address may contain a token, headers and body may contain anything.
  */
 export interface HttpSpec {
   /** What is done. */
   method: HttpMethod;
   /** Where: `http://` or `https://`. */
   url: string;
-  /** Names and values, in addition to those that follow from the rest. */
+  /** Names and values, besides those that follow from the rest. */
   headers: [string, string][];
   /** What is sent. */
   body: Bytes | null;
-  /** Longest time until the whole answer has arrived; then: `closed`. */
+  /** Longest time until the answer is there as a whole. After it: `closed`. */
   timeout_ms: number;
   /** Largest body that is accepted; a larger one: `too_large`. */
   limit_bytes: number;
@@ -483,8 +539,8 @@ export type Say =
   /** A result, for standard output, written as it is. */
   | { to: "result"; text: string }
   /**
-   * A note for people, for standard error; one or more complete lines, styled with ANSI where that
-   * helps. The host removes the styles where they are not wanted.
+   * Human words, for standard error; one or more whole lines, styled with ANSI where that helps.
+   * The host removes the styles where they are not wanted.
    */
   | { to: "note"; text: string };
 
@@ -496,9 +552,9 @@ export type Reply =
   | { at_ms: number; outcome: Outcome }
   | { at_ms: number; failure: Failure };
 
-/** The outcome of a request. */
+/** What came of a request. */
 export type Outcome =
-  /** Success, without a value. */
+  /** Nothing but success. */
   | { is: "done" }
   /** Content and version of a file. */
   | {
@@ -538,8 +594,32 @@ export type Outcome =
     }
   /** How a program ended. */
   | ({ is: "process" } & ProcessEnd)
-  /** A program is still running; `wait` continues to follow it. */
+  /** A program still runs; `wait` goes on with it. */
   | { is: "running" }
+  /** A program runs; `wait` goes on with it. */
+  | {
+      is: "started";
+      /** What it runs in. */
+      group: ProcessGroup;
+    }
+  /** Who has a lock. */
+  | {
+      is: "holder";
+      /** `null`: nobody. */
+      holder: LockHolder | null;
+    }
+  /** Processes of this machine. */
+  | {
+      is: "processes";
+      /** As the request orders them. */
+      processes: ProcessIdentity[];
+    }
+  /** Nothing of a process group is left. */
+  | {
+      is: "ended";
+      /** How many of its processes had survived until then. */
+      survivors: number;
+    }
   /** Facts about a repository. */
   | ({ is: "survey" } & GitSurvey)
   /** The worktrees of a repository. */
@@ -556,7 +636,7 @@ export type Outcome =
     }
   /** What a server answered. */
   | ({ is: "http" } & HttpAnswer)
-  /** A person's answer. */
+  /** A person has answered. */
   | {
       is: "answer";
       /** One line, without its line break. */
@@ -565,10 +645,10 @@ export type Outcome =
   /** Lines of standard input. */
   | {
       is: "input";
-      /** Complete lines; empty at the end of the input. */
+      /** Whole lines; empty at the end of the input. */
       bytes: Bytes;
     }
-  /** No complete line has arrived in time. */
+  /** No whole line has come in time. */
   | { is: "no_input" };
 
 /** What is at a path. */
@@ -579,7 +659,7 @@ export interface Stat {
   size_bytes: number;
   /** Last change of the content. Milliseconds since 1970. */
   modified_ms: number;
-  /** Whether it may be executed. */
+  /** May be run as a program. */
   executable: boolean;
 }
 
@@ -594,7 +674,7 @@ export type FileKind =
   /** A socket, a device, a pipe. */
   | "other";
 
-/** How a program ended, and its output. */
+/** How a program ended and what it said. */
 export interface ProcessEnd {
   /** How it ended. */
   status: ProcessStatus;
@@ -612,7 +692,7 @@ export type ProcessStatus =
   | { exited: number }
   /** By a signal that was not ours. */
   | { signalled: number }
-  /** By us, because its time was up. */
+  /** By us, because its time was over. */
   | "timed_out"
   /** By us, because the person interrupted. */
   | "interrupted";
@@ -625,6 +705,14 @@ export interface Capture {
   tail: Bytes;
   /** Everything that was written. */
   total_bytes: number;
+}
+
+/** Who has a lock. */
+export interface LockHolder {
+  /** The process that the lock names. */
+  process: ProcessIdentity;
+  /** It is on this machine and still there. Of another machine nothing is known. */
+  live: boolean;
 }
 
 /** Facts about the folder a run is started in. */
@@ -644,7 +732,7 @@ export interface Repository {
   main_root: string;
   /** Whether this checkout is a linked worktree. */
   linked: boolean;
-  /** Name of the checked-out branch, even before its first commit; `null`: detached HEAD. */
+  /** Name of the checked-out branch, also before its first commit; `null`: detached HEAD. */
   branch: string | null;
   /** Commit at HEAD; `null`: no commit yet. */
   head: string | null;
@@ -673,9 +761,9 @@ export interface WorktreeEntry {
   branch: string | null;
 }
 
-/** What a server answered, whatever the status. */
+/** What a server answered, whatever it thinks of the question. */
 export interface HttpAnswer {
-  /** Status; redirects are not followed. */
+  /** Status; redirections are not followed. */
   status: number;
   /** The body. */
   body: Bytes;
@@ -686,13 +774,13 @@ export interface HttpAnswer {
  * `message`.
  */
 export interface Failure {
-  /** What kind of failure. */
+  /** What sort of failure. */
   kind: FailureKind;
   /** What the operating system or git said, and about what. */
   message: string;
 }
 
-/** Kinds of failure that programs distinguish. */
+/** Sorts of failure that programs tell apart. */
 export type FailureKind =
   /** Nothing is there. */
   | "not_found"
@@ -702,11 +790,11 @@ export type FailureKind =
   | "conflict"
   /** Not permitted, or a read-only file system. */
   | "denied"
-  /** No space left, or a quota is used up. */
+  /** No room left, or a quota. */
   | "full"
   /** Larger than the limit. */
   | "too_large"
-  /** A file where a folder was expected, or the reverse; not UTF-8; an impossible path. */
+  /** A file where a folder was expected, or the reverse; not UTF-8; a path that cannot be. */
   | "invalid"
   /** Somebody else holds it. */
   | "busy"
