@@ -67,7 +67,7 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// Names of agents, in the order in which they are looked for, then the two that are no client.
+/// Names of agents, in the order in which they are looked for, then the two that are not clients.
 const NAMES: [&str; PRESETS.len() + 2] = {
     let mut names = ["script"; PRESETS.len() + 2];
     let mut index = 0;

@@ -24,6 +24,10 @@ pub use record::{Auto, AutoEnding};
 pub use route::{Profile, Target};
 pub use token::Token;
 
+use std::str::FromStr;
+
+use crate::text::{UnknownWord, alternatives};
+
 /// Everything that belongs to the loop is in this folder.
 pub const WORKSPACE_FOLDER: &str = ".ai";
 /// Language policy and other ground rules, for the children.
@@ -46,24 +50,22 @@ pub const ACTIVE_PLAN_PATH: &str = ".ai/runtime/rw-active-plan-id.txt";
 pub const STATE_PATH: &str = ".ai/runtime/rw-auto.state.json";
 
 /// A text that does not name one of our values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {kind} `{}`, expected {}", name.found, alternatives(&name.expected))]
 pub struct UnknownName {
     /// What the text was read as.
     kind: &'static str,
-    found: String,
-    expected: &'static str,
+    name: UnknownWord,
 }
 
-impl UnknownName {
-    fn new(kind: &'static str, found: &str, expected: &'static str) -> UnknownName {
-        UnknownName { kind, found: found.to_owned(), expected }
-    }
+/// The value that `name` stands for.
+///
+/// # Errors
+///
+/// When there is none; `kind` says in the message what was meant.
+pub fn named<T>(kind: &'static str, name: &str) -> Result<T, UnknownName>
+where
+    T: FromStr<Err = UnknownWord>,
+{
+    name.parse().map_err(|name| UnknownName { kind, name })
 }
-
-impl std::fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "found {} `{}`, expected {}", self.kind, self.found, self.expected)
-    }
-}
-
-impl std::error::Error for UnknownName {}

@@ -9,22 +9,16 @@ mod position;
 pub use fix::apply_fixes;
 pub use position::{LineIndex, Position};
 
-/// How bad a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The file is not usable; a run is refused.
-    Error,
-    /// The file is usable, but probably does not mean what its author thinks.
-    Warning,
-}
+use crate::text::words;
 
-impl Severity {
-    /// Its word in every format of output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
+words! {
+    /// How bad a diagnostic is.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// The file is not usable; a run is refused.
+        Error = "error",
+        /// The file is usable, but probably does not mean what its author thinks.
+        Warning = "warning",
     }
 }
 

@@ -20,3 +20,5 @@ pub mod schema;
 pub mod session;
 pub mod summary;
 pub(crate) mod tagged;
+
+pub use document::DocumentError;

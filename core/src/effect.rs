@@ -32,10 +32,10 @@ pub use bytes::Bytes;
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
-pub use process::{Capture, Command, ProcessEnd, ProcessSpec, ProcessStatus};
+pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;
-pub use shell::{Shell, UnknownShell};
+pub use shell::Shell;
 pub use start::{ProcessIdentity, Start, Terminal};
 
 use serde::Serialize;

@@ -17,30 +17,30 @@ mod cursor;
 mod opencode;
 mod vscode;
 
-use std::fmt;
-
 use serde_json::{Value, json};
 
 use crate::permission::{Call, Decision};
 use crate::syntax::strict_json;
+use crate::text::words;
 
-/// A program that runs agents and calls hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// Claude Code.
-    Claude,
-    /// Codex CLI.
-    Codex,
-    /// Cursor.
-    Cursor,
-    /// VS Code with Copilot.
-    VsCode,
-    /// opencode, through our own plugin.
-    OpenCode,
-    /// Cline.
-    Cline,
-    /// Copilot CLI.
-    Copilot,
+words! {
+    /// A program that runs agents and calls hooks.
+    pub enum Host {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex CLI.
+        Codex = "codex",
+        /// Cursor.
+        Cursor = "cursor",
+        /// VS Code with Copilot.
+        VsCode = "vscode",
+        /// opencode, through our own plugin.
+        OpenCode = "opencode",
+        /// Cline.
+        Cline = "cline",
+        /// Copilot CLI.
+        Copilot = "copilot",
+    }
 }
 
 impl Host {
@@ -54,30 +54,6 @@ impl Host {
             Host::OpenCode => "opencode",
             Host::Cline => "Cline",
             Host::Copilot => "Copilot CLI",
-        }
-    }
-
-    /// Every host.
-    pub const ALL: [Host; 7] = [
-        Host::Claude,
-        Host::Codex,
-        Host::Cursor,
-        Host::VsCode,
-        Host::OpenCode,
-        Host::Cline,
-        Host::Copilot,
-    ];
-
-    /// The argument of `onloop hook` that names it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Host::Claude => "claude",
-            Host::Codex => "codex",
-            Host::Cursor => "cursor",
-            Host::VsCode => "vscode",
-            Host::OpenCode => "opencode",
-            Host::Cline => "cline",
-            Host::Copilot => "copilot",
         }
     }
 
@@ -167,36 +143,25 @@ impl Host {
     }
 }
 
-impl std::str::FromStr for Host {
-    type Err = UnknownHost;
-
-    fn from_str(name: &str) -> Result<Host, UnknownHost> {
-        let known = Host::ALL.into_iter().find(|host| host.as_str() == name);
-        known.ok_or_else(|| UnknownHost(name.to_owned()))
-    }
+/// The message about a name that no host has.
+pub fn unknown_host(name: &str) -> String {
+    let name = crate::text::ellipsis(&crate::text::one_line(name), 64);
+    format!("`{name}` is not a known host; expected one of {}", Host::WORDS.join(", "))
 }
-
-/// A name that is not [`Host::as_str`] of any host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownHost(String);
-
-impl fmt::Display for UnknownHost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = crate::text::ellipsis(&crate::text::one_line(&self.0), 64);
-        let known = Host::ALL.map(Host::as_str).join(", ");
-        write!(f, "`{name}` is not a known host; expected one of {known}")
-    }
-}
-
-impl std::error::Error for UnknownHost {}
 
 /// Why the input of a hook cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedInput {
     /// It is not UTF-8.
+    #[error("the input is not UTF-8")]
     NotUtf8,
     /// It is not JSON, or a member that holds JSON as a string does not; `error` is the
     /// parser's message.
+    #[error(
+        "{} is not JSON: {}",
+        .member.map_or("the input".to_owned(), |member| format!("`{member}`")),
+        crate::text::one_line(.error)
+    )]
     NotJson {
         /// The member; `None` for the whole input.
         member: Option<&'static str>,
@@ -204,29 +169,15 @@ pub enum MalformedInput {
         error: String,
     },
     /// It is JSON, but not an object.
+    #[error("the input is not a JSON object")]
     NotAnObject,
     /// A member that the event requires is missing or blank.
+    #[error("`{0}` is missing")]
     Missing(&'static str),
     /// Nothing in it tells which event it is about.
+    #[error("it is not an event of this host")]
     UnknownEvent,
 }
-
-impl fmt::Display for MalformedInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MalformedInput::NotUtf8 => f.write_str("the input is not UTF-8"),
-            MalformedInput::NotJson { member, error } => {
-                let what = member.map_or("the input".to_owned(), |member| format!("`{member}`"));
-                write!(f, "{what} is not JSON: {}", crate::text::one_line(error))
-            }
-            MalformedInput::NotAnObject => f.write_str("the input is not a JSON object"),
-            MalformedInput::Missing(member) => write!(f, "`{member}` is missing"),
-            MalformedInput::UnknownEvent => f.write_str("it is not an event of this host"),
-        }
-    }
-}
-
-impl std::error::Error for MalformedInput {}
 
 /// What a host tells its hook.
 #[derive(Clone, Debug, PartialEq)]

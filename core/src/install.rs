@@ -35,32 +35,23 @@ pub use server_file::ServerFile;
 use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;
 use crate::limits;
+use crate::text::words;
 
 /// The name of our server in every host.
 const SERVER: &str = "onloop";
 
-/// Whose sessions are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum InstallScope {
-    /// All sessions of this user.
-    User,
-    /// Sessions in this project.
-    Project,
+words! {
+    /// Whose sessions are meant.
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    pub enum InstallScope {
+        /// All sessions of this user.
+        User = "user",
+        /// Sessions in this project.
+        Project = "project",
+    }
 }
 
 impl InstallScope {
-    /// Both, the wider one first.
-    pub const ALL: [InstallScope; 2] = [InstallScope::User, InstallScope::Project];
-
-    /// The word on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InstallScope::User => "user",
-            InstallScope::Project => "project",
-        }
-    }
-
     /// What is meant where nothing is said: the user's, except for hosts whose hooks belong to
     /// a repository.
     pub fn usual(host: Host) -> InstallScope {
@@ -137,25 +128,20 @@ pub fn user_folder<'e>(
     home: &str,
     variable: impl Fn(&str) -> Option<&'e str>,
 ) -> String {
-    let named = match host {
-        Host::Claude => variable("CLAUDE_CONFIG_DIR").map(str::to_owned),
-        Host::Codex => variable("CODEX_HOME").map(str::to_owned),
-        Host::OpenCode => variable("OPENCODE_CONFIG_DIR")
-            .map(str::to_owned)
-            .or_else(|| variable("XDG_CONFIG_HOME").map(|folder| format!("{folder}/opencode"))),
-        Host::Copilot => variable("COPILOT_HOME").map(str::to_owned),
-        Host::Cursor | Host::VsCode | Host::Cline => None,
+    let (named, usual) = match host {
+        Host::Claude => (variable("CLAUDE_CONFIG_DIR"), ".claude"),
+        Host::Codex => (variable("CODEX_HOME"), ".codex"),
+        Host::Cursor => (None, ".cursor"),
+        Host::VsCode => (None, ".copilot"),
+        Host::Copilot => (variable("COPILOT_HOME"), ".copilot"),
+        Host::OpenCode => (variable("OPENCODE_CONFIG_DIR"), ".config/opencode"),
+        Host::Cline => (None, "Documents/Cline"),
     };
-    let usual = match host {
-        Host::Claude => ".claude",
-        Host::Codex => ".codex",
-        Host::Cursor => ".cursor",
-        Host::VsCode | Host::Copilot => ".copilot",
-        Host::OpenCode => ".config/opencode",
-        Host::Cline => "Documents/Cline",
-    };
-    named
-        .map_or_else(|| format!("{home}/{usual}"), |folder| folder.trim_end_matches('/').to_owned())
+    match (named, variable("XDG_CONFIG_HOME").filter(|_| host == Host::OpenCode)) {
+        (Some(folder), _) => folder.trim_end_matches('/').to_owned(),
+        (None, Some(folder)) => format!("{folder}/opencode"),
+        (None, None) => format!("{home}/{usual}"),
+    }
 }
 
 /// The timeouts that hosts are given for our hooks, in seconds.

@@ -53,7 +53,7 @@ pub const LOCK_WAIT_MS: u64 = 10_000;
 pub const BRANCH_NAME_BYTES: usize = 200;
 /// Most dirty files listed one by one when they are the reason to stop.
 pub const DIRTY_FILES_LISTED: usize = 20;
-/// Answers that make no sense before a question counts as unanswered.
+/// Invalid answers after which a question counts as unanswered.
 pub const ANSWERS_PER_QUESTION: u32 = 3;
 /// Largest file below `.ai/` that rw-auto reads; a larger one counts as unreadable.
 pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -77,16 +77,16 @@ pub const SHELL_DEPTH: usize = 100;
 pub const SHELL_REREAD_BYTES: usize = 1024 * 1024;
 /// Deepest nesting of shell code inside arguments (`sh -c`, `eval`, `xargs`).
 pub const SHELL_REREAD_DEPTH: usize = 16;
-/// Most commands of one line that are looked at.
+/// Most commands of one line that are examined.
 pub const SHELL_COMMANDS: usize = 10_000;
 
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest configuration file.
 pub const CONFIG_BYTES: usize = 64 * 1024;
-/// Most `[` and `{` in one, those in patterns included.
+/// Most `[` and `{` in a configuration file, including those in patterns.
 pub const CONFIG_OPEN_BRACKETS: usize = 512;
-/// Most things that are said about one configuration file; the rest are counted.
+/// Most notes about one configuration file; the rest are counted.
 pub const CONFIG_NOTES: usize = 20;
 /// Most workflows that a configuration may add.
 pub const CONFIG_WORKFLOWS: usize = 100;
@@ -103,25 +103,25 @@ pub const SESSION_ID_BYTES: usize = 128;
 pub const SESSION_BYTES: u64 = 64 * 1024;
 /// Time without any change after which a session is not continued any more.
 pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
-/// Stops in a row without progress after which an agent is not sent on.
+/// Consecutive stops without progress after which an agent is not continued.
 pub const SESSION_STALLED_STOPS: u32 = 5;
-/// The same where nothing can be known about progress: no transcript, no last message.
+/// The same where progress cannot be determined: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
-/// Time in which another hook may be called for a stop that was counted.
+/// Time within which another hook may be called for a stop that was already counted.
 pub const STOP_ECHO_MS: u64 = 60 * 1000;
-/// Most hooks besides the first that are called for one stop: those of two scopes, of a plugin,
-/// of a host that reads another one's files.
+/// Most further hooks that are called for one stop: those of two scopes, of a plugin, of a host
+/// that reads another one's files.
 pub const STOP_ECHOES: u32 = 3;
-/// How long a stop waits for the agent's last words to reach its transcript: hosts write it while
-/// they call hooks.
+/// How long a stop waits for the agent's last message to reach its transcript: hosts write it
+/// while they call hooks.
 pub const TRANSCRIPT_LAG_MS: u64 = 400;
-/// Time between two looks at a transcript that is behind.
+/// Interval at which a transcript that lags behind is read again.
 pub const TRANSCRIPT_POLL_MS: u64 = 20;
-/// Bytes at the end of a transcript that are looked at.
+/// Bytes at the end of a transcript that are read.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.
 pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
-/// Longest wait of a hook for another one that works on the same session.
+/// Longest wait of a hook for another one that is working on the same session.
 pub const HOOK_LOCK_WAIT_MS: u64 = 8000;
 /// Characters of a cached plan that a continuation prompt repeats.
 pub const PLAN_EXCERPT_CHARS: usize = 500;
@@ -137,26 +137,26 @@ pub const GIT_FILE_BYTES: u64 = 64 * 1024;
 pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
-/// Size at which a debug log begins anew; the one before is kept beside it.
+/// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
-/// Most messages that one question in a chat is made of; a longer call can only be denied.
+/// Most messages that one question in a chat consists of; a longer call can only be denied.
 pub const APPROVAL_MESSAGES: usize = 5;
-/// Most updates of a chat that are taken at once.
+/// Most updates of a chat that are fetched at once.
 pub const APPROVAL_UPDATES: usize = 20;
 /// Largest answer of Telegram that is read.
 pub const APPROVAL_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
-/// Longest time that one question for updates stays open.
+/// Longest time that one request for updates stays open.
 pub const APPROVAL_POLL_MS: u64 = 25_000;
-/// Longest time that one call of Telegram's interface may take, besides waiting for updates.
+/// Longest time that one call of Telegram's API may take, without the wait for updates.
 pub const APPROVAL_HTTP_MS: u64 = 10_000;
-/// Failed questions for updates, one after the other, after which nobody waits any more.
+/// Consecutive failed requests for updates after which the wait ends.
 pub const APPROVAL_FAILURES: u32 = 5;
-/// Longest time that such a call may take when the time to wait is over.
+/// Longest time that such a call may take once the wait is over.
 pub const APPROVAL_LAST_CALL_MS: u64 = 2_000;
-/// Time left to the host's own limit when the waiting for an answer ends. It is enough for the
-/// last calls: an open question, its reply, and the message that says that it is over.
+/// How long before the host's own limit the wait for an answer ends. Enough for the last calls:
+/// an open request for updates, its reply, and the message that says that it is over.
 pub const APPROVAL_MARGIN_MS: u64 = 10_000;
-/// Questions and answers of processes that are gone are swept away after this time.
+/// Age at which questions and answers of processes that have ended are removed.
 pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
 /// Largest document of a question, an answer or a pending call.
 pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
@@ -165,56 +165,55 @@ pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
 pub const JUDGE_TIMEOUT_MS: u64 = 30_000;
 /// Largest call that a language model is asked about.
 pub const JUDGE_TARGET_BYTES: usize = 16 * 1024;
-/// Bytes of a conversation's end that a language model sees.
+/// Bytes of the end of a conversation that a language model sees.
 pub const JUDGE_CONTEXT_BYTES: usize = 4 * 1024;
 
 /// Time that a supervisor may take to write a prompt.
 pub const SUPERVISOR_TIMEOUT_MS: u64 = 5 * 60 * 1000;
-/// Bytes of a conversation's end that a supervisor sees.
+/// Bytes of the end of a conversation that a supervisor sees.
 pub const SUPERVISOR_CONTEXT_BYTES: usize = 64 * 1024;
-/// Longest prompt that is taken from a supervisor.
+/// Longest prompt that is accepted from a supervisor.
 pub const SUPERVISOR_PROMPT_BYTES: usize = 16 * 1024;
 
-/// Time after which a deferred call that nobody answered, or an answer that nobody fetched, is
-/// forgotten.
+/// Age at which an unanswered deferred call, or an answer that nobody fetched, is removed.
 pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Most deferred calls that are listed.
 pub const PENDING_CALLS: usize = 1000;
 
 /// Largest file of an agent host that is edited.
 pub const HOST_FILE_BYTES: u64 = 1024 * 1024;
-/// Deepest nesting of such a file.
+/// Deepest nesting in a file of an agent host.
 pub const HOST_FILE_DEPTH: usize = 100;
-/// Time that an installed hook may take to answer when it is tried.
+/// Time that an installed hook may take to answer a test call.
 pub const CANARY_TIMEOUT_MS: u64 = 30_000;
 
 /// Longest message of a client of `onloop mcp`.
 pub const MCP_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// Most requests of such a client that are open at a time.
+/// Most requests of a client that are open at the same time.
 pub const MCP_CALLS: usize = 16;
-/// Most messages that it may send at once.
+/// Most messages in one batch.
 pub const MCP_BATCH: usize = 100;
-/// Longest name, path or identifier in a call of a tool.
+/// Longest name, path or identifier in a tool call of a client.
 pub const MCP_WORD_CHARS: usize = 1024;
-/// Longest reason in such a call.
+/// Longest reason in a tool call of a client.
 pub const MCP_REASON_CHARS: usize = 4096;
-/// Most items of a list in such a call.
+/// Most items of a list in a tool call of a client.
 pub const MCP_LIST_ITEMS: usize = 100;
-/// Most bytes of a program's results that a tool answers with.
+/// Most bytes of a program's results in the answer of a tool.
 pub const MCP_RESULT_BYTES: usize = 256 * 1024;
-/// Most bytes of a program's words for people that a tool answers with.
+/// Most bytes of a program's notes in the answer of a tool.
 pub const MCP_NOTES_BYTES: usize = 64 * 1024;
 /// Largest record or report that is sent as a resource.
 pub const MCP_RESOURCE_BYTES: usize = 8 * 1024 * 1024;
-/// Most runs whose resources are listed, those that changed last.
+/// Most runs whose resources are listed: those that changed last.
 pub const MCP_RUNS_LISTED: usize = 200;
-/// Longest answer of a person that is taken from a client.
+/// Longest answer of a person that is accepted from a client.
 pub const MCP_ANSWER_BYTES: usize = 4 * 1024;
-/// Most bytes of the words before a question to a person that go with it.
+/// Most bytes of earlier notes that are sent along with a question to a person.
 pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
-/// Most folders that are taken from a client.
+/// Most folders that are accepted from a client.
 pub const MCP_ROOTS: usize = 64;
-/// Longest wait for the client to say where it works; after it, the server's own folder counts.
+/// Longest wait for the client to name its folders; then the server's own folder is used.
 pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;
 
 /// Bytes that a trace keeps of one text, file or output; it says how many it left out.

@@ -9,7 +9,7 @@ pub struct Money {
     micros: u64,
 }
 
-/// Text that is no amount of money.
+/// Text that is not an amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotMoney;
 

@@ -5,7 +5,8 @@
 
 mod word;
 
-pub use word::UnknownWord;
+pub(crate) use word::words;
+pub use word::{UnknownWord, alternatives};
 
 /// Removes what could steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
@@ -26,6 +27,11 @@ pub fn printable(text: &str) -> String {
         }
     }
     out
+}
+
+/// Two hexadecimal digits for each byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// [`printable`], on one line: line breaks and tabs become single blanks.

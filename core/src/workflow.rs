@@ -27,12 +27,11 @@ mod value;
 mod verify;
 
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::effect::Shell;
 use crate::money::Money;
-use crate::text::UnknownWord;
+use crate::text::words;
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -101,35 +100,15 @@ pub struct Checkbox {
     pub ticked: bool,
 }
 
-/// The author's estimate of risk. `High` always asks a human at human gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Risk {
-    /// Nothing of value can break.
-    Low,
-    /// A mistake costs time.
-    Medium,
-    /// A mistake costs more than time.
-    High,
-}
-
-impl Risk {
-    /// Its word in files and records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Risk::Low => "low",
-            Risk::Medium => "medium",
-            Risk::High => "high",
-        }
-    }
-}
-
-impl FromStr for Risk {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Risk, UnknownWord> {
-        let all = [Risk::Low, Risk::Medium, Risk::High];
-        let known = all.into_iter().find(|risk| risk.as_str() == word);
-        known.ok_or_else(|| UnknownWord::new(word, all.map(Risk::as_str).to_vec()))
+words! {
+    /// The author's estimate of risk. `High` always asks a human at human gates.
+    pub enum Risk {
+        /// Nothing of value can break.
+        Low = "low",
+        /// A mistake costs time.
+        Medium = "medium",
+        /// A mistake costs more than time.
+        High = "high",
     }
 }
 
@@ -202,32 +181,13 @@ pub enum Loop {
     },
 }
 
-/// Who approves a finished step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// A person, unless `auto_approve` and the risk rules let it pass.
-    Human,
-    /// Nobody; the approval is recorded.
-    Auto,
-}
-
-impl Gate {
-    /// Its word in files and records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Gate::Human => "human",
-            Gate::Auto => "auto",
-        }
-    }
-}
-
-impl FromStr for Gate {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Gate, UnknownWord> {
-        let all = [Gate::Human, Gate::Auto];
-        let known = all.into_iter().find(|gate| gate.as_str() == word);
-        known.ok_or_else(|| UnknownWord::new(word, all.map(Gate::as_str).to_vec()))
+words! {
+    /// Who approves a finished step.
+    pub enum Gate {
+        /// A person, unless `auto_approve` and the risk rules let it pass.
+        Human = "human",
+        /// Nobody; the approval is recorded.
+        Auto = "auto",
     }
 }
 

@@ -1,4 +1,4 @@
-//! A hook answers even when everything else fails: an agent host that hears nothing runs the
+//! A hook answers even when everything else fails: an agent host that gets no answer runs the
 //! tool.
 
 use std::io::Write;
@@ -15,9 +15,9 @@ pub(crate) fn is_one() -> bool {
     called_as_hook(&argv()).is_some()
 }
 
-/// Says "no" in the form of the host that called. Whether there was one to say it to.
+/// Refuses in the form of the host that called. Returns whether a hook was called at all.
 ///
-/// A hook's program speaks once, at its end, so nothing has been said when it breaks.
+/// A hook's program answers once, at its end, so nothing has been printed when it fails.
 pub(crate) fn answer() -> bool {
     match answer_of_a_broken_hook(&argv()) {
         Some(answer) => {

@@ -12,6 +12,7 @@ mod http;
 mod interrupts;
 mod locks;
 mod paths;
+mod process_table;
 mod processes;
 mod terminal;
 
@@ -25,13 +26,14 @@ pub use processes::{Orphans, OsProcesses, RunningGroup};
 pub use terminal::{LostOutput, OsTerminal};
 
 pub(crate) use clock::timestamp;
-pub(crate) use locks::identity;
+pub(crate) use process_table::identity;
 
 use std::time::Duration;
 
 use onloop_core::effect::{
-    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessEnd,
-    ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged, Version,
+    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome, ProcessEnd,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged,
+    Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -95,6 +97,8 @@ pub trait Locks {
     ) -> Result<(), Failure>;
     /// [`Request::Unlock`].
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
+    /// [`Request::Holder`].
+    fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure>;
 }
 
 /// Other programs, one at a time.
@@ -109,11 +113,15 @@ pub trait Processes {
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
     /// [`Request::End`].
     fn end(&mut self);
+    /// [`Request::Ancestors`].
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure>;
+    /// [`Request::EndGroup`]: how many processes had survived.
+    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
 
-/// When a caller wants to hear of a program that has not ended.
+/// When to report back about a program that has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wake {
     /// [`ProcessSpec::wake_after_ms`].
@@ -122,11 +130,13 @@ pub struct Wake {
     pub on_input: bool,
 }
 
-/// How far a program has come when its caller hears of it again.
+/// The state of a program when its caller is woken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessTurn {
-    /// It still runs.
+    /// It is still running.
     Running,
+    /// It runs in this group.
+    Started(ProcessGroup),
     /// To its end.
     Ended(ProcessEnd),
 }
@@ -134,7 +144,7 @@ pub enum ProcessTurn {
 /// A program that was left running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftRunning {
-    /// What its status line is called; `None`: it has none.
+    /// The name of its status line; `None`: it has none.
     pub label: Option<String>,
     /// How long it has run.
     pub elapsed: Duration,
@@ -169,7 +179,7 @@ pub trait Terminal {
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
     /// [`Request::Ask`].
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
-    /// [`Request::ReadInput`]; `None`: no whole line has come in time.
+    /// [`Request::ReadInput`]; `None`: no complete line has arrived in time.
     fn read_input(
         &mut self,
         limit_bytes: u64,
@@ -180,15 +190,15 @@ pub trait Terminal {
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
 }
 
-/// Follows a running process for whoever watches.
+/// Shows the progress of a running process.
 pub trait Progress {
     /// How often [`Progress::tick`] wants to be called, in milliseconds; `None`: never.
     fn tick_every_ms(&self) -> Option<u64>;
-    /// Time went by.
+    /// Called regularly while nothing else happens.
     fn tick(&mut self);
     /// The process wrote something.
     fn output(&mut self, bytes: &[u8]);
-    /// Something the person should know and that does not change the outcome.
+    /// Warns the person of something that does not change the outcome.
     fn warn(&mut self, message: &str);
 }
 
@@ -196,8 +206,8 @@ pub trait Progress {
 pub struct OsHost {
     /// Files and folders.
     pub files: Box<dyn Files>,
-    /// Other programs. Dropped before the locks: what was left running is over when somebody
-    /// else may begin.
+    /// Other programs. Dropped before the locks: what was left running has ended before
+    /// somebody else may begin.
     pub processes: Box<dyn Processes>,
     /// Lock files.
     pub locks: Box<dyn Locks>,
@@ -212,7 +222,7 @@ pub struct OsHost {
 }
 
 impl OsHost {
-    /// A host for a program started with `start`, which only ends what it started itself.
+    /// A host for a program started with `start`; it only ends processes that it started itself.
     ///
     /// Embedders get this one: it installs no signal handler and changes nothing about the
     /// process it lives in. [`Interrupts::raise`] stands for Ctrl-C.
@@ -262,6 +272,12 @@ impl OsHost {
                 self.locks.lock(&path, wait_ms, private, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
+            Request::Holder { path } => {
+                self.locks.holder(&path).map(|holder| Outcome::Holder { holder })
+            }
+            Request::Ancestors => {
+                self.processes.ancestors().map(|processes| Outcome::Processes { processes })
+            }
             Request::Process(spec) => self.process(&spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })
@@ -269,6 +285,10 @@ impl OsHost {
             Request::End => {
                 self.processes.end();
                 Ok(Outcome::Done)
+            }
+            Request::EndGroup { group, host } => {
+                let survivors = self.processes.end_group(&group, &host)?;
+                Ok(Outcome::Ended { survivors })
             }
             Request::Git(request) => self.git.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
@@ -306,6 +326,7 @@ impl OsHost {
     fn turn(&self, turn: ProcessTurn) -> Outcome {
         match turn {
             ProcessTurn::Running => Outcome::Running,
+            ProcessTurn::Started(group) => Outcome::Started { group },
             ProcessTurn::Ended(mut end) => {
                 if self.clock.is_frozen() {
                     end.duration_ms = 0;

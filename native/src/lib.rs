@@ -1,4 +1,4 @@
-//! The native host: performs what core asks for, with the operating system's own means.
+//! The native host: performs what core asks for, by means of the operating system.
 
 mod drive;
 mod hook;
@@ -20,7 +20,7 @@ pub fn main() -> ExitCode {
     main_with(onloop_core::cli::program)
 }
 
-/// A whole process around the program that `begin` makes of its start.
+/// Runs the program that `begin` makes of its start as the whole process.
 ///
 /// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
 /// use [`drive`] with an [`OsHost`] of their own.
@@ -64,17 +64,17 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         Some(recording) => trace::drive_recorded(&mut host, begin(start), recording),
     };
     match lost.failure() {
-        // Whoever reads the result must not take a part of it for the whole.
+        // Whoever reads the result must not mistake a part of it for the whole.
         Some(failure) if exit == Exit::Done => {
             complain(&failure.message);
-            // An agent host takes a part of an answer for none, and 2 for "no".
+            // An agent host treats a partial answer as none, and exit code 2 as a refusal.
             if hook::is_one() { Exit::Usage } else { Exit::Refused }
         }
         Some(_) | None => exit,
     }
 }
 
-/// The end of a process that never got to its program.
+/// Ends a process whose program could not be started.
 fn refuse(message: &str, exit: Exit) -> Exit {
     complain(message);
     if hook::answer() { Exit::Done } else { exit }

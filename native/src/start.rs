@@ -1,4 +1,4 @@
-//! What a program knows from the beginning, gathered from the process.
+//! What a program is started with, gathered from the process.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use crate::host;
 
 /// Freezes the clock when set.
 const NOW: &str = "ONLOOP_NOW";
-/// Width of a terminal that does not tell its own.
+/// Width of a terminal that does not report one.
 const COLUMNS: u16 = 80;
 
 /// Why no program could be started.
@@ -101,7 +101,7 @@ fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<Str
     let called =
         candidates.into_iter().find(|path| same.is_some() && path.canonicalize().ok() == same);
     let called = called.unwrap_or(itself);
-    // `./onloop` is `cwd/onloop` wherever it is read.
+    // Without `.`: `cwd/./onloop` is `cwd/onloop`.
     let plain: PathBuf = called.components().collect();
     plain.into_os_string().into_string().ok()
 }

@@ -14,13 +14,13 @@ pub(crate) const VARIABLE: &str = "ONLOOP_TRACE";
 /// A recording that has begun.
 pub(crate) struct Recording {
     tracer: Tracer,
-    /// `None`: a line could not be written. A torn recording does not go on.
+    /// `None`: a line could not be written. A recording with a gap is not continued.
     file: Option<File>,
 }
 
 impl Recording {
-    /// Begins the recording that the environment asks for. Where it cannot be written the work
-    /// goes on without: a hook has to answer.
+    /// Starts the recording that the environment asks for. If it cannot be written, the program
+    /// runs without it: a hook has to answer.
     pub(crate) fn begin(start: &Start) -> Option<Recording> {
         let path = start.env.get(VARIABLE).filter(|path| !path.is_empty())?;
         let (tracer, header) = Tracer::new(start, "native");
@@ -37,7 +37,7 @@ impl Recording {
         }
     }
 
-    /// One write for each line, so that the lines before a crash are whole.
+    /// One write for each line, so that the lines before a crash are complete.
     fn append(&mut self, line: &str) {
         let Some(file) = &mut self.file else { return };
         if let Err(error) = file.write_all(line.as_bytes()) {
@@ -52,7 +52,7 @@ fn warn(error: &io::Error) {
         writeln!(io::stderr(), "warning: cannot write the trace that {VARIABLE} names: {error}");
 }
 
-/// Empty, and for nobody else to read.
+/// Creates or empties the file, readable by its owner only.
 fn create(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -72,7 +72,7 @@ fn create(path: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// As [`drive`](crate::drive), and writes down what passes.
+/// Like [`drive`](crate::drive), but records each request and reply.
 pub(crate) fn drive_recorded(
     host: &mut dyn Host,
     mut program: Program,
@@ -93,7 +93,7 @@ pub(crate) fn drive_recorded(
     }
 }
 
-/// Another onloop below a program that we run must not begin the same file anew.
+/// An onloop started by a program that we run must not overwrite the same file.
 fn unrecorded(mut request: Request) -> Request {
     if let Request::Process(spec) = &mut request {
         spec.env_remove.push(VARIABLE.to_owned());

@@ -1,4 +1,4 @@
-/** A whole process around the program of a command line. */
+/** Runs the program of a command line as the whole process. */
 
 import { constants, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -27,10 +27,10 @@ export async function main(argv: string[], wasm: URL): Promise<number> {
   if (outcome === "ended") return exit;
   const answer = core.brokenHookAnswer(argv);
   if (answer === undefined) return exit;
-  // An agent host takes a part of an answer for none, and 2 for "no".
+  // An agent host treats a partial answer as none, and exit code 2 as a refusal.
   if (outcome === "lost") return EXIT_USAGE;
-  // One that hears nothing runs the tool. A hook's program speaks once, at its end, so nothing
-  // has been said when it breaks.
+  // One that gets no answer runs the tool. A hook's program answers once, at its end, so nothing
+  // has been printed when it fails.
   try {
     writeSync(1, answer);
     return 0;
@@ -39,7 +39,7 @@ export async function main(argv: string[], wasm: URL): Promise<number> {
   }
 }
 
-/** Whether the program came to its end, broke before it, or lost a part of what it said. */
+/** Whether the program ended, failed before its end, or lost a part of its output. */
 interface Ending {
   exit: number;
   outcome: "ended" | "broken" | "lost";
@@ -64,7 +64,7 @@ async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
     const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
     const exit = await core.run({ ...host.start(argv), program }, host, recording());
     const { lostOutput } = host;
-    // Whoever reads the result must not take a part of it for the whole.
+    // Whoever reads the result must not mistake a part of it for the whole.
     if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };
     return { exit: refuse(lostOutput.message, EXIT_REFUSED), outcome: "lost" };
   } catch (error) {
@@ -102,8 +102,8 @@ function howToRecord(core: Core, argv: string[]): string {
 }
 
 /**
- * Begins the recording that the environment asks for, for nobody else to read. Where it cannot
- * be written the work goes on without: a hook has to answer.
+ * Starts the recording that the environment asks for, readable by its owner only. If it cannot be
+ * written, the program runs without it: a hook has to answer.
  */
 function recording(): ((line: string) => void) | undefined {
   const path = process.env[TRACE] ?? "";
@@ -129,7 +129,7 @@ function recording(): ((line: string) => void) | undefined {
     ? undefined
     : (line) => {
         const to = file;
-        // A torn recording does not go on.
+        // A recording with a gap is not continued.
         if (to !== undefined) attempt(() => writeWhole(to, Buffer.from(line)));
       };
 }

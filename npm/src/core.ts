@@ -14,7 +14,7 @@ export const EXIT_BUG = 70;
 /** The environment variable that names the file of a trace. */
 export const TRACE = "ONLOOP_TRACE";
 
-/** Escape sequences of terminals, in words for people. */
+/** Terminal escape sequences, in notes for people. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
 const live = new Instance(glue);
@@ -29,7 +29,7 @@ export class Core extends Functions {
     }
   }
 
-  /** Runs the program of a command line and keeps what it says. */
+  /** Runs the program of a command line and captures its output. */
   async capture(start: Start, host: Host): Promise<Outcome> {
     const said = { result: "", note: "" };
     const { terminal } = host;
@@ -75,7 +75,7 @@ export class Core extends Functions {
         trace?.(this.#call((core) => core.trace_turn(number, json, sent)));
         const turn = JSON.parse(json) as Turn;
         if ("exit" in turn) return turn.exit;
-        // Another onloop below a program that we run must not begin the same file anew.
+        // An onloop started by a program that we run must not overwrite the same file.
         if (trace && turn.request.do === "process") turn.request.env_remove.push(TRACE);
         const message = await perform(host, turn.request, sent, secrets);
         reply = message.json;
@@ -84,7 +84,7 @@ export class Core extends Functions {
       }
     } finally {
       if (live.generation === generation) this.#call((core) => core.program_drop(number));
-      // What was left running is over when somebody else may begin.
+      // What was left running has ended before somebody else may begin.
       try {
         await host.processes.endLeft?.();
       } finally {
@@ -93,6 +93,7 @@ export class Core extends Functions {
     }
   }
 
+  /**
   /**
    * What is secret in an environment, in each form in which programs write it: a host keeps it out
    * of the logs that it writes.
@@ -103,8 +104,8 @@ export class Core extends Functions {
   }
 
   /**
-   * What a hook says that breaks before it has said anything; undefined where the command line
-   * is no hook's. Works after a bug, too.
+   * The answer of a hook that failed before it gave one; undefined where the command line is not a
+   * hook's. Works after a bug, too.
    */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
     return this.#call((core) => core.broken_hook_answer(JSON.stringify(argv)));

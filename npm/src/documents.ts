@@ -12,7 +12,7 @@ export interface Diagnostic {
   help: string | null;
   start: number;
   end: number;
-  /** A change that mends it and nothing else. */
+  /** A change that fixes it and nothing else. */
   fix: Fix | null;
 }
 
@@ -30,7 +30,7 @@ export interface Span {
 
 /** Where the parts of a workflow file are. */
 export interface Outline {
-  /** The lines between `---` and `---`, without these. */
+  /** The lines between the two `---`. */
   frontmatter: Span | null;
   steps: {
     /** Its number in a run, from 1. */
@@ -49,11 +49,11 @@ export interface Field {
   section: "frontmatter" | "step" | "check" | "assert";
   name: string;
   about: string;
-  /** What holds where it is left out; empty where that needs no words. */
+  /** The default; empty where it needs no explanation. */
   default: string;
-  /** Values to choose from, or beginnings of values; empty: any text. */
+  /** Allowed values or prefixes of values; empty: any string. */
   values: string[];
-  /** The types of check that have it; empty: wherever its section is. */
+  /** The check types that have it; empty: all of its section. */
   types: string[];
 }
 
@@ -80,7 +80,7 @@ export interface Beginning {
   };
 }
 
-/** What came of evaluating one check. */
+/** The result of evaluating one check. */
 export interface CheckResult {
   /** Which of the step's checks, from 0. */
   check: number;
@@ -188,7 +188,7 @@ export interface ToolCall {
   input?: unknown;
   /** Absolute folder that the call is made in. */
   cwd: string;
-  /** Folder below which hands-off sessions keep their state, besides the usual ones. */
+  /** Another folder below which hands-off sessions keep their state. */
   home?: string | null;
   /** The session, when it runs a workflow. */
   session?: { id: string; workflow?: string } | null;
@@ -207,20 +207,20 @@ export interface ToolCall {
 
 export type Decision = "allow" | "ask" | "deny";
 
-/** What may become of a tool call. */
+/** What may happen to a tool call. */
 export interface Ruling {
   decision: Decision;
   /** The rule that decided. */
   rule: string;
-  /** Why, for people: one line. */
+  /** The reason, for people: one line. */
   reason: string;
 }
 
-/** A ruling with everything that led to it. */
+/** A ruling with everything that it is based on. */
 export interface Explanation extends Ruling {
   commands: {
     name: string;
-    /** What is not known shows as `…`. */
+    /** What is unknown is shown as `…`. */
     words: string[];
     about: string;
     class: string | null;
@@ -237,7 +237,7 @@ export interface Explanation extends Ruling {
 export interface Task {
   id: string;
   title: string;
-  /** `pending`, `in-progress`, `completed`, `blocked`, or a word that nobody waits for. */
+  /** `pending`, `in-progress`, `completed`, `blocked`, or an unknown word. */
   status: string;
 }
 
@@ -247,9 +247,9 @@ export type TaskStatus = "pending" | "in-progress" | "completed" | "blocked";
 export interface Progress {
   /** In the order of the file, duplicates included. */
   rows: Task[];
-  /** No row at all, none that somebody still has to work on, or at least one. */
+  /** No row at all, no row that needs work, or at least one that does. */
   tasks: "none" | "settled" | "active";
-  /** Begun, else waiting, else blocked. */
+  /** The first that is in progress, else pending, else blocked. */
   next: Task | null;
   /** Every task is completed. */
   finished: boolean;
@@ -258,7 +258,7 @@ export interface Progress {
 /** What a feature file declares. */
 export interface Feature {
   status: string | null;
-  /** It asks for a plan. */
+  /** Whether it asks for a plan. */
   ready: boolean;
 }
 
@@ -280,7 +280,7 @@ export interface RouteFacts {
 
 /** Where a workspace leads. */
 export interface Route {
-  /** Whom the work goes to; nobody when it is done or undecided. */
+  /** Who gets the work; null when it is done or undecided. */
   child: "rw-planner" | "rw-loop" | null;
   /** The token that says so, where there is one. */
   marker: string | null;
@@ -293,7 +293,7 @@ export type RehearsedFile =
   | { content: string; mtime?: string }
   | { unreadable: string; mtime?: string };
 
-/** A made-up run of rw-auto. */
+/** A simulated run of rw-auto. */
 export interface Scenario {
   id?: unknown;
   profile?: Profile;
@@ -305,7 +305,7 @@ export interface Scenario {
   /** What the health check finds, and what it finds after its repair. */
   health?: string | string[];
   health_patch?: Record<string, RehearsedFile | null>;
-  /** How the children come back, in order. */
+  /** The results of the children, in order. */
   children?: {
     result?: unknown;
     error?: "threw" | "timeout" | "cancelled" | "unavailable";
@@ -314,7 +314,7 @@ export interface Scenario {
   }[];
 }
 
-/** What a made-up run has said and done. */
+/** What a simulated run has printed and done. */
 export interface Rehearsal {
   id: unknown;
   /** The token stream. */
@@ -328,7 +328,7 @@ export type AutoLine =
   | { dispatch: { target: string; argument: string; result_file: string } }
   | { stop: { exit: number; next_command: string } };
 
-/** What a command line came to. */
+/** The result of a command line. */
 export interface Outcome {
   exit: number;
   /** What it printed for programs. */

@@ -40,7 +40,7 @@ import type {
 
 const encoder = new TextEncoder();
 
-/** As JSON, with U+FFFD for each half of a pair of surrogates that has lost the other. */
+/** As JSON, with U+FFFD for each unpaired surrogate. */
 function wellFormed(value: unknown): string {
   return JSON.stringify(value).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi, (escape, half) =>
     half === undefined ? escape : "\\ufffd",
@@ -82,7 +82,7 @@ export class Functions {
     return JSON.parse(this.#call((core) => core.fix(path, encoder.encode(text)))) as { text: string; applied: number };
   }
 
-  /** Where the parts of a workflow file are, also of one with errors. */
+  /** Where the parts of a workflow file are, even of one with errors. */
   outline(path: string, text: string): Outline {
     return JSON.parse(this.#call((core) => core.outline(path, encoder.encode(text)))) as Outline;
   }
@@ -179,8 +179,8 @@ export class Functions {
   }
 
   /**
-   * The agent wants to stop: should it, and what is it told if not? Keep the session that comes
-   * back before the prompt is sent; it has the count.
+   * The agent wants to stop: may it, and if not, what is it told? Store the returned session before
+   * the prompt is sent: it has the new count.
    */
   sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer {
     return JSON.parse(
@@ -188,7 +188,7 @@ export class Functions {
     ) as SessionAnswer;
   }
 
-  /** The session after somebody has ended it. */
+  /** The session, ended by a person. */
   sessionEnd(id: string, session: SessionRecord, atMs: number, ending: SessionEnding, reason?: string): SessionRecord {
     return this.#call((core) => core.session_end(id, session, atMs, ending, reason));
   }
@@ -198,8 +198,8 @@ export class Functions {
   }
 
   /**
-   * What `.agentize.local.yaml` in `folder` says. Never throws: what cannot be used is a note, and
-   * in its place holds what costs nothing, sends nothing and allows nothing.
+   * What `.agentize.local.yaml` in `folder` says. Never throws: a value that cannot be used becomes
+   * a note and is replaced by one that costs nothing, sends nothing and allows nothing.
    */
   readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
     return JSON.parse(
@@ -235,12 +235,12 @@ export class Functions {
     return JSON.parse(this.#call((core) => core.read_feature(text))) as Feature;
   }
 
-  /** Where rw-auto would send a workspace of which this is known. */
+  /** Where rw-auto would send a workspace in this state. */
   route(profile: Profile, facts: RouteFacts): Route {
     return JSON.parse(this.#call((core) => core.route(profile, JSON.stringify(facts)))) as Route;
   }
 
-  /** A whole run of rw-auto over a made-up workspace. Throws when that is no scenario. */
+  /** A whole run of rw-auto over a simulated workspace. Throws on an invalid scenario. */
   rehearse(scenario: Scenario): Rehearsal {
     const answer = JSON.parse(this.#call((core) => core.rehearse(JSON.stringify(scenario)))) as
       | Rehearsal

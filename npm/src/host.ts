@@ -1,6 +1,6 @@
 /**
- * The effects that a program asks for, grouped by capability. A host implements them; what it
- * cannot do it refuses with a `Failure` of kind `unsupported`.
+ * The effects that a program asks for, grouped by capability. A host implements them; for what
+ * it cannot do, it throws a `Failure` of kind `unsupported`.
  *
  * Paths are absolute or relative to the folder that the program was started in, with `/`
  * between their parts. Every method throws a `Failure` when the effect did not happen.
@@ -11,6 +11,9 @@ import type {
   Expect,
   FileKind,
   HttpMethod,
+  LockHolder,
+  ProcessGroup,
+  ProcessIdentity,
   ProcessStatus,
   Say,
   Shell,
@@ -18,7 +21,7 @@ import type {
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, ProcessStatus, Shell, Version };
+export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -36,7 +39,7 @@ export interface Files {
   readTail(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; sizeBytes: number }>;
   /**
    * Replaces a file as a whole and creates missing folders. A reader sees the old or the new
-   * content, never a part. `durable`: it survives a power cut once the promise is kept.
+   * content, never a part. `durable`: it survives a power cut once the promise has resolved.
    * `isPrivate`: the file, and every folder that was missing, is for its owner alone; otherwise a
    * file that is replaced keeps its permissions.
    */
@@ -74,6 +77,11 @@ export interface Locks {
   /** Becomes the only holder of a lock file; `busy` names the present one. */
   lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
   unlock(path: string): Promise<void>;
+  /**
+   * Who has a lock file now, without taking it; nothing where nobody has. A file that does not
+   * say: `busy`. Hosts that cannot tell leave it out.
+   */
+  holder?(path: string): Promise<LockHolder | undefined>;
   /** Releases what is still held; called when the program has ended. */
   releaseAll(): Promise<void>;
 }
@@ -83,13 +91,13 @@ export interface ProcessSpec {
   /** A program and its arguments, or a line for a shell. */
   command: Command;
   cwd: string;
-  /** Environment variables taken away from what is inherited. */
+  /** Inherited environment variables to remove. */
   envRemove: string[];
-  /** Environment variables set after that. */
+  /** Environment variables to set, after the removals. */
   envSet: Record<string, string>;
-  /** What the program reads; nothing is an empty, closed stream. */
+  /** Standard input; left out: an empty, closed stream. */
   stdin?: Uint8Array;
-  /** Longest run; afterwards its whole process group is ended, then killed. */
+  /** Longest running time; then its whole process group is terminated, and finally killed. */
   timeoutMs?: number;
   /** Bytes kept from the start, and again from the end, of each stream. */
   captureBytes: number;
@@ -107,15 +115,17 @@ export interface ProcessSpec {
   /** Connect the program to the terminal instead of capturing. */
   interactive: boolean;
   /**
-   * Longest time without an answer; a program that still runs then is left running, to be
-   * followed on with `wait`. Nothing: its end.
+   * Longest time without an answer; a program that is still running then is left running, and
+   * `wait` continues to follow it. Left out: answer when it has ended.
    */
   wakeAfterMs?: number;
   /**
-   * Also answer when standard input has something to read, or has ended. A host that cannot
-   * notice that does not.
+   * Also answer when standard input has something to read or has ended. A host that cannot tell
+   * ignores this.
    */
   wakeOnInput?: boolean;
+  /** Answer with the program's group as soon as it runs, and leave it running. */
+  announce?: boolean;
 }
 
 /** One way in which programs write a secret, and what stands in its place. */
@@ -139,19 +149,26 @@ export interface ProcessEnd {
 }
 
 /** How far a program has come when its caller hears of it again. */
-export type ProcessTurn = ProcessEnd | "running";
+export type ProcessTurn = ProcessEnd | "running" | { started: ProcessGroup };
 
 /** Other programs, one at a time. */
 export interface Processes {
   /** Runs a program to its end; with `wakeAfterMs` it may be left `"running"` for a while. */
   run(spec: ProcessSpec): Promise<ProcessTurn>;
   /**
-   * Goes on with the program that was left running; none is: `not_found`. Hosts that run every
-   * program to its end leave it out.
+   * Continues to follow the program that was left running; `not_found` when there is none. Hosts
+   * that run every program to its end leave it out.
    */
   wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
-  /** Ends what was left running, if anything; also called when the program has ended. */
+  /** Ends what was left running, if anything; also called when the onloop program has ended. */
   endLeft?(): Promise<void>;
+  /** The processes above this one, nearest first. Hosts that cannot tell leave it out. */
+  ancestors?(): Promise<ProcessIdentity[]>;
+  /**
+   * Ends what is left of a process group of an earlier program, which was started on the machine
+   * `host`, and says how many processes there were. Hosts that cannot leave it out.
+   */
+  endGroup?(group: ProcessGroup, host: string): Promise<number>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */
@@ -184,7 +201,7 @@ export interface Git {
   worktrees(cwd: string): Promise<Worktree[]>;
   /** The commit at HEAD. */
   head(cwd: string): Promise<string | undefined>;
-  /** A linked worktree; with `createAt` on a new branch there. Leaves nothing on failure. */
+  /** Creates a linked worktree, with `createAt` on a new branch at that commit; all or nothing. */
   createWorktree(cwd: string, path: string, branch: string, createAt?: string): Promise<void>;
   removeWorktree(cwd: string, path: string): Promise<void>;
   switch(cwd: string, branch: string, create: boolean): Promise<void>;
@@ -203,33 +220,33 @@ export interface Git {
   merge(cwd: string, branch: string, commit: string, into: string): Promise<void>;
   /**
    * Pushes a branch to the one of the same name and makes that its upstream; never by force.
-   * The only act that lets a hook run.
+   * The only git request that lets hooks run.
    */
   push(cwd: string, remote: string, branch: string): Promise<void>;
   /** Stashes tracked and untracked changes of `paths`, relative to the checkout's root. */
   stash(cwd: string, message: string, paths: string[]): Promise<void>;
 }
 
-/** A question to a server. */
+/** A request to a server. */
 export interface HttpSpec {
   method: HttpMethod;
   url: string;
   headers: [name: string, value: string][];
   body?: Uint8Array;
-  /** Longest time until the answer is there as a whole; after it: `closed`. */
+  /** Longest time until the whole answer has arrived; then: `closed`. */
   timeoutMs: number;
   /** Largest body that is accepted; a larger one: `too_large`. */
   limitBytes: number;
 }
 
 export interface HttpAnswer {
-  /** Redirections are not followed. */
+  /** Redirects are not followed. */
   status: number;
   body: Uint8Array;
 }
 
 export interface Servers {
-  /** Asks a server. Failures never name the address: it may contain a token. */
+  /** Sends a request. Failures never name the URL: it may contain a token. */
   http(spec: HttpSpec): Promise<HttpAnswer>;
 }
 
@@ -240,14 +257,14 @@ export interface Clock {
 }
 
 export interface Terminal {
-  /** Results, written as they are; notes are whole lines with ANSI styles. */
+  /** Results, written as they are; notes are complete lines with ANSI styles. */
   say(to: Say["to"], text: string): Promise<void>;
   /** A person's answer; `closed` when nobody can answer. */
   ask(question: string): Promise<string>;
   /**
-   * The next whole lines of standard input, empty at its end. A line longer than the limit:
-   * `too_large`, and reading goes on behind it. With `waitMs` it waits no longer than that for
-   * a whole line, and answers nothing. Hosts without standard input leave it out.
+   * The next complete lines of standard input, empty at its end. A line longer than the limit:
+   * `too_large`, and the next read starts after it. Without a complete line within `waitMs` the
+   * result is undefined. Hosts without standard input leave it out.
    */
   readInput?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
 }

@@ -1,4 +1,4 @@
-/** Decides who does the work: the native program, or the core in this process. */
+/** Chooses between the native program and the core in this process. */
 
 import { find, run } from "./native.js";
 
@@ -12,7 +12,7 @@ export async function begin(name: string): Promise<void> {
   const argv = [name, ...process.argv.slice(2)];
   const native = find();
   const asksVersion = argv.length === 2 && (argv[1] === "--version" || argv[1] === "-V");
-  // Results are the same everywhere, so who made them is said to people only.
+  // Results are the same everywhere, so only people are told who produced them.
   if (asksVersion) {
     const who =
       native === undefined

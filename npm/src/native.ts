@@ -30,7 +30,7 @@ export function find(): Native | undefined {
   }
 }
 
-/** A variable that names this very script would start it for ever. */
+/** A variable that names this very script would start it in an endless loop. */
 function isOurselves(path: string): boolean {
   try {
     return realpathSync(path) === realpathSync(process.argv[1] ?? "");

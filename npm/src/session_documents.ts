@@ -1,4 +1,4 @@
-/** Documents about agent sessions that go on by themselves, and about the hooks of agent hosts. */
+/** Documents about agent sessions that continue unattended, and about the hooks of agent hosts. */
 
 import type { Decision, RunRecord } from "./documents.js";
 
@@ -26,15 +26,15 @@ export type SessionEnding = "done" | "error" | "stopped";
 export interface SessionStop {
   /** As the configuration says. */
   max_continuations: number;
-  /** How often the host itself lets an agent be sent on: without a tool call in between, or ever. */
+  /** How often the host lets a hook continue an agent: without a tool call in between, or ever. */
   host_cap?: { in_a_row: number } | { total: number } | null;
   /** What the agent said last. */
   message?: string | null;
-  /** Whether it used a tool since it was last spoken to; null: unknown. */
+  /** Whether it used a tool since its last prompt; null: unknown. */
   tools?: boolean | null;
-  /** What the model's service complained about. */
+  /** The error of the model's service. */
   api_error?: string | null;
-  /** The end of the host's transcript, and whether that is all of it; fills in what is not known. */
+  /** The end of the host's transcript, and whether that is all of it; supplies what is unknown. */
   transcript?: { tail: string; whole: boolean } | null;
   /** The session's file, as the agent is told it. */
   file: string;
@@ -44,18 +44,18 @@ export interface SessionStop {
   plan?: { path: string; text: string } | null;
   /** Replaces the text that comes with the workflow. */
   template?: string | null;
-  /** The unfinished run of the checkout: a session that works on it goes on by its record. */
+  /** The unfinished run of the checkout: its record decides how a session on it continues. */
   run?: RunRecord | null;
 }
 
 /** What should happen when an agent wants to stop. */
 export type SessionAnswer = { session: SessionRecord } & (
   | { said: "nothing" }
-  /** Send the agent on with this prompt. */
+  /** Continue the agent with this prompt. */
   | { said: "go-on"; prompt: string; number: number; maximum: number }
   /** Let it stop, and tell the person why. */
   | { said: "over"; reason: string }
-  /** Let it stop: only the person can go on with the run. */
+  /** Let it stop: only the person can continue the run. */
   | { said: "tell"; message: string }
 );
 
@@ -97,7 +97,7 @@ export interface SessionConfig {
     allowed_user_ids: number[];
   } | null;
   workflows: (OwnWorkflow & { prompt_file: string })[];
-  /** What is odd in it, one line each, with line and column. */
+  /** What cannot be used in it, one line each, with line and column. */
   notes: string[];
 }
 

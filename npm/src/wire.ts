@@ -1,4 +1,4 @@
-/** How a host answers the documents of the core, and where their bytes are. */
+/** How a host answers the documents of the core, and where their bytes go. */
 
 import { Failure } from "./failure.js";
 import type { Capture, Host, ProcessSpec, ProcessTurn, Repository, Secret } from "./host.js";
@@ -44,6 +44,7 @@ class Answer {
 
   turn(turn: ProcessTurn): Outcome {
     if (turn === "running") return { is: "running" };
+    if ("started" in turn) return { is: "started", group: turn.started };
     return {
       is: "process",
       status: turn.status,
@@ -121,6 +122,17 @@ async function outcome(
     case "unlock":
       await locks.unlock(request.path);
       return DONE;
+    case "holder": {
+      if (locks.holder === undefined) {
+        throw new Failure("unsupported", "this host does not tell who has a lock");
+      }
+      return { is: "holder", holder: (await locks.holder(request.path)) ?? null };
+    }
+    case "ancestors":
+      if (processes.ancestors === undefined) {
+        throw new Failure("unsupported", "this host does not know other processes");
+      }
+      return { is: "processes", processes: await processes.ancestors() };
     case "process":
       return answer.turn(await processes.run(processSpec(request, bytes, secrets)));
     case "wait": {
@@ -133,6 +145,13 @@ async function outcome(
     case "end":
       await processes.endLeft?.();
       return DONE;
+    case "end_group": {
+      if (processes.endGroup === undefined) {
+        throw new Failure("unsupported", "this host does not know other processes");
+      }
+      const survivors = await processes.endGroup(request.group, request.host);
+      return { is: "ended", survivors };
+    }
     case "git":
       return gitOutcome(host, request);
     case "http": {
@@ -186,6 +205,7 @@ function processSpec(
     captureBytes: document.capture_bytes,
     interactive: document.interactive,
     wakeOnInput: document.wake_on_input,
+    announce: document.announce,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),
     ...(stream_to !== null && {

@@ -134,6 +134,8 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
     case "lock":
       await locks.lock(path, step.wait_ms ?? 0, 0, step.private);
       return { is: "done" };
+    case "holder":
+      return { is: "holder", live: (await locks.holder(path))?.live ?? null };
     case "end":
       await processes.endLeft();
       return { is: "done" };
@@ -175,6 +177,7 @@ function spec(step) {
     captureBytes: step.capture ?? 1000,
     timeoutMs: step.timeout_ms ?? 20_000,
     interactive: false,
+    announce: step.announce === true,
     ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
     ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
     ...(step.stream_to !== undefined && { streamTo: step.stream_to, isPrivate: step.private }),
@@ -183,6 +186,7 @@ function spec(step) {
 
 function ended(turn) {
   if (turn === "running") return { is: "running" };
+  if ("started" in turn) return { is: "started" };
   const { status, stdout, stderr } = turn;
   const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
   return {

@@ -2,9 +2,10 @@
 
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
-    Durability, Exit, Expect, FailureKind, Io, ProcessSpec, ProcessStatus, Program, Version,
+    Durability, Exit, Expect, FailureKind, Io, ProcessGroup, ProcessSpec, ProcessStatus, Program,
+    Version,
 };
-use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost, SimProcess};
+use onloop_tests::{Disk, Ended, Kill, Moment, PowerLoss, SimHost, SimProcess};
 
 fn run<F: Future<Output = Exit> + 'static>(
     host: &mut SimHost,
@@ -204,6 +205,37 @@ fn a_person_answers_until_they_leave() {
         }
         Exit::Done
     });
+}
+
+#[test]
+fn a_killed_program_leaves_its_processes_or_takes_them_along() {
+    for leaves_processes in [true, false] {
+        let mut host = SimHost::new();
+        host.on("agent", |_, _| SimProcess::exit(0, ""));
+        let moment = Moment::Before;
+        host.kill(Kill { at_request: 1, moment, leaves_processes });
+        let ended = run(&mut host, async |io| {
+            let record = async |_| io.sleep(1).await;
+            io.process_announced(line("agent", None), record).await.unwrap();
+            Exit::Done
+        });
+        assert_eq!(ended, Ended::Killed);
+        let survivors = host.survivors().to_vec();
+        assert_eq!(survivors.len(), usize::from(leaves_processes));
+        for group in survivors {
+            let other = ProcessGroup { pid: group.pid + 1, ..group.clone() };
+            run(&mut host, async move |io| {
+                let here = io.start().process.host.clone();
+                assert_eq!(io.end_group(other, &here).await, Ok(0));
+                let elsewhere = io.end_group(group.clone(), "elsewhere").await.unwrap_err();
+                assert_eq!(elsewhere.kind, FailureKind::Unsupported);
+                assert_eq!(io.end_group(group.clone(), &here).await, Ok(1));
+                assert_eq!(io.end_group(group, &here).await, Ok(0));
+                Exit::Done
+            });
+        }
+        assert!(host.survivors().is_empty());
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ const BUDGET: Duration = Duration::from_secs(10);
 #[test]
 fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
     let started = Instant::now();
-    let (mut lives, mut cuts, mut large) = (0, 0, 0);
+    let (mut lives, mut cuts, mut kills, mut large) = (0, 0, 0, 0);
     for seed in 0..2000 {
         if started.elapsed() > BUDGET {
             break;
@@ -19,10 +19,11 @@ fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
         let trace = live(seed).unwrap_or_else(|why| panic!("{why}"));
         lives += 1;
         cuts += trace.power_cuts;
+        kills += trace.kills;
         large += u32::from(trace.large);
     }
-    println!("{lives} lives, {large} with a journal, {cuts} power cuts");
-    assert!(lives > 3 && large > 0 && cuts > 0, "{lives} lives, {large} large, {cuts} cuts");
+    println!("{lives} lives, {large} with a journal, {cuts} power cuts, {kills} kills");
+    assert!(lives > 3 && large > 0 && cuts > 0 && kills > 0, "{lives} lives, {large} large");
 }
 
 #[test]

@@ -172,6 +172,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "lock" => {
             Request::Lock { path: path(), wait_ms: number("wait_ms"), private: is("private") }
         }
+        "holder" => Request::Holder { path: path() },
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
@@ -214,6 +215,7 @@ fn process(step: &Value, command: Command) -> Request {
         stream_to: step["stream_to"].as_str().map(str::to_owned),
         private: step["private"].as_bool().unwrap_or(false),
         wake_after_ms: step["wake_after_ms"].as_u64(),
+        announce: step["announce"].as_bool().unwrap_or(false),
         ..ProcessSpec::new(command)
     };
     Request::Process(
@@ -285,6 +287,15 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Path { .. }) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
+        Ok(Outcome::Started { .. }) => plain("started"),
+        Ok(Outcome::Holder { holder }) => {
+            let live = holder.as_ref().map(|holder| holder.live);
+            ("holder".to_owned(), vec![("live", Value::from(live))])
+        }
+        Ok(Outcome::Processes { .. }) => plain("processes"),
+        Ok(Outcome::Ended { survivors }) => {
+            ("ended".to_owned(), vec![("survivors", Value::from(*survivors))])
+        }
         Ok(Outcome::Survey(_)) => plain("survey"),
         Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
         Ok(Outcome::Commit { .. }) => plain("commit"),

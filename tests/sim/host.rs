@@ -1,21 +1,23 @@
 //! A host in memory that does what it is told, including the worst.
 
 mod pair;
+mod processes;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::GitSurvey;
 use onloop_core::effect::{
-    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Program, Redaction, Reply, Request, Say, Start,
+    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
+    Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
     Terminal, Turn,
 };
+use onloop_core::text;
 use onloop_core::time::Timestamp;
-use onloop_core::{limits, text};
 
-use crate::process::{self, Scripts};
+use crate::process::Scripts;
 use crate::{Disk, SimProcess};
+use processes::LeftRunning;
 
 /// A simulated machine. It outlives the programs that run on it: after a power cut the next
 /// program finds what the disk kept.
@@ -28,6 +30,8 @@ pub struct SimHost {
     pub requests: Vec<Request>,
     /// What programs find their streams connected to.
     pub terminal: Terminal,
+    /// Who started the programs, nearest first.
+    pub ancestors: Vec<ProcessIdentity>,
     /// What programs find in their environment.
     pub env: BTreeMap<String, String>,
     cwd: String,
@@ -42,24 +46,21 @@ pub struct SimHost {
     pub input: Vec<u8>,
     scripts: Scripts,
     left: Option<LeftRunning>,
+    survivors: Vec<ProcessGroup>,
+    /// How often the machine was started again.
+    boots: u32,
     git: GitScript,
     http: HttpScript,
     refusals: Vec<Refusal>,
     interrupt_at: Option<usize>,
     interrupted: bool,
     power_loss: Option<PowerLoss>,
+    kill: Option<Kill>,
 }
 
 type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure>>;
 type HttpScript = Box<dyn FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure>>;
 type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
-
-/// A process that was left running.
-struct LeftRunning {
-    /// How it will end when nobody interrupts.
-    end: ProcessEnd,
-    ends_at: Timestamp,
-}
 
 /// Who has a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,19 @@ pub struct PowerLoss {
     pub lose_relaxed: bool,
 }
 
-/// How far a request has come when the power goes.
+/// When a program is killed, counted in requests of this machine from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kill {
+    /// The request during which that happens.
+    pub at_request: usize,
+    /// How far that request has come.
+    pub moment: Moment,
+    /// Whether what the program has left running goes on without it, as the programs do that an
+    /// agent has started.
+    pub leaves_processes: bool,
+}
+
+/// How far a request has come when the power goes, or its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// It has not begun.
@@ -99,6 +112,8 @@ pub enum Ended {
     Exit(Exit),
     /// With the power.
     PowerCut,
+    /// By `kill -9`.
+    Killed,
 }
 
 impl Default for SimHost {
@@ -120,7 +135,8 @@ impl SimHost {
             said: Vec::new(),
             requests: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
-            env: BTreeMap::new(),
+            ancestors: Vec::new(),
+            env: [("ONLOOP_STATE_HOME".to_owned(), "/state".to_owned())].into(),
             cwd,
             now,
             tick_ms: 1,
@@ -131,12 +147,15 @@ impl SimHost {
             input: Vec::new(),
             scripts: Scripts::default(),
             left: None,
+            survivors: Vec::new(),
+            boots: 0,
             git: Box::new(no_repository),
             http: Box::new(no_network),
             refusals: Vec::new(),
             interrupt_at: None,
             interrupted: false,
             power_loss: None,
+            kill: None,
         }
     }
 
@@ -200,6 +219,11 @@ impl SimHost {
         self.power_loss = Some(loss);
     }
 
+    /// The program that runs then will be killed; everything else goes on.
+    pub fn kill(&mut self, kill: Kill) {
+        self.kill = Some(kill);
+    }
+
     /// Somebody else, alive, holds a lock for the next `duration_ms`.
     pub fn hold_lock(&mut self, path: &str, duration_ms: u64) {
         let until = self.after(duration_ms);
@@ -240,8 +264,8 @@ impl SimHost {
             match program.resume(reply.take()) {
                 Turn::Exit(exit) => break Ended::Exit(exit),
                 Turn::Request(request) => match self.turn(request) {
-                    Some(answer) => reply = Some(answer),
-                    None => break Ended::PowerCut,
+                    Ok(answer) => reply = Some(answer),
+                    Err(ended) => break ended,
                 },
             }
         };
@@ -287,26 +311,37 @@ impl SimHost {
         self.said.iter().filter_map(note).collect()
     }
 
-    /// One request; `None`: the power went.
-    fn turn(&mut self, request: Request) -> Option<Reply> {
+    /// One request, or how its program ended there.
+    fn turn(&mut self, request: Request) -> Result<Reply, Ended> {
         let number = self.requests.len();
         self.requests.push(request.clone());
         let loss = self.power_loss.filter(|loss| loss.at_request == number);
         if let Some(loss) = loss {
-            match loss.moment {
-                Moment::Before => {}
-                Moment::Within => self.tear(&request),
-                Moment::After => drop(self.outcome(number, request)),
-            }
+            self.begin(loss.moment, number, request);
             self.disk.cut_power(loss.lose_relaxed);
             self.power_loss = None;
-            return None;
+            self.restart();
+            return Err(Ended::PowerCut);
+        }
+        if let Some(kill) = self.kill.take_if(|kill| kill.at_request == number) {
+            self.begin(kill.moment, number, request);
+            self.leave_processes(kill.leaves_processes);
+            return Err(Ended::Killed);
         }
         self.now = self.after(self.tick_ms);
         self.disk.now = self.now;
         let outcome = self.outcome(number, request);
         self.disk.now = self.now;
-        Some(Reply { at: self.now, outcome })
+        Ok(Reply { at: self.now, outcome })
+    }
+
+    /// As much of a request as happens up to that moment.
+    fn begin(&mut self, moment: Moment, number: usize, request: Request) {
+        match moment {
+            Moment::Before => {}
+            Moment::Within => self.tear(&request),
+            Moment::After => drop(self.outcome(number, request)),
+        }
     }
 
     /// Half of an append reaches the disk.
@@ -349,6 +384,8 @@ impl SimHost {
                 self.lock(&path, wait_ms, private).map(done)
             }
             Request::Unlock { path } => self.unlock(&path).map(done),
+            Request::Holder { path } => self.holder(&path),
+            Request::Ancestors => Ok(Outcome::Processes { processes: self.ancestors.clone() }),
             Request::Process(spec) => self.process(number, &spec),
             Request::Wait { wake_after_ms, wake_on_input } => {
                 self.wait(wake_after_ms, wake_on_input)
@@ -357,6 +394,7 @@ impl SimHost {
                 self.left = None;
                 Ok(Outcome::Done)
             }
+            Request::EndGroup { group, host } => self.end_group(&group, &host),
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::ReadInput { .. } => {
@@ -419,6 +457,24 @@ impl SimHost {
         })
     }
 
+    fn holder(&self, path: &str) -> Result<Outcome, Failure> {
+        let identity = |pid| ProcessIdentity { pid, ..self.start(&[]).process };
+        let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
+            Some(Holder::Pid(pid)) => {
+                let live = pid == self.pid || self.suspended == Some(pid);
+                Some(LockHolder { process: identity(pid), live })
+            }
+            Some(Holder::Other { until }) => {
+                Some(LockHolder { process: identity(1), live: until > self.now })
+            }
+            None if self.disk.stat(path).is_ok() => {
+                return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));
+            }
+            None => None,
+        };
+        Ok(Outcome::Holder { holder })
+    }
+
     fn release_own_locks(&mut self) {
         let own = Holder::Pid(self.pid);
         let paths: Vec<String> =
@@ -427,68 +483,6 @@ impl SimHost {
             self.locks.remove(&path);
             let _ = self.disk.remove(&path);
         }
-    }
-
-    fn process(&mut self, number: usize, spec: &ProcessSpec) -> Result<Outcome, Failure> {
-        if self.left.is_some() {
-            let message = "another program was left running";
-            return Err(Failure::new(FailureKind::Busy, message));
-        }
-        let interrupted_now = self.interrupt_at == Some(number);
-        if !interrupted_now {
-            self.take_interrupt()?;
-        }
-        if let Some(path) = &spec.stream_to {
-            let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            self.disk.append_log(path, &[], so_far, spec.private)?;
-        }
-        let process = self.scripts.run(&mut self.disk, spec)?;
-        if let Some(path) = &spec.stream_to {
-            let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            let redaction = Redaction::new(&self.env);
-            let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
-            let all = bounded(all);
-            // A log that cannot be written does not change how its program ends.
-            let _ = self.disk.append_log(path, &all, so_far, spec.private);
-        }
-        let end = process::end(process, spec, interrupted_now);
-        self.interrupted = false;
-        let ends_at = self.after(end.duration_ms);
-        Ok(self.follow(LeftRunning { end, ends_at }, spec.wake_after_ms, spec.wake_on_input))
-    }
-
-    fn wait(&mut self, wake_after_ms: Option<u64>, on_input: bool) -> Result<Outcome, Failure> {
-        let Some(mut left) = self.left.take() else {
-            let message = "no program was left running";
-            return Err(Failure::new(FailureKind::NotFound, message));
-        };
-        if std::mem::take(&mut self.interrupted) {
-            left.end.status = ProcessStatus::Interrupted;
-            left.end.duration_ms -= left.ends_at.millis_since(self.now);
-            left.ends_at = self.now;
-        }
-        Ok(self.follow(left, wake_after_ms, on_input))
-    }
-
-    fn follow(
-        &mut self,
-        process: LeftRunning,
-        wake_after_ms: Option<u64>,
-        on_input: bool,
-    ) -> Outcome {
-        // What there is to read is there from the beginning.
-        if on_input && !self.input.is_empty() {
-            self.left = Some(process);
-            return Outcome::Running;
-        }
-        let wake_at = wake_after_ms.map(|ms| self.after(ms));
-        if let Some(wake_at) = wake_at.filter(|&at| at < process.ends_at) {
-            self.now = wake_at;
-            self.left = Some(process);
-            return Outcome::Running;
-        }
-        self.now = self.now.max(process.ends_at);
-        Outcome::Process(process.end)
     }
 
     fn http(&mut self, spec: &HttpSpec) -> Result<Outcome, Failure> {
@@ -542,16 +536,6 @@ impl Host for SimHost {
     fn perform(&mut self, request: Request) -> Reply {
         self.turn(request).expect("power cuts need `SimHost::run`")
     }
-}
-
-/// What a log keeps of one program.
-fn bounded(all: Vec<u8>) -> Vec<u8> {
-    let (head, tail) = (limits::LOG_HEAD_BYTES, limits::LOG_TAIL_BYTES);
-    if all.len() <= head + tail {
-        return all;
-    }
-    let line = format!("\n[… {} bytes not kept …]\n", all.len() - head - tail);
-    [&all[..head], line.as_bytes(), &all[all.len() - tail..]].concat()
 }
 
 /// Servers where there is no network.

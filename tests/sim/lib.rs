@@ -10,6 +10,6 @@ pub mod process;
 pub mod random;
 
 pub use disk::Disk;
-pub use host::{Ended, Moment, PowerLoss, SimHost};
+pub use host::{Ended, Kill, Moment, PowerLoss, SimHost};
 pub use process::SimProcess;
 pub use random::Random;

@@ -3,7 +3,9 @@
 
 use std::process::ExitCode;
 
-use onloop_core::effect::{Durability, Exit, Expect, FailureKind, Io, ProcessSpec, Program, Shell};
+use onloop_core::effect::{
+    Durability, Exit, Expect, Failure, FailureKind, Io, ProcessGroup, ProcessSpec, Program, Shell,
+};
 
 fn main() -> ExitCode {
     onloop::main_with(|start| Program::new(start, probe))
@@ -21,9 +23,17 @@ async fn probe(io: Io) -> Exit {
         ["interactive", line] => {
             follow(&io, ProcessSpec { interactive: true, wake_after_ms: None, ..spec(line) }).await
         }
+        ["announce", line] => announce(&io, line).await,
         ["ask", question] => {
             let answer = io.ask(question).await;
             io.note(format!("\u{1b}[1manswer\u{1b}[0m {answer:?}")).await;
+            Exit::Done
+        }
+        // What is typed while the line runs is typed ahead of the question.
+        ["ask-after", line, question] => {
+            let _ = io.process(spec(line)).await;
+            let answer = io.ask(question).await;
+            io.note(format!("answer {answer:?}")).await;
             Exit::Done
         }
         ["hold", lock] => hold(&io, lock).await,
@@ -51,6 +61,18 @@ async fn run(io: &Io, timeout_ms: Option<u64>, line: &str) -> Exit {
     }
     io.result("started\n").await;
     follow(io, ProcessSpec { timeout_ms, ..spec(line) }).await
+}
+
+/// Says which process group runs, and waits for it.
+async fn announce(io: &Io, line: &str) -> Exit {
+    let say = async |ProcessGroup { pid, started, boot }| {
+        io.result(format!("{pid} {started} {boot}\n")).await;
+        Ok::<(), Failure>(())
+    };
+    match io.process_announced(spec(line), say).await {
+        Ok(_) => Exit::Done,
+        Err(_) => Exit::Refused,
+    }
 }
 
 /// Runs a program, says how it ended, and shows that one interrupt is one interrupt.

@@ -39,12 +39,13 @@ fn read(words: &[String]) -> Option<(Duration, u64)> {
 
 fn simulate(time: Duration, first: u64) -> ExitCode {
     let started = Instant::now();
-    let (mut seed, mut programs, mut cuts) = (first, 0, 0);
+    let (mut seed, mut programs, mut cuts, mut kills) = (first, 0, 0, 0);
     loop {
         match std::panic::catch_unwind(|| live(seed)) {
             Ok(Ok(trace)) => {
                 programs += u64::from(trace.programs);
                 cuts += u64::from(trace.power_cuts);
+                kills += u64::from(trace.kills);
             }
             Ok(Err(why)) => {
                 eprintln!("{why}\nlive it again: simulate --seed {seed}");
@@ -61,6 +62,9 @@ fn simulate(time: Duration, first: u64) -> ExitCode {
         }
     }
     let lives = seed - first;
-    println!("{lives} lives from seed {first}: {programs} programs, {cuts} power cuts, all well");
+    println!(
+        "{lives} lives from seed {first}: {programs} programs, {cuts} power cuts, {kills} kills, \
+         all well"
+    );
     ExitCode::SUCCESS
 }

@@ -79,7 +79,7 @@ pub fn outline(path: &str, text: &[u8]) -> String {
 pub fn fields() -> String {
     let fields = workflow::FIELDS.iter().map(|field| {
         json!({
-            "section": field.section.word(),
+            "section": field.section.as_str(),
             "name": field.name,
             "about": field.about,
             "default": field.default,

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU8;
 
+use crate::text::words;
+
 /// Cycles when the argument names no usable number.
 pub const DEFAULT_CYCLES: NonZeroU8 = NonZeroU8::new(8).unwrap();
 /// Most cycles of one run, whatever the argument says.
@@ -18,31 +20,15 @@ pub struct Arguments {
     pub max_cycles: NonZeroU8,
 }
 
-/// Flags that are handed to the loop as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HitlFlag {
-    /// `--auto`
-    Auto,
-    /// `--no-hitl`
-    NoHitl,
-    /// `--hitl`
-    Hitl,
-}
-
-impl HitlFlag {
-    /// The flag as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HitlFlag::Auto => "--auto",
-            HitlFlag::NoHitl => "--no-hitl",
-            HitlFlag::Hitl => "--hitl",
-        }
-    }
-
-    fn parse(word: &str) -> Option<HitlFlag> {
-        [HitlFlag::Auto, HitlFlag::NoHitl, HitlFlag::Hitl]
-            .into_iter()
-            .find(|flag| flag.as_str() == word)
+words! {
+    /// Flags that are handed to the loop as they are.
+    pub enum HitlFlag {
+        /// `--auto`
+        Auto = "--auto",
+        /// `--no-hitl`
+        NoHitl = "--no-hitl",
+        /// `--hitl`
+        Hitl = "--hitl",
     }
 }
 
@@ -57,7 +43,7 @@ impl Arguments {
         while let Some(word) = words.next() {
             if word.quoted {
                 summary.push(word);
-            } else if let Some(flag) = HitlFlag::parse(&word.text) {
+            } else if let Ok(flag) = word.text.parse() {
                 if !arguments.hitl.contains(&flag) {
                     arguments.hitl.push(flag);
                 }

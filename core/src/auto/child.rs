@@ -40,31 +40,17 @@ pub struct Review {
 }
 
 /// Why an answer does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnswer {
     /// No line begins with `NEXT_COMMAND=`, apart from quoted placeholders.
+    #[error("found no line that begins with `NEXT_COMMAND=`, expected one")]
     NoNextCommand,
     /// Two such lines disagree.
+    #[error("found `NEXT_COMMAND={0}` and `NEXT_COMMAND={1}`, expected one")]
     Conflict(OneLine, OneLine),
     /// The value is unknown.
+    #[error("found `NEXT_COMMAND={0}`, expected `done`, `rw-planner`, `rw-loop` or `rw-auto`")]
     Unknown(OneLine),
-}
-
-impl std::fmt::Display for InvalidAnswer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            InvalidAnswer::NoNextCommand => {
-                f.write_str("found no line that begins with `NEXT_COMMAND=`, expected one")
-            }
-            InvalidAnswer::Conflict(one, other) => {
-                write!(f, "found `NEXT_COMMAND={one}` and `NEXT_COMMAND={other}`, expected one")
-            }
-            InvalidAnswer::Unknown(value) => write!(
-                f,
-                "found `NEXT_COMMAND={value}`, expected `done`, `rw-planner`, `rw-loop` or `rw-auto`"
-            ),
-        }
-    }
 }
 
 impl ChildAnswer {

@@ -88,6 +88,11 @@ pub const LOOP: ShippedAgent = ShippedAgent {
 };
 
 impl ShippedAgent {
+    /// A text that its files contain in every version, and no other file does.
+    pub(crate) fn sign(&self) -> String {
+        format!("You are `{}`.", self.name)
+    }
+
     /// The file for Claude Code: `agents/<name>.md` of a plugin.
     pub fn claude_file(&self) -> String {
         let mut head = format!("name: {}\ndescription: {}\n", self.name, quoted(self.description));

@@ -1,38 +1,25 @@
 //! Which child a cycle starts: the truth table of each profile.
 
-use std::str::FromStr;
-
-use super::UnknownName;
 use super::progress::Tasks;
+use crate::text::words;
 
-/// Which generation of the orchestrator's rules applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// The rules of the original.
-    #[default]
-    V1,
-    /// The loop starts only where plan artifacts are.
-    V2,
-    /// As `V2`, with a health check first, and a summary takes precedence over the tasks.
-    V3,
-    /// Says which child `V3` would start, and starts none.
-    Route,
+words! {
+    /// Which generation of the orchestrator's rules applies.
+    #[derive(Default)]
+    pub enum Profile {
+        /// The rules of the original.
+        #[default]
+        V1 = "v1",
+        /// The loop starts only where plan artifacts are.
+        V2 = "v2",
+        /// As `V2`, with a health check first, and a summary takes precedence over the tasks.
+        V3 = "v3",
+        /// Says which child `V3` would start, and starts none.
+        Route = "route",
+    }
 }
 
 impl Profile {
-    /// Every profile.
-    pub const ALL: [Profile; 4] = [Profile::V1, Profile::V2, Profile::V3, Profile::Route];
-
-    /// Its name on the command line and in documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Profile::V1 => "v1",
-            Profile::V2 => "v2",
-            Profile::V3 => "v3",
-            Profile::Route => "route",
-        }
-    }
-
     /// Whether a health check comes before everything else.
     pub fn checks_health(self) -> bool {
         match self {
@@ -57,15 +44,6 @@ impl Profile {
     }
 }
 
-impl FromStr for Profile {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Profile, UnknownName> {
-        let known = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
-        known.ok_or_else(|| UnknownName::new("profile", name, "`v1`, `v2`, `v3` or `route`"))
-    }
-}
-
 /// What the workspace looks like to the routing rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutingFacts {
@@ -81,42 +59,29 @@ pub struct RoutingFacts {
     pub summary: bool,
 }
 
-/// Why a route was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// `CONTEXT.md` has to be created first.
-    RecoveryContext,
-    /// `PROGRESS.md` has to be created first.
-    RecoveryState,
-    /// The argument says what to build.
-    FeatureSummary,
-    /// Tasks are pending or in progress.
-    ActiveTasks,
-    /// Every task is settled; the loop reviews and finishes.
-    TaskRowsReview,
-    /// A feature asks for a plan.
-    ReadyFeature,
-    /// There are tasks, but no usable plan.
-    PlanArtifactsMissing,
-    /// There is nothing to do.
-    NoWork,
+words! {
+    /// Why a route was chosen.
+    pub enum Reason {
+        /// `CONTEXT.md` has to be created first.
+        RecoveryContext = "RECOVERY_CONTEXT",
+        /// `PROGRESS.md` has to be created first.
+        RecoveryState = "RECOVERY_STATE",
+        /// The argument says what to build.
+        FeatureSummary = "FEATURE_SUMMARY",
+        /// Tasks are pending or in progress.
+        ActiveTasks = "ACTIVE_TASKS",
+        /// Every task is settled; the loop reviews and finishes.
+        TaskRowsReview = "TASK_ROWS_REVIEW",
+        /// A feature asks for a plan.
+        ReadyFeature = "READY_FEATURE",
+        /// There are tasks, but no usable plan.
+        PlanArtifactsMissing = "PLAN_ARTIFACTS_MISSING",
+        /// There is nothing to do.
+        NoWork = "NO_WORK",
+    }
 }
 
 impl Reason {
-    /// The value as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Reason::RecoveryContext => "RECOVERY_CONTEXT",
-            Reason::RecoveryState => "RECOVERY_STATE",
-            Reason::FeatureSummary => "FEATURE_SUMMARY",
-            Reason::ActiveTasks => "ACTIVE_TASKS",
-            Reason::TaskRowsReview => "TASK_ROWS_REVIEW",
-            Reason::ReadyFeature => "READY_FEATURE",
-            Reason::PlanArtifactsMissing => "PLAN_ARTIFACTS_MISSING",
-            Reason::NoWork => "NO_WORK",
-        }
-    }
-
     /// Whether the cycle creates a file that every further cycle needs.
     pub fn is_recovery(self) -> bool {
         match self {
@@ -144,31 +109,13 @@ impl Reason {
     }
 }
 
-/// A child agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// `rw-planner`: turns a request or a feature into tasks.
-    Planner,
-    /// `rw-loop`: works on the tasks and reviews them.
-    Loop,
-}
-
-impl Target {
-    /// The agent's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Target::Planner => "rw-planner",
-            Target::Loop => "rw-loop",
-        }
-    }
-}
-
-impl FromStr for Target {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Target, UnknownName> {
-        let known = [Target::Planner, Target::Loop].into_iter().find(|t| t.as_str() == name);
-        known.ok_or_else(|| UnknownName::new("agent", name, "`rw-planner` or `rw-loop`"))
+words! {
+    /// A child agent.
+    pub enum Target {
+        /// `rw-planner`: turns a request or a feature into tasks.
+        Planner = "rw-planner",
+        /// `rw-loop`: works on the tasks and reviews them.
+        Loop = "rw-loop",
     }
 }
 

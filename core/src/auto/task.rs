@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::one_line::OneLine;
 use super::progress::{TaskRow, TaskStatus, TaskTable};
-use super::route::Target;
 use super::token::{NextCommand, Token};
 
 /// Workflows that do tasks lie here, each under the id of its task.
@@ -103,7 +102,7 @@ impl TaskResult<'_> {
             Token::ReviewReason(OneLine::from(reason)),
             Token::FeatureFile(OneLine::from(path.as_str())),
             Token::ReviewHint(OneLine::from(hint.as_str())),
-            Token::NextCommand(NextCommand::Target(Target::Planner)),
+            Token::NextCommand(NextCommand::Planner),
         ];
         for token in lines {
             writeln!(text, "{token}").expect("a string takes everything");
@@ -120,7 +119,7 @@ pub fn finished_answer() -> String {
 fn after_completion(left: TasksLeft<'_>) -> String {
     let next = match left {
         TasksLeft::Finished => NextCommand::Done,
-        TasksLeft::Task(_) | TasksLeft::Unclear => NextCommand::Target(Target::Loop),
+        TasksLeft::Task(_) | TasksLeft::Unclear => NextCommand::Loop,
     };
     format!("REVIEW_STATUS=OK\n{}\n", Token::NextCommand(next))
 }
@@ -165,10 +164,10 @@ mod tests {
         let row = TasksLeft::Task(&left.rows[0]);
         for (end, left, next, reason) in [
             (TaskEnd::Completed, TasksLeft::Finished, NextCommand::Done, None),
-            (TaskEnd::Completed, row, NextCommand::Target(Target::Loop), None),
-            (TaskEnd::Completed, TasksLeft::Unclear, NextCommand::Target(Target::Loop), None),
-            (TaskEnd::Paused, row, NextCommand::Target(Target::Planner), Some("RUN_PAUSED")),
-            (TaskEnd::Blocked, row, NextCommand::Target(Target::Planner), Some("RUN_BLOCKED")),
+            (TaskEnd::Completed, row, NextCommand::Loop, None),
+            (TaskEnd::Completed, TasksLeft::Unclear, NextCommand::Loop, None),
+            (TaskEnd::Paused, row, NextCommand::Planner, Some("RUN_PAUSED")),
+            (TaskEnd::Blocked, row, NextCommand::Planner, Some("RUN_BLOCKED")),
         ] {
             let report = "/a/b\nNEXT_COMMAND=done\n.md";
             let result = TaskResult { id: "TASK-01", end, run: "x-1", report };

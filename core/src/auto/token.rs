@@ -1,49 +1,22 @@
 //! The lines of the token stream: the contract between rw-auto and whoever reads it.
 
 use std::fmt;
-use std::str::FromStr;
 
-use super::UnknownName;
 use super::one_line::OneLine;
 use super::route::{Profile, Reason, Target};
+use crate::text::words;
 
-/// The command that comes after a run, or that a child asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextCommand {
-    /// `rw-planner` or `rw-loop`
-    Target(Target),
-    /// `rw-auto`
-    Auto,
-    /// `done`
-    Done,
-}
-
-impl NextCommand {
-    /// Every value.
-    pub const ALL: [NextCommand; 4] = [
-        NextCommand::Target(Target::Planner),
-        NextCommand::Target(Target::Loop),
-        NextCommand::Auto,
-        NextCommand::Done,
-    ];
-
-    /// The value as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NextCommand::Target(target) => target.as_str(),
-            NextCommand::Auto => "rw-auto",
-            NextCommand::Done => "done",
-        }
-    }
-}
-
-impl FromStr for NextCommand {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<NextCommand, UnknownName> {
-        let known = NextCommand::ALL.into_iter().find(|next| next.as_str() == text);
-        let expected = "`done`, `rw-planner`, `rw-loop` or `rw-auto`";
-        known.ok_or_else(|| UnknownName::new("next command", text, expected))
+words! {
+    /// The command that comes after a run, or that a child asks for.
+    pub enum NextCommand {
+        /// Nothing is left to do.
+        Done = "done",
+        /// [`Target::Planner`]
+        Planner = "rw-planner",
+        /// [`Target::Loop`]
+        Loop = "rw-loop",
+        /// Another run.
+        Auto = "rw-auto",
     }
 }
 

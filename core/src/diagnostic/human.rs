@@ -57,7 +57,7 @@ fn one(
                 .path(path)
                 .annotation(AnnotationKind::Primary.span(span.start..span.end)),
         ),
-        // Bytes that are no text cannot be shown; the message says where they are.
+        // Bytes that are not text cannot be shown; the message says where they are.
         Err(_) => title.element(annotate_snippets::Origin::path(path).line(line)),
     };
     if let Some(help) = &diagnostic.help {

@@ -31,7 +31,7 @@ impl<'s> LineIndex<'s> {
         let offset = offset.min(self.source.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let start = self.starts[line - 1];
-        // A byte-order mark is no column that an editor shows.
+        // A byte-order mark is not a column that an editor shows.
         let start = match line {
             1 if self.source.starts_with("\u{feff}".as_bytes()) => start.max(3).min(offset.max(3)),
             _ => start,

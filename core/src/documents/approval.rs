@@ -76,7 +76,7 @@ pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
 /// When a member is missing or not of its type.
 pub fn read_answer(bytes: &[u8]) -> serde_json::Result<SealedAnswer> {
     let AnswerDocument { choice, by, seal } = serde_json::from_slice(bytes)?;
-    Ok(SealedAnswer { choice: choice.parse().map_err(serde_json::Error::custom)?, by, seal })
+    Ok(SealedAnswer { choice: read_choice(&choice)?, by, seal })
 }
 
 /// `offset.json`: where the next `getUpdates` starts.
@@ -174,15 +174,18 @@ pub fn read_pending(bytes: &[u8]) -> serde_json::Result<PendingCall> {
     let document: PendingDocument = serde_json::from_slice(bytes)?;
     let answer = match (document.answer, document.answered_ms) {
         (None, None) => None,
-        (Some(choice), Some(at_ms)) => {
-            Some((choice.parse().map_err(serde_json::Error::custom)?, at_ms))
-        }
+        (Some(choice), Some(at_ms)) => Some((read_choice(&choice)?, at_ms)),
         (None, Some(_)) | (Some(_), None) => {
             return Err(serde_json::Error::custom("`answer` and `answered_ms` go together"));
         }
     };
     let PendingDocument { id, session_id, cwd, tool, target, reason, since_ms, .. } = document;
     Ok(PendingCall { id, session_id, cwd, tool, target, reason, since_ms, answer })
+}
+
+fn read_choice(word: &str) -> serde_json::Result<ApprovalChoice> {
+    let wrong = |_| serde_json::Error::custom("the answer is neither `allow` nor `deny`");
+    word.parse().map_err(wrong)
 }
 
 fn to_bytes(document: &impl Serialize) -> Vec<u8> {

@@ -35,13 +35,16 @@ impl<'de> serde::Deserialize<'de> for Key<'de> {
 }
 
 /// Why a stored document is not read, as a clause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// It is not UTF-8.
+    #[error("it is not UTF-8")]
     NotUtf8,
     /// It is not JSON, or not of this shape; the parser's message.
+    #[error("{0}")]
     Json(String),
     /// A member that the parser accepts cannot be used.
+    #[error("`{path}` {what}")]
     Member {
         /// Where it stands: `finish.recorded_at`.
         path: String,
@@ -59,16 +62,6 @@ impl DocumentError {
 impl From<serde_json::Error> for DocumentError {
     fn from(error: serde_json::Error) -> DocumentError {
         DocumentError::Json(error.to_string())
-    }
-}
-
-impl fmt::Display for DocumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DocumentError::NotUtf8 => f.write_str("it is not UTF-8"),
-            DocumentError::Json(error) => f.write_str(error),
-            DocumentError::Member { path, what } => write!(f, "`{path}` {what}"),
-        }
     }
 }
 

@@ -1,17 +1,15 @@
 //! What extensions exchange with sessions that go on by themselves: the configuration, a stop and
 //! what comes of it, the events of agent hosts and the answers to them.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use crate::handsoff::config::{Config, CustomWorkflow};
 use crate::handsoff::transcript::{self, Evidence};
 use crate::handsoff::{HostCap, StopFacts};
 use crate::hooks::{AnswerForm, HookAnswer, HookEvent, HookInput};
-use crate::permission::{Call, Decision};
+use crate::permission::Call;
 
 /// A configuration with its notes. The bot's token is not a part of it.
 pub fn config(config: &Config) -> Value {
@@ -140,16 +138,9 @@ impl StopDocument {
 }
 
 /// A stop that is not a document of that form; the parser's message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stop is malformed: {0}")]
 pub struct MalformedStop(String);
-
-impl fmt::Display for MalformedStop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the stop is malformed: {}", self.0)
-    }
-}
-
-impl std::error::Error for MalformedStop {}
 
 /// What a host tells its hooks, in one form for all hosts.
 pub fn hook_input(input: &HookInput) -> Value {
@@ -189,32 +180,21 @@ pub fn answer_form_of(event: &str) -> Option<AnswerForm> {
 }
 
 /// Why an answer to a hook cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedAnswer {
     /// It is not a JSON object of strings; the parser's message.
+    #[error("the answer is malformed: {0}")]
     NotJson(String),
     /// Its members do not belong together, or are not known.
+    #[error("an answer is one of `decision` with its `reason`, `go_on` and `tell`")]
     UnknownMembers,
     /// The value of `decision`.
+    #[error(
+        "found decision `{}`, expected `allow`, `ask`, `deny` or `defer`",
+        crate::text::one_line(.0)
+    )]
     UnknownDecision(String),
 }
-
-impl fmt::Display for MalformedAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MalformedAnswer::NotJson(error) => write!(f, "the answer is malformed: {error}"),
-            MalformedAnswer::UnknownMembers => {
-                f.write_str("an answer is one of `decision` with its `reason`, `go_on` and `tell`")
-            }
-            MalformedAnswer::UnknownDecision(word) => {
-                let word = crate::text::one_line(word);
-                write!(f, "found decision `{word}`, expected `allow`, `ask`, `deny` or `defer`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MalformedAnswer {}
 
 /// Reads the answer to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}` or `{}`.
 ///
@@ -238,12 +218,10 @@ pub fn read_answer(json: &str) -> Result<HookAnswer, MalformedAnswer> {
 
 fn decided(word: &str, reason: &str) -> Result<HookAnswer, MalformedAnswer> {
     let reason = reason.to_owned();
-    match word {
-        "allow" => Ok(HookAnswer::Decided(Decision::Allow, reason)),
-        "ask" => Ok(HookAnswer::Decided(Decision::Ask, reason)),
-        "deny" => Ok(HookAnswer::Decided(Decision::Deny, reason)),
-        "defer" => Ok(HookAnswer::Deferred(reason)),
-        other => Err(MalformedAnswer::UnknownDecision(other.to_owned())),
+    match word.parse() {
+        Ok(decision) => Ok(HookAnswer::Decided(decision, reason)),
+        Err(_) if word == "defer" => Ok(HookAnswer::Deferred(reason)),
+        Err(_) => Err(MalformedAnswer::UnknownDecision(word.to_owned())),
     }
 }
 
@@ -251,6 +229,7 @@ fn decided(word: &str, reason: &str) -> Result<HookAnswer, MalformedAnswer> {
 mod tests {
     use super::*;
     use crate::hooks::Host;
+    use crate::permission::Decision;
 
     #[test]
     fn an_answer_is_one_thing() {

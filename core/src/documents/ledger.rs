@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::event;
+pub use super::run::Head;
 use super::run::{RunDocument, document_of, run_of};
 use crate::run::{Decider, Event, Run};
 use crate::text;
@@ -25,15 +26,6 @@ const NOTHING_BEFORE: &str = "00000000000000000000000000000000000000000000000000
 const CHECKSUM: &str = ",\"sha256\":\"";
 /// Characters of a digest in hexadecimal.
 const DIGEST_CHARS: usize = 64;
-
-/// The last line of a ledger, by which everything before it is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// Number of the line, from 1.
-    pub seq: u64,
-    /// SHA-256 of the line without its line break, in lower case hexadecimal.
-    pub sha256: String,
-}
 
 /// How a ledger begins.
 #[derive(Clone, Debug, PartialEq, Eq)]

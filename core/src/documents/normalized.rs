@@ -1,108 +1,46 @@
 //! `hotl.workflow/v1`: a plan as a document that other programs read.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::effect::{BranchName, Shell};
 use crate::money::Money;
-use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, ShellCheck};
+use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, ShellCheck, Step};
 
 /// Version of the document.
 pub const SCHEMA: &str = "hotl.workflow/v1";
-
-#[derive(Serialize)]
-struct Document<'p> {
-    schema: &'static str,
-    source: Source<'p>,
-    workflow: Workflow<'p>,
-}
-
-#[derive(Serialize)]
-struct Source<'p> {
-    format: &'static str,
-    path: &'p str,
-}
-
-#[derive(Serialize)]
-struct Workflow<'p> {
-    slug: &'p str,
-    intent: &'p str,
-    success_criteria: &'p str,
-    risk_level: &'static str,
-    auto_approve: bool,
-    branch: Option<&'p str>,
-    policy: Policy,
-    total_steps: usize,
-    steps: Vec<Step<'p>>,
-}
-
-#[derive(Serialize)]
-struct Policy {
-    profile: &'static str,
-    sensitive_actions: &'static str,
-    budgets: Budgets,
-}
-
-#[derive(Serialize)]
-struct Budgets {
-    max_total_attempts: Option<u64>,
-    max_agents: Option<u64>,
-    max_cost_usd: Option<f64>,
-    max_elapsed_minutes: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Step<'p> {
-    number: u32,
-    name: &'p str,
-    action: &'p str,
-    r#loop: Value,
-    max_iterations: u32,
-    verify: Value,
-    gate: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    script: Option<Script<'p>>,
-}
-
-#[derive(Serialize)]
-struct Script<'p> {
-    shell: &'static str,
-    text: &'p str,
-}
 
 /// The plan that was read from `path`, in the form that `normalize` prints. Fields that the
 /// format has and the document's first readers do not know are there only when the file uses
 /// them.
 pub fn normalize(path: &str, plan: &Plan) -> Value {
     let budgets = &plan.budgets;
-    let document = Document {
-        schema: SCHEMA,
-        source: Source { format: "hotl-markdown", path },
-        workflow: Workflow {
-            slug: &plan.slug,
-            intent: &plan.intent,
-            success_criteria: &plan.success_criteria,
-            risk_level: plan.risk.as_str(),
-            auto_approve: plan.auto_approve,
-            branch: plan.branch.as_ref().map(BranchName::as_str),
-            policy: Policy {
-                profile: "standard",
-                sensitive_actions: "human",
-                budgets: Budgets {
-                    max_total_attempts: budgets.total_attempts,
-                    max_agents: budgets.agents,
-                    max_cost_usd: budgets.cost.map(Money::usd),
-                    max_elapsed_minutes: budgets.elapsed_minutes,
+    json!({
+        "schema": SCHEMA,
+        "source": { "format": "hotl-markdown", "path": path },
+        "workflow": {
+            "slug": plan.slug,
+            "intent": plan.intent,
+            "success_criteria": plan.success_criteria,
+            "risk_level": plan.risk.as_str(),
+            "auto_approve": plan.auto_approve,
+            "branch": plan.branch.as_ref().map(BranchName::as_str),
+            "policy": {
+                "profile": "standard",
+                "sensitive_actions": "human",
+                "budgets": {
+                    "max_total_attempts": budgets.total_attempts,
+                    "max_agents": budgets.agents,
+                    "max_cost_usd": budgets.cost.map(Money::usd),
+                    "max_elapsed_minutes": budgets.elapsed_minutes,
                 },
             },
-            total_steps: plan.steps.len(),
-            steps: plan.steps.iter().map(step).collect(),
+            "total_steps": plan.steps.len(),
+            "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         },
-    };
-    serde_json::to_value(document).expect("every key is a string and every number is finite")
+    })
 }
 
-fn step(step: &crate::workflow::Step) -> Step<'_> {
+fn step(step: &Step) -> Value {
     let (repeat, max_iterations) = match &step.repeat {
         Loop::Never => (json!(false), crate::limits::DEFAULT_ITERATIONS),
         Loop::Until { condition, limit } => (json!(format!("until {condition}")), limit.get()),
@@ -116,19 +54,19 @@ fn step(step: &crate::workflow::Step) -> Step<'_> {
             "checks": several.iter().map(check).collect::<Vec<_>>(),
         }),
     };
-    Step {
-        number: step.number,
-        name: &step.name,
-        action: &step.action,
-        r#loop: repeat,
-        max_iterations,
-        verify,
-        gate: step.gate.map(Gate::as_str),
-        script: step
-            .script
-            .as_ref()
-            .map(|script| Script { shell: script.shell.as_str(), text: &script.text }),
+    let mut document = json!({
+        "number": step.number,
+        "name": step.name,
+        "action": step.action,
+        "loop": repeat,
+        "max_iterations": max_iterations,
+        "verify": verify,
+        "gate": step.gate.map(Gate::as_str),
+    });
+    if let Some(script) = &step.script {
+        document["script"] = json!({ "shell": script.shell.as_str(), "text": script.text });
     }
+    document
 }
 
 fn check(check: &Check) -> Value {

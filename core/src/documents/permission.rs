@@ -1,8 +1,6 @@
 //! The lines that `onloop permit batch` reads and writes, and the document of
 //! `onloop permit explain --json`.
 
-use std::fmt;
-
 use serde_json::{Map, Value, json};
 
 use crate::permission::expand::shown;
@@ -31,39 +29,32 @@ pub struct BatchError {
 }
 
 /// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineFault {
     /// It is longer than [`crate::limits::PERMIT_LINE_BYTES`].
+    #[error("the line is too long")]
     TooLong,
     /// It is not UTF-8.
+    #[error("the line is not UTF-8")]
     Encoding,
     /// It is not JSON, or names a key twice, as the reader says.
+    #[error("{0}")]
     Json(String),
     /// It is not an object.
+    #[error("expected an object")]
     NotAnObject,
     /// A required member is missing.
+    #[error("`{0}` is missing")]
     Missing(&'static str),
     /// A member has another type than this one.
+    #[error("`{0}` is not {1}")]
     Type(&'static str, &'static str),
     /// `cwd` is relative.
+    #[error("`cwd` is not an absolute path")]
     RelativeFolder,
     /// `session.id` has characters that no id has.
+    #[error("`session.id` is not an id")]
     SessionId,
-}
-
-impl fmt::Display for LineFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LineFault::TooLong => f.write_str("the line is too long"),
-            LineFault::Encoding => f.write_str("the line is not UTF-8"),
-            LineFault::Json(error) => f.write_str(error),
-            LineFault::NotAnObject => f.write_str("expected an object"),
-            LineFault::Missing(member) => write!(f, "`{member}` is missing"),
-            LineFault::Type(member, expected) => write!(f, "`{member}` is not {expected}"),
-            LineFault::RelativeFolder => f.write_str("`cwd` is not an absolute path"),
-            LineFault::SessionId => f.write_str("`session.id` is not an id"),
-        }
-    }
 }
 
 impl BatchLine {
@@ -92,12 +83,24 @@ struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
+    /// A member, which `convert` understands if it is `expected`; `None` where it is absent.
+    fn member<T>(
+        &self,
+        key: &str,
+        (name, expected): (&'static str, &'static str),
+        convert: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Result<Option<T>, LineFault> {
+        let value = self.fields.get(key).filter(|value| !value.is_null());
+        value.map(|value| convert(value).ok_or(LineFault::Type(name, expected))).transpose()
+    }
+
     fn text(&self, key: &'static str) -> Result<Option<&'v str>, LineFault> {
-        match self.fields.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(LineFault::Type(key, "a string")),
-        }
+        self.member(key, (key, "a string"), Value::as_str)
+    }
+
+    fn object(&self, key: &'static str) -> Result<Option<Fields<'v>>, LineFault> {
+        let object = self.member(key, (key, "an object"), Value::as_object)?;
+        Ok(object.map(|fields| Fields { fields }))
     }
 
     fn line(&self, cwd: &str) -> Result<(Call, Context), LineFault> {
@@ -118,11 +121,7 @@ impl<'v> Fields<'v> {
     }
 
     fn session(&self) -> Result<Option<CallingSession>, LineFault> {
-        let fields = match self.fields.get("session") {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err(LineFault::Type("session", "an object")),
-        };
+        let Some(fields) = self.object("session")? else { return Ok(None) };
         let id = fields.text("id")?.ok_or(LineFault::Missing("session.id"))?;
         let workflow = fields.text("workflow")?.unwrap_or_default();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -133,16 +132,9 @@ impl<'v> Fields<'v> {
     }
 
     fn config(&self, context: Context) -> Result<Context, LineFault> {
-        let fields = match self.fields.get("config") {
-            None | Some(Value::Null) => return Ok(context),
-            Some(Value::Object(fields)) => Fields { fields },
-            Some(_) => return Err(LineFault::Type("config", "an object")),
-        };
-        let trusted = match fields.fields.get("project_trusted") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(trusted)) => *trusted,
-            Some(_) => return Err(LineFault::Type("config.project_trusted", "true or false")),
-        };
+        let Some(fields) = self.object("config")? else { return Ok(context) };
+        let named = ("config.project_trusted", "true or false");
+        let trusted = fields.member("project_trusted", named, Value::as_bool)?.unwrap_or(false);
         let mut context = context;
         if let Some(yaml) = fields.text("project")? {
             context = context.with_rules(Source::Project { trusted }, yaml);
@@ -181,13 +173,10 @@ pub fn verdict(ruling: &Ruling) -> Value {
 
 /// A ruling with everything that led to it.
 pub fn explanation(ruling: &Ruling, notes: &[String]) -> Value {
-    json!({
-        "decision": ruling.decision.as_str(),
-        "rule": ruling.rule.to_string(),
-        "reason": ruling.reason,
-        "commands": ruling.commands.iter().map(command).collect::<Vec<_>>(),
-        "notes": notes,
-    })
+    let mut document = verdict(ruling);
+    document["commands"] = ruling.commands.iter().map(command).collect();
+    document["notes"] = json!(notes);
+    document
 }
 
 fn command(command: &Examined) -> Value {
@@ -246,6 +235,5 @@ impl TrustList {
 
 fn hash(content: &[u8]) -> String {
     use sha2::Digest;
-    let digest = sha2::Sha256::digest(content);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::text::hex(&sha2::Sha256::digest(content))
 }

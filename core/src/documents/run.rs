@@ -7,7 +7,6 @@ mod unknown;
 
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
-use super::ledger::Head;
 use crate::effect::Shell;
 use crate::limits;
 use crate::money::Money;
@@ -20,6 +19,15 @@ pub(super) use read::{read_limits, read_plan_step, verdict_from_parts};
 /// Name and version of the format. A higher version is refused; a record without one was
 /// written by an older generation.
 pub const SCHEMA: &str = "onloop.run/v1";
+
+/// The last line of a ledger, by which everything before it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Number of the line, from 1.
+    pub seq: u64,
+    /// SHA-256 of the line without its line break, in lower case hexadecimal.
+    pub sha256: String,
+}
 
 document! {
     /// The record of a run.

@@ -1,7 +1,5 @@
 //! The files of agent sessions: state, issue index, and answers given a moment ago.
 
-use std::fmt;
-
 use serde_json::{Map, Value, json};
 
 use crate::handsoff::{CountedStop, Session, SessionId, SessionState};
@@ -11,37 +9,28 @@ use crate::syntax::strict_json;
 use crate::time::Timestamp;
 
 /// Why a session's file cannot be read. Members are named as in the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamagedSession {
     /// It is not UTF-8.
+    #[error("it is not UTF-8")]
     NotUtf8,
     /// It is not JSON; the parser's message.
+    #[error("it is not JSON: {0}")]
     NotJson(String),
     /// It is JSON, but not an object.
+    #[error("it is not a JSON object")]
     NotAnObject,
     /// A member that every file of its generation has is missing.
+    #[error("`{0}` is missing")]
     Missing(&'static str),
     /// A member has a value of another type than `expected`.
+    #[error("`{member}` is not {expected}")]
     Unexpected {
         /// The member.
         member: &'static str,
         /// What its value must be, with an article.
         expected: &'static str,
     },
-}
-
-impl fmt::Display for DamagedSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DamagedSession::NotUtf8 => f.write_str("it is not UTF-8"),
-            DamagedSession::NotJson(error) => write!(f, "it is not JSON: {error}"),
-            DamagedSession::NotAnObject => f.write_str("it is not a JSON object"),
-            DamagedSession::Missing(member) => write!(f, "`{member}` is missing"),
-            DamagedSession::Unexpected { member, expected } => {
-                write!(f, "`{member}` is not {expected}")
-            }
-        }
-    }
 }
 
 /// Reads the state of a session. Every file has `workflow`, `state` and `continuation_count`;
@@ -254,12 +243,7 @@ pub fn read_answers(bytes: &[u8], now: Timestamp) -> Vec<RememberedAnswer> {
 }
 
 fn read_answer(item: &Value, now: Timestamp) -> Option<RememberedAnswer> {
-    let decision = match item["decision"].as_str()? {
-        "allow" => Decision::Allow,
-        "ask" => Decision::Ask,
-        "deny" => Decision::Deny,
-        _ => return None,
-    };
+    let decision = item["decision"].as_str()?.parse().ok()?;
     let at = Timestamp::from_millis(item["at_ms"].as_i64()?);
     let call = item["call"].as_str()?.to_owned();
     let reason = item["reason"].as_str()?.to_owned();

@@ -15,16 +15,11 @@ use crate::text;
 pub struct BranchName(String);
 
 /// Why a text is not the name of a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
 pub struct InvalidBranchName {
     /// What was found, in words that follow "it".
     pub reason: String,
-}
-
-impl fmt::Display for InvalidBranchName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
 }
 
 impl BranchName {

@@ -5,24 +5,24 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Content of a file, a stream or a body. In a document stands its position among the
+/// Content of a file, a stream or a body. A document contains its position among the
 /// attachments of the [`Message`](super::wire::Message), which carries the bytes themselves.
 #[derive(Clone, Default)]
 pub struct Bytes {
     content: Vec<u8>,
-    /// Means something only while a message is written or read.
+    /// Meaningful only while a message is written or read.
     position: usize,
 }
 
 impl Bytes {
-    /// Moves the content behind the last of `attachments`.
+    /// Moves the content to the end of `attachments`.
     pub(super) fn detach(&mut self, attachments: &mut Vec<Vec<u8>>) {
         self.position = attachments.len();
         attachments.push(std::mem::take(&mut self.content));
     }
 
-    /// Takes the content out of the attachment that the document names. `None`: no such
-    /// attachment came.
+    /// Takes the content out of the attachment that the document names. `None`: there is no
+    /// such attachment.
     pub(super) fn attach(&mut self, attachments: &mut [Vec<u8>]) -> Option<()> {
         self.content = std::mem::take(attachments.get_mut(self.position)?);
         Some(())

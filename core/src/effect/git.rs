@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 #[cfg(doc)]
 use super::Outcome;
 
-/// A closed set of questions and acts; hosts answer through libgit2 or the git program.
+/// A closed set of queries and changes; hosts perform them with libgit2 or the git program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "git", rename_all = "snake_case")]
 pub enum GitRequest {
-    /// Everything preflight wants to know → [`Outcome::Survey`].
+    /// Everything preflight needs to know → [`Outcome::Survey`].
     Survey {
         /// A folder, usually inside a repository.
         cwd: String,
@@ -27,13 +27,14 @@ pub enum GitRequest {
         /// A folder inside the repository.
         cwd: String,
     },
-    /// A linked worktree on `branch` → [`Outcome::Done`]. Leaves nothing behind on failure.
+    /// Creates a linked worktree on `branch` → [`Outcome::Done`]. Leaves nothing behind on
+    /// failure.
     CreateWorktree {
         /// A folder inside the repository.
         cwd: String,
-        /// Where.
+        /// Folder of the new worktree.
         path: String,
-        /// On which branch.
+        /// The branch to check out in it.
         branch: String,
         /// The commit to create the branch at; `None` takes the existing branch.
         create_at: Option<String>,
@@ -51,7 +52,7 @@ pub enum GitRequest {
         cwd: String,
         /// The branch.
         branch: String,
-        /// Creates it at HEAD first.
+        /// Whether to create it at HEAD first.
         create: bool,
     },
     /// Deletes a local branch that is not checked out, merged or not → [`Outcome::Done`].
@@ -82,26 +83,26 @@ pub enum GitRequest {
         /// The branch.
         branch: String,
     },
-    /// Merges a branch into another in the checkout at `cwd`, with a merge commit wherever
-    /// there is something to merge → [`Outcome::Done`]. `Conflict` names the files when the
-    /// two do not go together, and is also the answer when the branch is not at `commit` or a
-    /// merge is under way. After any failure everything is as it was before, or the message
-    /// says what is not. No hook runs, as with every other request but `Push`.
+    /// Merges a branch into another in the checkout at `cwd`, with a merge commit whenever
+    /// there is something to merge → [`Outcome::Done`]. `Conflict` names the conflicting files,
+    /// and is also the answer when the branch is not at `commit` or a merge is in progress.
+    /// After any failure everything is as it was before, or the message says what is not. No
+    /// hook runs, as with every other request but `Push`.
     Merge {
         /// The top folder of the checkout. Afterwards `into` is checked out there if it was
-        /// before or if `branch` was; else whatever was.
+        /// before or if `branch` was; otherwise the checkout stays on what it was on.
         cwd: String,
-        /// The branch that is merged.
+        /// The branch to merge.
         branch: String,
         /// The commit that it must be at.
         commit: String,
-        /// The branch that takes it in.
+        /// The branch to merge it into.
         into: String,
     },
     /// Pushes a branch to the branch of the same name in a remote repository and makes that
     /// its upstream → [`Outcome::Done`]. Never forced; `Conflict` when the remote branch has
-    /// commits that the local one has not. The only request that lets a hook run: what a
-    /// `pre-push` hook refuses or uploads belongs to every push.
+    /// commits that the local one does not. The only request that lets hooks run: what a
+    /// `pre-push` hook refuses or uploads is part of every push.
     Push {
         /// A folder inside the repository.
         cwd: String,
@@ -138,7 +139,7 @@ pub struct Repository {
     pub main_root: String,
     /// Whether this checkout is a linked worktree.
     pub linked: bool,
-    /// Name of the checked-out branch, also before its first commit; `None`: detached HEAD.
+    /// Name of the checked-out branch, even before its first commit; `None`: detached HEAD.
     pub branch: Option<String>,
     /// Commit at HEAD; `None`: no commit yet.
     pub head: Option<String>,

@@ -1,71 +1,64 @@
-//! A question to a server, and its answer.
+//! A request to a server, and its answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
+use crate::text::words;
 
-/// A question to a server. What it shows of itself in messages is where it goes and nothing
-/// else: an address may contain a token, headers and body may contain anything.
+/// A request to a server. Its `Debug` output and messages show its origin and nothing else: a
+/// URL may contain a token, headers and body may contain anything.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct HttpSpec {
     /// What is done.
     pub method: HttpMethod,
     /// Where: `http://` or `https://`.
     pub url: String,
-    /// Names and values, besides those that follow from the rest.
+    /// Names and values, in addition to those that follow from the rest.
     pub headers: Vec<(String, String)>,
     /// What is sent.
     pub body: Option<Bytes>,
-    /// Longest time until the answer is there as a whole. After it: `Closed`.
+    /// Longest time until the whole answer has arrived; then: `Closed`.
     pub timeout_ms: u64,
     /// Largest body that is accepted; a larger one: `TooLarge`.
     pub limit_bytes: u64,
 }
 
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum HttpMethod {
-    /// Something is asked for.
-    Get,
-    /// Something is handed over.
-    Post,
+words! {
+    /// What is done.
+    #[derive(Serialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum HttpMethod {
+        /// Something is asked for.
+        Get = "GET",
+        /// Something is handed over.
+        Post = "POST",
+    }
 }
 
-/// What a server answered, whatever it thinks of the question.
+/// What a server answered, whatever the status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpAnswer {
-    /// Status; redirections are not followed.
+    /// Status; redirects are not followed.
     pub status: u16,
     /// The body.
     pub body: Bytes,
 }
 
-impl HttpMethod {
-    /// As it goes over the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HttpMethod::Get => "GET",
-            HttpMethod::Post => "POST",
-        }
-    }
-}
-
 impl HttpSpec {
-    /// Scheme, host and port: the part of the address that may be shown. `None`: it is no
-    /// address of a server.
+    /// Scheme, host and port: the part of the URL that may be shown. `None`: it is not a URL of
+    /// a server.
     pub fn origin(&self) -> Option<&str> {
         origin(&self.url)
     }
 
-    /// `message` without this address and without any part of it beyond the origin.
+    /// `message` without this URL and without any part of it beyond the origin.
     pub fn scrubbed(&self, message: &str) -> String {
         let rest = self.origin().map_or("", |origin| &self.url[origin.len()..]);
-        let mut message = message.replace(&self.url, "<address>");
+        let mut message = message.replace(&self.url, "<URL>");
         for part in rest.split(['/', '?', '&', '=', ':']).filter(|part| part.len() >= 8) {
-            message = message.replace(part, "<part of the address>");
+            message = message.replace(part, "<part of the URL>");
         }
         message
     }
@@ -80,7 +73,7 @@ impl fmt::Debug for HttpSpec {
     }
 }
 
-/// Scheme, host and port of an address without a name and password in it.
+/// Scheme, host and port of a URL that contains no user name and password.
 fn origin(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

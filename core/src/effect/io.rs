@@ -9,10 +9,12 @@ use std::task::Poll;
 
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use crate::effect::request::*;
-use crate::effect::start::Start;
+use crate::effect::start::{ProcessIdentity, Start};
 use crate::effect::state_home::PrivateFolder;
 use crate::effect::{Exchange, Slot};
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec, Progress, Redaction};
+use crate::effect::{
+    HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessSpec, Progress, Redaction,
+};
 use crate::time::Timestamp;
 
 /// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.
@@ -250,13 +252,70 @@ impl Io {
         self.done(Request::Unlock { path: path.to_owned() }).await
     }
 
+    /// [`Request::Holder`].
+    pub async fn holder(&self, path: &str) -> Result<Option<LockHolder>, Failure> {
+        let request = Request::Holder { path: path.to_owned() };
+        answer!(self.request(request), Outcome::Holder { holder } => holder)
+    }
+
+    /// [`Request::Ancestors`].
+    pub async fn ancestors(&self) -> Result<Vec<ProcessIdentity>, Failure> {
+        answer!(self.request(Request::Ancestors), Outcome::Processes { processes } => processes)
+    }
+
     /// [`Request::Process`], then [`Request::Wait`] until the process has ended. What it said comes
     /// without the values of secret environment variables.
-    pub async fn process(&self, mut spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
-        let wake_after_ms = self.pulse.as_ref().map(|pulse| pulse.every_ms);
+    pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let spec = ProcessSpec { announce: false, wake_after_ms: self.pulse_ms(), ..spec };
         let own_secrets = Redaction::new(&spec.env_set);
-        spec.wake_after_ms = wake_after_ms;
-        let mut request = Request::Process(spec);
+        self.follow_process(Request::Process(spec), &own_secrets).await
+    }
+
+    /// As [`Io::process`], and tells `on_start` which process group runs before it waits for
+    /// it. An error there ends the program: nothing acts that nobody knows of.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Io::process`], and the one of `on_start`.
+    pub async fn process_announced<E: From<Failure>>(
+        &self,
+        spec: ProcessSpec,
+        on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
+    ) -> Result<ProcessEnd, E> {
+        let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
+        let own_secrets = Redaction::new(&spec.env_set);
+        match self.request(Request::Process(spec)).await? {
+            Outcome::Started { group } => {
+                if let Err(error) = on_start(group).await {
+                    self.done(Request::End).await?;
+                    return Err(error);
+                }
+                Ok(self.follow_process(self.wait(), &own_secrets).await?)
+            }
+            // A host that runs every program to its end has nobody to name.
+            Outcome::Process(mut end) => {
+                self.redaction.end(&mut end);
+                own_secrets.end(&mut end);
+                Ok(end)
+            }
+            other => Err(unexpected(&other).into()),
+        }
+    }
+
+    fn pulse_ms(&self) -> Option<u64> {
+        self.pulse.as_ref().map(|pulse| pulse.every_ms)
+    }
+
+    fn wait(&self) -> Request {
+        Request::Wait { wake_after_ms: self.pulse_ms(), wake_on_input: false }
+    }
+
+    /// Sends `request`, then [`Request::Wait`] until the process has ended.
+    async fn follow_process(
+        &self,
+        mut request: Request,
+        own_secrets: &Redaction,
+    ) -> Result<ProcessEnd, Failure> {
         loop {
             match (self.request(request).await?, &self.pulse) {
                 (Outcome::Process(mut end), _) => {
@@ -269,8 +328,14 @@ impl Io {
                 (Outcome::Running, None) => {}
                 (other, _) => return Err(unexpected(&other)),
             }
-            request = Request::Wait { wake_after_ms, wake_on_input: false };
+            request = self.wait();
         }
+    }
+
+    /// [`Request::EndGroup`]: how many processes had survived.
+    pub async fn end_group(&self, group: ProcessGroup, host: &str) -> Result<u32, Failure> {
+        let request = Request::EndGroup { group, host: host.to_owned() };
+        answer!(self.request(request), Outcome::Ended { survivors } => survivors)
     }
 
     /// [`GitRequest::Survey`].
@@ -370,7 +435,7 @@ mod tests {
     use std::task::{Context, Waker};
 
     use super::*;
-    use crate::effect::{Exit, Program, Reply, Turn};
+    use crate::effect::{Capture, Exit, ProcessStatus, Program, Reply, Turn};
 
     #[test]
     fn an_outcome_of_another_kind_is_a_failure() {
@@ -382,6 +447,76 @@ mod tests {
         assert!(matches!(program.resume(None), Turn::Request(Request::Stat { .. })));
         let reply = Reply { at: Timestamp::EPOCH, outcome: Ok(Outcome::Done) };
         assert!(matches!(program.resume(Some(reply)), Turn::Exit(Exit::Done)));
+    }
+
+    /// Performs what a program asks for with these outcomes, and says what it asked for.
+    fn conversation<B, F>(body: B, outcomes: Vec<Outcome>) -> Vec<Request>
+    where
+        B: FnOnce(Io) -> F,
+        F: Future<Output = Exit> + 'static,
+    {
+        let mut program = Program::new(Start::example(["onloop"]), body);
+        let (mut asked, mut reply) = (Vec::new(), None);
+        for outcome in outcomes {
+            match program.resume(reply.take()) {
+                Turn::Request(request) => asked.push(request),
+                Turn::Exit(exit) => panic!("it ended early, with {exit:?}"),
+            }
+            reply = Some(Reply { at: Timestamp::EPOCH, outcome: Ok(outcome) });
+        }
+        assert!(matches!(program.resume(reply), Turn::Exit(Exit::Done)));
+        asked
+    }
+
+    fn agent() -> ProcessSpec {
+        ProcessSpec::argv(["agent"])
+    }
+
+    fn group() -> ProcessGroup {
+        ProcessGroup { pid: 7, started: "9".to_owned(), boot: String::new() }
+    }
+
+    fn end() -> ProcessEnd {
+        let (stdout, stderr) = (Capture::default(), Capture::default());
+        ProcessEnd { status: ProcessStatus::Exited(0), stdout, stderr, duration_ms: 1 }
+    }
+
+    #[test]
+    fn a_group_is_known_before_its_program_is_waited_for() {
+        let asked = conversation(
+            async |io| {
+                let known = async |started| {
+                    assert_eq!(started, group());
+                    io.sleep(1).await
+                };
+                assert_eq!(io.process_announced(agent(), known).await, Ok(end()));
+                Exit::Done
+            },
+            vec![
+                Outcome::Started { group: group() },
+                Outcome::Done,
+                Outcome::Running,
+                Outcome::Process(end()),
+            ],
+        );
+        let wait = Request::Wait { wake_after_ms: None, wake_on_input: false };
+        let announced = Request::Process(ProcessSpec { announce: true, ..agent() });
+        assert_eq!(asked, [announced, Request::Sleep { duration_ms: 1 }, wait.clone(), wait]);
+    }
+
+    #[test]
+    fn what_nobody_knows_of_does_not_act() {
+        let asked = conversation(
+            async |io| {
+                let refused = Failure::new(FailureKind::Full, "no room to write it down");
+                let unknown = async |_| Err(refused.clone());
+                let end = io.process_announced(agent(), unknown).await;
+                assert_eq!(end, Err(refused));
+                Exit::Done
+            },
+            vec![Outcome::Started { group: group() }, Outcome::Done],
+        );
+        assert_eq!(asked[1..], [Request::End]);
     }
 
     #[test]

@@ -18,13 +18,13 @@ pub struct ProcessSpec {
     pub command: Command,
     /// Folder to run in.
     pub cwd: String,
-    /// Environment variables taken away from what we inherited.
+    /// Inherited environment variables to remove.
     pub env_remove: Vec<String>,
-    /// Environment variables set, after the removals.
+    /// Environment variables to set, after the removals.
     pub env_set: BTreeMap<String, String>,
-    /// What the program reads; `None` is an empty, closed stream.
+    /// Standard input; `None` is an empty, closed stream.
     pub stdin: Option<Bytes>,
-    /// Longest run; afterwards its whole process group is ended, then killed.
+    /// Longest running time; then its whole process group is terminated, and finally killed.
     pub timeout_ms: Option<u64>,
     /// Bytes kept from the start, and again from the end, of each stream.
     pub capture_bytes: usize,
@@ -38,13 +38,17 @@ pub struct ProcessSpec {
     pub label: Option<String>,
     /// Connect the program to the terminal instead of capturing (interactive agents).
     pub interactive: bool,
-    /// Longest time without a reply; a program that still runs then is left running. Until
-    /// the next [`Request::Wait`] nobody reads its output or looks at its timeout, so that is
-    /// a time for short requests only. The end of the caller ends it. `None`: its end.
+    /// Longest time without a reply; a program that is still running then is left running.
+    /// Until the next [`Request::Wait`] nobody reads its output or enforces its timeout, so
+    /// only short requests belong in between. It is ended when the caller ends. `None`: the
+    /// reply comes when the program has ended.
     pub wake_after_ms: Option<u64>,
-    /// Wakes the caller as well when standard input has something to read, or has ended. A
-    /// host that cannot notice that does not.
+    /// Also wakes the caller when standard input has something to read or has ended. A host
+    /// that cannot tell ignores this.
     pub wake_on_input: bool,
+    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
+    /// and leaves it running, so that the caller can write down which group acts.
+    pub announce: bool,
 }
 
 impl ProcessSpec {
@@ -66,6 +70,7 @@ impl ProcessSpec {
             interactive: false,
             wake_after_ms: None,
             wake_on_input: false,
+            announce: false,
         }
     }
 
@@ -84,12 +89,12 @@ impl ProcessSpec {
         ProcessSpec { cwd: folder.into(), ..self }
     }
 
-    /// Takes these variables away from what is inherited.
+    /// Removes these variables from the inherited environment.
     pub fn without_env(self, names: Vec<String>) -> ProcessSpec {
         ProcessSpec { env_remove: names, ..self }
     }
 
-    /// Sets these variables besides those that are set already; the last value for a name wins.
+    /// Sets these variables in addition to earlier ones; the last value for a name wins.
     pub fn with_env<N: Into<String>, V: Into<String>>(
         mut self,
         variables: impl IntoIterator<Item = (N, V)>,
@@ -99,12 +104,12 @@ impl ProcessSpec {
         self
     }
 
-    /// Lets the program read `input`, then the end of its input.
+    /// Gives the program `input` on standard input, then closes it.
     pub fn with_stdin(self, input: impl Into<Vec<u8>>) -> ProcessSpec {
         ProcessSpec { stdin: Some(input.into().into()), ..self }
     }
 
-    /// Ends the program's whole process group after `timeout_ms`.
+    /// Terminates the program's whole process group after `timeout_ms`.
     pub fn timeout_ms(self, timeout_ms: u64) -> ProcessSpec {
         ProcessSpec { timeout_ms: Some(timeout_ms), ..self }
     }
@@ -147,6 +152,19 @@ fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, 
     members.end()
 }
 
+/// A process group, named so that whoever comes later can tell whether it is still there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessGroup {
+    /// Its number: the process id of the program that leads it. An interactive program leads
+    /// none; this is its own number then.
+    pub pid: u32,
+    /// When that program started, as [`ProcessIdentity::started`](super::ProcessIdentity).
+    pub started: String,
+    /// Names the time since the machine was started: with another name, nothing of the group
+    /// can be there any more. Empty where unknown.
+    pub boot: String,
+}
+
 /// How a program ended and what it said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
@@ -168,7 +186,7 @@ pub enum ProcessStatus {
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
-    /// By us, because its time was over.
+    /// By us, because its time was up.
     TimedOut,
     /// By us, because the person interrupted.
     Interrupted,
@@ -191,7 +209,7 @@ impl Capture {
         self.total_bytes - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The output as text, fit for showing, with a line that says how much was cut.
+    /// The output as printable text, with a line that says how much was left out.
     pub fn text(&self) -> String {
         let head = String::from_utf8_lossy(&self.head);
         let tail = String::from_utf8_lossy(&self.tail);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, WorktreeEntry};
 use super::scalar::millis;
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessSpec};
+use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 pub struct Reply {
     /// Time when the effect was finished.
     pub at: Timestamp,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Result<Outcome, Failure>,
 }
 
@@ -101,8 +101,9 @@ pub enum Request {
         path: String,
     },
     /// Becomes the only holder of a lock file → [`Outcome::Done`]; `Busy` names the holder.
-    /// A lock whose process is provably dead is taken over. Released by `Unlock` and by the
-    /// end of the program.
+    /// A lock whose process is provably dead is taken over; where its process is gone and the
+    /// proof is missing, the host waits a second for that, whatever `wait_ms` says. Released by
+    /// `Unlock` and by the end of the program.
     Lock {
         /// The lock file.
         path: String,
@@ -116,11 +117,21 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
+    /// Who has a lock file now, without becoming its holder → [`Outcome::Holder`]. A file that
+    /// does not say: `Busy`.
+    Holder {
+        /// The lock file.
+        path: String,
+    },
+    /// The processes above this one, nearest first → [`Outcome::Processes`]. A host that
+    /// cannot tell: `Unsupported`.
+    Ancestors,
     /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
-    /// wants to be woken → [`Outcome::Running`]. While one is left running: `Busy`.
+    /// wants to be woken → [`Outcome::Running`] or to hear who runs → [`Outcome::Started`].
+    /// While one is left running: `Busy`.
     Process(ProcessSpec),
-    /// Goes on with the program that was left running → [`Outcome::Process`] or
-    /// [`Outcome::Running`]. None is: `NotFound`.
+    /// Continues to follow the program that was left running → [`Outcome::Process`] or
+    /// [`Outcome::Running`]. `NotFound` when there is none.
     Wait {
         /// As [`ProcessSpec::wake_after_ms`], counted from now.
         wake_after_ms: Option<u64>,
@@ -130,25 +141,36 @@ pub enum Request {
     /// Ends the program that was left running, if there is one, as an interrupt does, and
     /// forgets it → [`Outcome::Done`].
     End,
+    /// Ends what is left of a process group that an earlier program started and that nobody
+    /// waits for, as when the time of a program is over → [`Outcome::Ended`]. Another machine,
+    /// or a host that cannot tell one process from another: `Unsupported`; our own group:
+    /// `Invalid`; somebody is left: `Denied`.
+    EndGroup {
+        /// The group.
+        group: ProcessGroup,
+        /// The machine that it was started on, as
+        /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
+        host: String,
+    },
     /// Asks or changes a git repository.
     Git(GitRequest),
-    /// Asks a server → [`Outcome::Http`], also when it refuses. Nobody there, or no answer in
-    /// time: `Closed`.
+    /// Sends a request to a server → [`Outcome::Http`], whatever the status of the answer.
+    /// Unreachable, or no answer in time: `Closed`.
     Http(HttpSpec),
-    /// Asks the person at the terminal → [`Outcome::Answer`]. No terminal, or its end:
-    /// `Closed`.
+    /// Asks the person at the terminal → [`Outcome::Answer`]. What was typed before the
+    /// question is no answer to it and is thrown away. No terminal, or its end: `Closed`.
     Ask {
         /// The question, already fit for a terminal.
         question: String,
     },
-    /// The next whole lines of standard input → [`Outcome::Input`]: as many as there are,
-    /// up to `limit_bytes`, the last one perhaps without a line break when it is the end. A
-    /// line longer than the limit: `TooLarge`, and reading goes on behind it.
+    /// The next complete lines of standard input → [`Outcome::Input`]: as many as there are,
+    /// up to `limit_bytes`; at the end of the input the last one may lack its line break. A
+    /// line longer than the limit: `TooLarge`, and the next read starts after it.
     ReadInput {
         /// Most bytes accepted.
         limit_bytes: u64,
-        /// Longest wait for a whole line; after it: [`Outcome::NoInput`]. What has come of
-        /// the line is kept. `None`: as long as it takes.
+        /// Longest wait for a complete line; then: [`Outcome::NoInput`], and what has arrived
+        /// of the line is kept. `None`: no limit.
         wait_ms: Option<u64>,
     },
     /// Waits → [`Outcome::Done`].
@@ -191,7 +213,7 @@ pub enum Durability {
     /// File and folder are synced before the reply.
     Durable,
     /// The file is replaced atomically but may be the old one again after a power cut: right
-    /// for everything that can be rendered anew.
+    /// for everything that can be rendered again.
     Relaxed,
 }
 
@@ -207,16 +229,16 @@ impl Serialize for Durability {
 pub enum Say {
     /// A result, for standard output, written as it is.
     Result(String),
-    /// Human words, for standard error; one or more whole lines, styled with ANSI where that
-    /// helps. The host removes the styles where they are not wanted.
+    /// A note for people, for standard error; one or more complete lines, styled with ANSI
+    /// where that helps. The host removes the styles where they are not wanted.
     Note(String),
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Nothing but success.
+    /// Success, without a value.
     Done,
     /// Content and version of a file.
     File {
@@ -251,8 +273,28 @@ pub enum Outcome {
     },
     /// How a program ended.
     Process(ProcessEnd),
-    /// A program still runs; [`Request::Wait`] goes on with it.
+    /// A program is still running; [`Request::Wait`] continues to follow it.
     Running,
+    /// A program runs; [`Request::Wait`] goes on with it.
+    Started {
+        /// What it runs in.
+        group: ProcessGroup,
+    },
+    /// Who has a lock.
+    Holder {
+        /// `None`: nobody.
+        holder: Option<LockHolder>,
+    },
+    /// Processes of this machine.
+    Processes {
+        /// As the request orders them.
+        processes: Vec<ProcessIdentity>,
+    },
+    /// Nothing of a process group is left.
+    Ended {
+        /// How many of its processes had survived until then.
+        survivors: u32,
+    },
     /// Facts about a repository.
     Survey(GitSurvey),
     /// The worktrees of a repository.
@@ -267,18 +309,27 @@ pub enum Outcome {
     },
     /// What a server answered.
     Http(HttpAnswer),
-    /// A person has answered.
+    /// A person's answer.
     Answer {
         /// One line, without its line break.
         answer: String,
     },
     /// Lines of standard input.
     Input {
-        /// Whole lines; empty at the end of the input.
+        /// Complete lines; empty at the end of the input.
         bytes: Bytes,
     },
-    /// No whole line has come in time.
+    /// No complete line has arrived in time.
     NoInput,
+}
+
+/// Who has a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockHolder {
+    /// The process that the lock names.
+    pub process: ProcessIdentity,
+    /// It is on this machine and still there. Of another machine nothing is known.
+    pub live: bool,
 }
 
 /// What is at a path.
@@ -291,7 +342,7 @@ pub struct Stat {
     /// Last change of the content.
     #[serde(rename = "modified_ms", with = "millis")]
     pub modified: Timestamp,
-    /// May be run as a program.
+    /// Whether it may be executed.
     pub executable: bool,
 }
 
@@ -311,15 +362,16 @@ pub enum FileKind {
 
 /// An effect that did not happen, or not completely. Programs branch on `kind`; people read
 /// `message`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct Failure {
-    /// What sort of failure.
+    /// What kind of failure.
     pub kind: FailureKind,
     /// What the operating system or git said, and about what.
     pub message: String,
 }
 
-/// Sorts of failure that programs tell apart.
+/// Kinds of failure that programs distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -331,11 +383,11 @@ pub enum FailureKind {
     Conflict,
     /// Not permitted, or a read-only file system.
     Denied,
-    /// No room left, or a quota.
+    /// No space left, or a quota is used up.
     Full,
     /// Larger than the limit.
     TooLarge,
-    /// A file where a folder was expected, or the reverse; not UTF-8; a path that cannot be.
+    /// A file where a folder was expected, or the reverse; not UTF-8; an impossible path.
     Invalid,
     /// Somebody else holds it.
     Busy,
@@ -350,7 +402,7 @@ pub enum FailureKind {
 }
 
 impl Failure {
-    /// A failure of `kind` about which `message` tells people.
+    /// A failure of `kind`; `message` explains it to people.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into() }
     }
@@ -386,7 +438,7 @@ impl Failure {
     }
 }
 
-/// For callers to whom a missing file is an ordinary answer.
+/// For callers that expect a file to be missing.
 pub trait OptionalExt<T> {
     /// `None` where nothing is there.
     ///
@@ -403,12 +455,6 @@ impl<T> OptionalExt<T> for Result<T, Failure> {
             Err(failure) if failure.is_not_found() => Ok(None),
             Err(failure) => Err(failure),
         }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
     }
 }
 
@@ -431,8 +477,11 @@ impl Request {
             | Request::Stat { .. }
             | Request::Canonical { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Ask { .. }
@@ -457,8 +506,11 @@ impl Request {
             | Request::Canonical { .. }
             | Request::Lock { .. }
             | Request::Unlock { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
@@ -485,6 +537,10 @@ impl Outcome {
             | Outcome::Stat(_)
             | Outcome::Path { .. }
             | Outcome::Running
+            | Outcome::Started { .. }
+            | Outcome::Holder { .. }
+            | Outcome::Processes { .. }
+            | Outcome::Ended { .. }
             | Outcome::Survey(_)
             | Outcome::Worktrees { .. }
             | Outcome::Commit { .. }
@@ -511,7 +567,7 @@ pub enum Exit {
     Bug,
     /// 130: interrupted; the record is saved.
     Interrupted,
-    /// A verb with an exit table of its own: an rw-auto run, see `docs/auto.md`.
+    /// A verb with its own table of exit codes: an rw-auto run, see `docs/auto.md`.
     Custom(u8),
 }
 

@@ -1,4 +1,4 @@
-//! How moments and random bytes are written in documents.
+//! How times and random bytes are written in documents.
 
 /// Times as milliseconds since 1970.
 pub(super) mod millis {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::scalar::{hex, millis};
 use crate::time::Timestamp;
 
-/// What a program knows from the beginning.
+/// What a program is started with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
@@ -29,7 +29,7 @@ pub struct Start {
     pub terminal: Terminal,
     /// Who asks; written into locks.
     pub process: ProcessIdentity,
-    /// Unpredictable bytes; the only randomness a program gets.
+    /// Unpredictable bytes; the only source of randomness that a program has.
     #[serde(with = "hex")]
     pub random: [u8; 16],
 }
@@ -38,17 +38,17 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terminal {
-    /// Somebody can answer questions.
+    /// Whether somebody can answer questions.
     pub stdin: bool,
-    /// Results are read by a person.
+    /// Whether a person reads the results.
     pub stdout: bool,
-    /// Progress is read by a person.
+    /// Whether a person reads the notes.
     pub stderr: bool,
     /// Width; 80 where unknown.
     pub columns: u16,
 }
 
-/// A process, so that another one can tell whether it is still there.
+/// A process, so that another one can tell whether it still exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessIdentity {

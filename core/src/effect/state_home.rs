@@ -86,7 +86,8 @@ mod tests {
         let own = ("ONLOOP_STATE_HOME", "/s/");
         let (xdg, home) = (("XDG_STATE_HOME", "/x"), ("HOME", "/h"));
         let local = ("LOCALAPPDATA", r"C:\Users\me\AppData\Local");
-        let table: [(&str, &[(&str, &str)], Option<&str>); 9] = [
+        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<&'a str>);
+        let table: [Row<'_>; 9] = [
             ("/w", &[own, xdg, home], Some("/s")),
             ("/w", &[("ONLOOP_STATE_HOME", "state"), home], Some("/w/state")),
             ("/w", &[("ONLOOP_STATE_HOME", ""), xdg, home], Some("/x/onloop")),

@@ -2,11 +2,9 @@
 //! [`Start`], then each request and each reply, and the exit at the end.
 //!
 //! A host that records appends each line before it acts on it, so that after a bug the last line
-//! is what led to it. `onloop replay` reads them. The form is described in `docs/traces.md`.
+//! is what led to it. `onloop replay` reads them. The format is described in `docs/traces.md`.
 
 mod redact;
-
-use std::fmt;
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +13,7 @@ use super::{Reply, Start, Turn};
 use crate::{limits, text};
 use redact::TraceRedaction;
 
-/// Version of the form.
+/// Version of the format.
 const FORMAT: u64 = 1;
 /// The member that holds the bytes that a document refers to by position.
 const ATTACHMENTS: &str = "attachments";
@@ -44,7 +42,7 @@ impl Tracer {
         self.turn_message(&wire::write_turn(turn.clone()))
     }
 
-    /// The same for a turn that was written already.
+    /// The same for a turn that is already serialized.
     pub fn turn_message(&self, turn: &Message) -> String {
         format!("{}\n", self.line(parsed(&turn.json), &turn.attachments))
     }
@@ -56,7 +54,7 @@ impl Tracer {
         self.reply_line(&wire::write_reply(reply))
     }
 
-    /// The same for a reply that was written already.
+    /// The same for a reply that is already serialized.
     pub fn reply_message(&self, reply: &Message) -> String {
         match wire::read_reply(reply.clone()) {
             Ok(reply) => self.reply(&reply),
@@ -80,7 +78,7 @@ impl Tracer {
 }
 
 fn parsed(json: &str) -> Value {
-    // A host of somebody else may send anything; the reader of the reply says what is wrong.
+    // A third-party host may send anything; the reader of the reply says what is wrong.
     serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.to_owned()))
 }
 
@@ -107,29 +105,17 @@ pub enum TraceLine {
 }
 
 /// Why a file cannot be replayed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotATrace {
     /// The first line is not a header.
+    #[error("its first line is not the header of a trace")]
     Header,
-    /// A later onloop wrote it, in this version of the form.
+    /// A later onloop wrote it, in this version of the format.
+    #[error("it has version {0} of the trace format; this onloop reads version {FORMAT}")]
     Newer(u64),
     /// The line with this number is neither a request nor a reply nor an exit.
+    #[error("line {0} is not a request, a reply or an exit")]
     Line(usize),
-}
-
-impl fmt::Display for NotATrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotATrace::Header => f.write_str("its first line is not the header of a trace"),
-            NotATrace::Newer(format) => write!(
-                f,
-                "it has version {format} of the trace format; this onloop reads version {FORMAT}"
-            ),
-            NotATrace::Line(number) => {
-                write!(f, "line {number} is not a request, a reply or an exit")
-            }
-        }
-    }
 }
 
 impl Trace {
@@ -197,7 +183,7 @@ pub fn is_same(recorded: &Value, now: &Value) -> bool {
     }
 }
 
-/// The words that record a program with this command line, to be copied into a shell.
+/// The command that records a program with this command line, to be copied into a shell.
 pub fn recording_command(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| text::shell_word(word)).collect();
     format!("ONLOOP_TRACE=trace.jsonl {}", words.join(" "))

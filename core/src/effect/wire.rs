@@ -1,4 +1,4 @@
-//! What crosses the border between a program and a host that is not written in Rust: its
+//! What passes between a program and a host that is not written in Rust: its
 //! [`Start`], each [`Turn`] and each [`Reply`], as JSON.
 //!
 //! Bytes are not part of the JSON. They travel beside it as attachments, and where the
@@ -46,16 +46,9 @@ pub struct Message {
 }
 
 /// Why a document of a host was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Malformed(String);
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 impl Malformed {
     fn new(what: &str, why: impl fmt::Display) -> Malformed {
@@ -67,7 +60,7 @@ impl Malformed {
     }
 }
 
-/// Reads what a host knows from the beginning.
+/// Reads what a host starts a program with.
 ///
 /// # Errors
 ///
@@ -145,7 +138,7 @@ pub fn write_turn(mut turn: Turn) -> Message {
     Message { json: json(&turn), attachments }
 }
 
-/// A document of the host's own side, which has only string keys.
+/// A document that core writes itself, which has only string keys.
 pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string(document).expect("the document has only string keys")
 }

@@ -3,7 +3,7 @@
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use crate::engine::config;
 use crate::engine::planted::{self, PlantedLink};
-use crate::hooks::{Host, UnknownHost};
+use crate::hooks::{Host, unknown_host};
 use crate::install::{EditError, InstallScope, Setting, Waits, user_folder};
 use crate::limits;
 
@@ -49,19 +49,16 @@ impl std::fmt::Display for HostFileError {
 /// The help of an argument that names a host.
 #[cfg(feature = "cli")]
 pub(crate) fn host_help() -> String {
-    format!("One of {}", Host::ALL.map(Host::as_str).join(", "))
+    format!("One of {}", Host::WORDS.join(", "))
 }
 
 /// The host of that name; says so where there is none.
 pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    match word.parse() {
-        Ok(host) => Some(host),
-        Err(unknown) => {
-            let unknown: UnknownHost = unknown;
-            io.note(format!("error: {unknown}")).await;
-            None
-        }
+    let host = word.parse().ok();
+    if host.is_none() {
+        io.note(format!("error: {}", unknown_host(word))).await;
     }
+    host
 }
 
 /// Where things are on this machine.

@@ -15,53 +15,26 @@ pub mod updates;
 use sha2::{Digest, Sha256};
 
 use crate::handsoff::config::BotToken;
+use crate::text::{hex, words};
 use updates::{ChatAction, ChatUpdate};
 
-/// A person's answer about a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApprovalChoice {
-    /// The call may run.
-    Allow,
-    /// It may not.
-    Deny,
+words! {
+    /// A person's answer about a call.
+    pub enum ApprovalChoice {
+        /// The call may run.
+        Allow = "allow",
+        /// It may not.
+        Deny = "deny",
+    }
 }
 
 impl ApprovalChoice {
-    /// As it is written in buttons and documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ApprovalChoice::Allow => "allow",
-            ApprovalChoice::Deny => "deny",
-        }
-    }
-
     /// How the chat confirms it.
     pub fn confirmation(self) -> &'static str {
         match self {
             ApprovalChoice::Allow => "✅ Allowed",
             ApprovalChoice::Deny => "❌ Denied",
         }
-    }
-}
-
-impl std::str::FromStr for ApprovalChoice {
-    type Err = UnknownChoice;
-
-    fn from_str(word: &str) -> Result<ApprovalChoice, UnknownChoice> {
-        [ApprovalChoice::Allow, ApprovalChoice::Deny]
-            .into_iter()
-            .find(|choice| choice.as_str() == word)
-            .ok_or(UnknownChoice)
-    }
-}
-
-/// A word that is neither `allow` nor `deny`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownChoice;
-
-impl std::fmt::Display for UnknownChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the answer is neither `allow` nor `deny`")
     }
 }
 
@@ -208,7 +181,7 @@ pub fn nonce(random: [u8; 16], asked_before: u32) -> String {
     hash.update(b"onloop question");
     hash.update(random);
     hash.update(asked_before.to_be_bytes());
-    hexadecimal(&hash.finalize()[..16])
+    hex(&hash.finalize()[..16])
 }
 
 /// An HMAC over an answer, in hexadecimal: whoever wrote the answer knew the bot's token.
@@ -226,11 +199,7 @@ pub fn seal(token: &BotToken, nonce: &str, choice: ApprovalChoice, by: i64) -> S
         .chain_update(format!("onloop answer\n{nonce}\n{}\n{by}", choice.as_str()))
         .finalize();
     let outer = Sha256::new().chain_update(key.map(|byte| byte ^ 0x5c)).chain_update(inner);
-    hexadecimal(&outer.finalize())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&outer.finalize())
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ mod tests;
 
 use std::fmt;
 
+use crate::text::words;
+
 /// The settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -44,7 +46,7 @@ pub struct Config {
 }
 
 /// Who writes the prompts of continuations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supervisor {
     /// The agent.
     pub provider: Provider,
@@ -54,19 +56,22 @@ pub struct Supervisor {
     pub flags: Vec<String>,
 }
 
-/// An agent that can write prompts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
-    /// Nobody: the prompt is our own.
-    None,
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Cursor's command line.
-    Cursor,
-    /// opencode.
-    Opencode,
+words! {
+    /// An agent that can write prompts.
+    #[derive(Default)]
+    pub enum Provider {
+        /// Nobody: the prompt is our own.
+        #[default]
+        None = "none",
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// Cursor's command line.
+        Cursor = "cursor",
+        /// opencode.
+        Opencode = "opencode",
+    }
 }
 
 /// A chat in which people answer. It exists only when all that it needs is configured.
@@ -103,12 +108,6 @@ impl Default for Config {
     /// The settings without a configuration file.
     fn default() -> Config {
         Config { max_continuations: 10, auto_permission: true, ..Config::safe() }
-    }
-}
-
-impl Default for Supervisor {
-    fn default() -> Supervisor {
-        Supervisor { provider: Provider::None, model: None, flags: Vec::new() }
     }
 }
 
@@ -149,36 +148,10 @@ impl Config {
 }
 
 impl Provider {
-    /// All of them.
-    pub const ALL: [Provider; 5] =
-        [Provider::None, Provider::Claude, Provider::Codex, Provider::Cursor, Provider::Opencode];
-
-    /// As it is written in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::None => "none",
-            Provider::Claude => "claude",
-            Provider::Codex => "codex",
-            Provider::Cursor => "cursor",
-            Provider::Opencode => "opencode",
-        }
+    fn in_any_case(word: &str) -> Option<Provider> {
+        word.trim().to_lowercase().parse().ok()
     }
 }
-
-impl std::str::FromStr for Provider {
-    type Err = UnknownProvider;
-
-    /// In any case of letters.
-    fn from_str(word: &str) -> Result<Provider, UnknownProvider> {
-        let word = word.trim().to_lowercase();
-        let known = Provider::ALL.into_iter().find(|provider| provider.as_str() == word);
-        known.ok_or(UnknownProvider)
-    }
-}
-
-/// A word that is not [`Provider::as_str`] of any provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownProvider;
 
 impl BotToken {
     /// A token of the form that Telegram gives out: digits, `:`, then letters, digits, `-`

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::command::Started;
 use crate::limits;
 use crate::run::Run;
+use crate::text::words;
 use crate::time::Timestamp;
 
 /// Name of a session, fit for a file name and for a shell.
@@ -31,44 +32,26 @@ impl std::fmt::Display for SessionId {
     }
 }
 
-/// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionEnding {
-    /// The goal is reached.
-    Done,
-    /// The goal is reached, as older generations wrote it.
-    Completed,
-    /// It went wrong.
-    Error,
-    /// It went wrong, as older generations wrote it.
-    Failed,
-    /// Somebody stopped it.
-    Stopped,
+words! {
+    /// How a session ended.
+    pub enum SessionEnding {
+        /// The goal is reached.
+        Done = "done",
+        /// The goal is reached, as older generations wrote it.
+        Completed = "completed",
+        /// It went wrong.
+        Error = "error",
+        /// It went wrong, as older generations wrote it.
+        Failed = "failed",
+        /// Somebody stopped it.
+        Stopped = "stopped",
+    }
 }
 
 impl SessionEnding {
-    const ALL: [SessionEnding; 5] = [
-        SessionEnding::Done,
-        SessionEnding::Completed,
-        SessionEnding::Error,
-        SessionEnding::Failed,
-        SessionEnding::Stopped,
-    ];
-
     /// Whether it says that the goal is reached.
     pub fn is_done(self) -> bool {
         matches!(self, SessionEnding::Done | SessionEnding::Completed)
-    }
-
-    /// As `state` in the session's file has it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            SessionEnding::Done => "done",
-            SessionEnding::Completed => "completed",
-            SessionEnding::Error => "error",
-            SessionEnding::Failed => "failed",
-            SessionEnding::Stopped => "stopped",
-        }
     }
 }
 
@@ -94,14 +77,11 @@ impl SessionState {
 impl From<&str> for SessionState {
     /// Every word that is not [`SessionEnding::as_str`] of an ending means that it is open.
     fn from(word: &str) -> SessionState {
-        match SessionEnding::ALL.iter().find(|ending| ending.as_str() == word) {
-            Some(ending) => SessionState::Ended(*ending),
-            None => SessionState::Open(word.to_owned()),
-        }
+        word.parse().map_or_else(|_| SessionState::Open(word.to_owned()), SessionState::Ended)
     }
 }
 
-/// What is remembered about an agent session that goes on by itself.
+/// What is remembered about an agent session that continues unattended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The host's name for it, and the name of its file.
@@ -294,13 +274,8 @@ impl Session {
 /// The first half of the SHA-256 digest of a text, without white space around it, in hexadecimal.
 pub(crate) fn digest(text: &str) -> String {
     use sha2::{Digest, Sha256};
-    use std::fmt::Write;
 
-    let hash = Sha256::digest(text.trim().as_bytes());
-    hash.iter().take(16).fold(String::new(), |mut out, byte| {
-        write!(out, "{byte:02x}").expect("a string takes text");
-        out
-    })
+    crate::text::hex(&Sha256::digest(text.trim())[..16])
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::offer::{COMMANDS, Moment, SKILLS, sign};
+use super::offer::{COMMANDS, Moment, SIGN, SKILLS};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
@@ -41,23 +41,13 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     files.extend(skills(setting, "skills", ".claude/skills"));
     files.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl/{}.md", command.name);
-        HostFile::Own(OwnFile {
-            path: setting.path(&path, &format!(".claude/{path}")),
-            content: command.file(),
-            executable: false,
-            sign: sign(),
-            owns_folder: true,
-        })
+        let path = setting.path(&path, &format!(".claude/{path}"));
+        OwnFile::text(path, command.file(), SIGN).in_own_folder()
     }));
     files.extend(AGENTS.iter().map(|agent| {
         let path = format!("agents/{}.md", agent.name);
-        HostFile::Own(OwnFile {
-            path: setting.path(&path, &format!(".claude/{path}")),
-            content: agent.claude_file(),
-            executable: false,
-            sign: format!("You are `{}`.", agent.name),
-            owns_folder: false,
-        })
+        let path = setting.path(&path, &format!(".claude/{path}"));
+        HostFile::Own(OwnFile::text(path, agent.claude_file(), agent.sign()))
     }));
     files
 }
@@ -77,13 +67,8 @@ pub(super) fn entry(words: &[String], moment: Moment, wait_s: u64) -> Value {
 pub(super) fn skills(setting: &Setting, for_user: &str, for_project: &str) -> Vec<HostFile> {
     let host_file = |skill: &super::offer::Skill| {
         let below = |folder: &str| format!("{folder}/{}/SKILL.md", skill.name);
-        HostFile::Own(OwnFile {
-            path: setting.path(&below(for_user), &below(for_project)),
-            content: skill.file(),
-            executable: false,
-            sign: sign(),
-            owns_folder: true,
-        })
+        let path = setting.path(&below(for_user), &below(for_project));
+        OwnFile::text(path, skill.file(), SIGN).in_own_folder()
     };
     SKILLS.iter().map(host_file).collect()
 }

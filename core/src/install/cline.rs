@@ -6,7 +6,7 @@ use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
 
-/// Events at which there is something to say or to learn. A task that ends cannot be sent on.
+/// Events at which there is something to say or to learn. A task that ends cannot be continued.
 const EVENTS: [&str; 3] = ["PreToolUse", "PostToolUse", "UserPromptSubmit"];
 /// How our files begin.
 const SIGN: &str = "# Installed by onloop; `onloop uninstall cline` removes it.";
@@ -14,13 +14,9 @@ const SIGN: &str = "# Installed by onloop; `onloop uninstall cline` removes it."
 pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let line = setting.hook_line(Host::Cline, None);
     let host_file = |event: &&str| {
-        HostFile::Own(OwnFile {
-            path: setting.path(&format!("Hooks/{event}"), &format!(".clinerules/hooks/{event}")),
-            content: format!("#!/bin/sh\n{SIGN}\nexec {line}\n"),
-            executable: true,
-            sign: SIGN.to_owned(),
-            owns_folder: false,
-        })
+        let path = setting.path(&format!("Hooks/{event}"), &format!(".clinerules/hooks/{event}"));
+        let text = OwnFile::text(path, format!("#!/bin/sh\n{SIGN}\nexec {line}\n"), SIGN);
+        HostFile::Own(OwnFile { executable: true, ..text })
     };
     let mut files: Vec<HostFile> = EVENTS.iter().map(host_file).collect();
     // A project has no servers of its own.

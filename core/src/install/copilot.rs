@@ -25,14 +25,10 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         let entry = json!({ "type": "command", shell: line, "timeoutSec": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
-    let mut files = vec![HostFile::Own(OwnFile {
-        // VS Code reads the same folder; the two files must not be one.
-        path: setting.path("hooks/onloop-copilot.json", ".github/hooks/onloop-copilot.json"),
-        content: document(&json!({ "version": 1, "hooks": hooks })),
-        executable: false,
-        sign: " hook copilot".to_owned(),
-        owns_folder: false,
-    })];
+    // VS Code reads the same folder; the two files must not be one.
+    let path = setting.path("hooks/onloop-copilot.json", ".github/hooks/onloop-copilot.json");
+    let hooks = document(&json!({ "version": 1, "hooks": hooks }));
+    let mut files = vec![HostFile::Own(OwnFile::text(path, hooks, " hook copilot"))];
     let mut entry = plain_entry(&setting.server_words());
     entry["type"] = json!("local");
     entry["tools"] = json!(["*"]);

@@ -1,12 +1,11 @@
-use std::fmt;
-
 use super::SERVER;
 use crate::syntax::jsonc;
 
 /// Why a file of a host cannot be changed without touching what is not ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// It is not a document of its format.
+    #[error("line {line}{}: {problem}", column_words(.column))]
     Syntax {
         /// Counted from 1.
         line: usize,
@@ -16,8 +15,10 @@ pub enum EditError {
         problem: String,
     },
     /// Its root is an array or a scalar.
+    #[error("it is not a JSON object")]
     NotAnObject,
     /// A member is not of the type that the host expects.
+    #[error("its `{name}` should be {expected}")]
     WrongType {
         /// Its name, with dots where it is inside of others.
         name: String,
@@ -25,6 +26,7 @@ pub enum EditError {
         expected: &'static str,
     },
     /// It is not of the version of the format that we write.
+    #[error("its `version` should be {expected}; found {}", .found.as_ref().map_or("none".to_owned(), |found| format!("`{found}`")))]
     WrongVersion {
         /// The only one that we write.
         expected: u64,
@@ -32,12 +34,19 @@ pub enum EditError {
         found: Option<String>,
     },
     /// Another server has the name of ours.
+    #[error("another server is named `{SERVER}`; rename it first")]
     ForeignServer,
     /// Servers are written in a form to which ours cannot be added.
+    #[error(
+        "its servers are written in a form that cannot be edited here; take `{SERVER}` out of it, \
+         or write the others as `[mcp_servers.NAME]`"
+    )]
     OtherForm,
     /// It is our plugin, and the line that names the hook is not in it.
+    #[error("it does not name the hook")]
     NoHook,
     /// Where our own file would go there is one that we did not write.
+    #[error("this file was not written by onloop; move it away first")]
     ForeignFile,
 }
 
@@ -47,37 +56,6 @@ impl From<jsonc::ParseError> for EditError {
     }
 }
 
-impl fmt::Display for EditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EditError::Syntax { line, column: None, problem } => {
-                write!(f, "line {line}: {problem}")
-            }
-            EditError::Syntax { line, column: Some(column), problem } => {
-                write!(f, "line {line}, column {column}: {problem}")
-            }
-            EditError::NotAnObject => f.write_str("it is not a JSON object"),
-            EditError::WrongType { name, expected } => {
-                write!(f, "its `{name}` should be {expected}")
-            }
-            EditError::WrongVersion { expected, found } => {
-                let found = found.as_ref().map_or("none".to_owned(), |found| format!("`{found}`"));
-                write!(f, "its `version` should be {expected}; found {found}")
-            }
-            EditError::ForeignServer => {
-                write!(f, "another server is named `{SERVER}`; rename it first")
-            }
-            EditError::OtherForm => {
-                write!(
-                    f,
-                    "its servers are written in a form that cannot be edited here; take \
-                           `{SERVER}` out of it, or write the others as `[mcp_servers.NAME]`"
-                )
-            }
-            EditError::NoHook => f.write_str("it does not name the hook"),
-            EditError::ForeignFile => {
-                f.write_str("this file was not written by onloop; move it away first")
-            }
-        }
-    }
+fn column_words(column: &Option<usize>) -> String {
+    column.map_or_else(String::new, |column| format!(", column {column}"))
 }

@@ -69,7 +69,7 @@ pub const SKILLS: [Skill; 5] = [
 ];
 
 /// What stands at the end of our skills and commands, so that we know our own files again.
-const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
+pub(super) const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
 
 impl Skill {
     /// `SKILL.md`.
@@ -158,11 +158,6 @@ impl SlashCommand {
             quoted(self.argument_hint),
         )
     }
-}
-
-/// The sign in our skills and commands.
-pub(super) fn sign() -> String {
-    SIGN.to_owned()
 }
 
 /// A YAML text that is certainly one.

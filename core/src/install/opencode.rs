@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::claude::skills;
-use super::offer::{COMMANDS, sign};
+use super::offer::{self, COMMANDS};
 use super::server_file::ServerForm;
 use super::{HostFile, OwnFile, ServerFile, Setting};
 use crate::hooks::Host;
@@ -17,18 +17,12 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let wait_s = setting.waits.call_s.max(setting.waits.stop_s);
     let words = setting.hook_words(Host::OpenCode, Some(wait_s));
     let words = Value::from(words).to_string();
-    let own = |for_user: &str, for_project: &str, content: String, sign: String| {
-        HostFile::Own(OwnFile {
-            path: setting.path(for_user, for_project),
-            content,
-            executable: false,
-            sign,
-            owns_folder: false,
-        })
+    let own = |path: &str, content: String, sign: &str| {
+        let path = setting.path(path, &format!(".opencode/{path}"));
+        HostFile::Own(OwnFile::text(path, content, sign))
     };
     let plugin = PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string());
-    let mut files =
-        vec![own("plugins/onloop.js", ".opencode/plugins/onloop.js", plugin, SIGN.to_owned())];
+    let mut files = vec![own("plugins/onloop.js", plugin, SIGN)];
     let server = json!({
         "type": "local", "command": setting.server_words(), "enabled": true,
     });
@@ -37,8 +31,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         form: ServerForm::Json { servers: "mcp", entry: server },
     }));
     files.extend(COMMANDS.iter().map(|command| {
-        let path = format!("commands/hotl-{}.md", command.name);
-        own(&path, &format!(".opencode/{path}"), command.flat_file(), sign())
+        own(&format!("commands/hotl-{}.md", command.name), command.flat_file(), offer::SIGN)
     }));
     files.extend(skills(setting, "skills", ".opencode/skills"));
     files

@@ -1,6 +1,6 @@
 //! Files that are ours alone, in folders that hosts read.
 
-use super::EditError;
+use super::{EditError, HostFile};
 
 /// A file of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,16 @@ pub struct OwnFile {
 }
 
 impl OwnFile {
+    /// A file that is read and not run, in a folder that is not ours.
+    pub(super) fn text(path: String, content: String, sign: impl Into<String>) -> OwnFile {
+        OwnFile { path, content, executable: false, sign: sign.into(), owns_folder: false }
+    }
+
+    /// The same in a folder of our own.
+    pub(super) fn in_own_folder(self) -> HostFile {
+        HostFile::Own(OwnFile { owns_folder: true, ..self })
+    }
+
     /// The file in place of what is there.
     pub(super) fn written(&self, found: Option<&str>) -> Result<String, EditError> {
         match found {

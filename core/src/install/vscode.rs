@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::claude::skills;
-use super::offer::{COMMANDS, Moment, sign};
+use super::offer::{COMMANDS, Moment, SIGN};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use crate::auto::prompts::AGENTS;
@@ -24,13 +24,9 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         let entry = json!({ "type": "command", "command": line, "timeout": wait_s });
         hooks.insert(event.to_owned(), json!([entry]));
     }
-    let mut files = vec![HostFile::Own(OwnFile {
-        path: setting.path("hooks/onloop.json", ".github/hooks/onloop.json"),
-        content: document(&json!({ "hooks": hooks })),
-        executable: false,
-        sign: " hook vscode".to_owned(),
-        owns_folder: false,
-    })];
+    let path = setting.path("hooks/onloop.json", ".github/hooks/onloop.json");
+    let hooks = document(&json!({ "hooks": hooks }));
+    let mut files = vec![HostFile::Own(OwnFile::text(path, hooks, " hook vscode"))];
     files.extend(prompts(setting));
     // Where the user's own are depends on the system and on the profile.
     if setting.scope == InstallScope::Project {
@@ -42,14 +38,9 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         }));
     }
     files.extend(AGENTS.iter().map(|agent| {
-        let name = format!("agents/{}.agent.md", agent.name);
-        HostFile::Own(OwnFile {
-            path: setting.path(&name, &format!(".github/{name}")),
-            content: agent.vscode_file(),
-            executable: false,
-            sign: format!("You are `{}`.", agent.name),
-            owns_folder: false,
-        })
+        let path = format!("agents/{}.agent.md", agent.name);
+        let path = setting.path(&path, &format!(".github/{path}"));
+        HostFile::Own(OwnFile::text(path, agent.vscode_file(), agent.sign()))
     }));
     files.extend(skills(setting, "skills", ".github/skills"));
     files
@@ -58,13 +49,8 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 /// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
 fn prompts(setting: &Setting) -> Vec<HostFile> {
     let host_file = |command: &super::offer::SlashCommand| {
-        HostFile::Own(OwnFile {
-            path: format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name),
-            content: command.prompt_file(),
-            executable: false,
-            sign: sign(),
-            owns_folder: false,
-        })
+        let path = format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name);
+        HostFile::Own(OwnFile::text(path, command.prompt_file(), SIGN))
     };
     match setting.scope {
         InstallScope::User => Vec::new(),

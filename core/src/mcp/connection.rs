@@ -420,7 +420,7 @@ fn no_cursor(params: &Map<String, Value>) -> Result<(), RpcError> {
 fn call(params: &Map<String, Value>) -> Result<ClientRequest, RpcError> {
     let invalid = |message: String| RpcError::new(RpcError::INVALID_PARAMS, message);
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-    let Some(tool) = Tool::ALL.into_iter().find(|tool| tool.name() == name) else {
+    let Ok(tool) = name.parse::<Tool>() else {
         return Err(invalid(format!("there is no tool `{}`", ellipsis(&one_line(name), 100))));
     };
     let asked = match params.get("arguments") {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::message::RpcError;
 use crate::limits;
 use crate::run::is_run_id;
-use crate::text::{ellipsis, one_line};
+use crate::text::{ellipsis, one_line, words};
 
 const SCHEME: &str = "onloop://runs/";
 
@@ -18,25 +18,17 @@ pub struct Resource {
     pub kind: ResourceKind,
 }
 
-/// A document of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResourceKind {
-    /// Its record, as JSON.
-    Record,
-    /// Its report, as Markdown.
-    Report,
+words! {
+    /// A document of a run.
+    pub enum ResourceKind {
+        /// Its report, as Markdown.
+        Report = "report",
+        /// Its record, as JSON.
+        Record = "record",
+    }
 }
 
 impl ResourceKind {
-    const ALL: [ResourceKind; 2] = [ResourceKind::Report, ResourceKind::Record];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            ResourceKind::Record => "record",
-            ResourceKind::Report => "report",
-        }
-    }
-
     fn mime_type(self) -> &'static str {
         match self {
             ResourceKind::Record => "application/json",
@@ -52,7 +44,7 @@ impl Resource {
     pub(super) fn read(uri: &str) -> Result<Resource, RpcError> {
         let found = uri.strip_prefix(SCHEME).and_then(|rest| {
             let (run_id, word) = rest.split_once('/')?;
-            let kind = ResourceKind::ALL.into_iter().find(|kind| kind.as_str() == word)?;
+            let kind = word.parse().ok()?;
             is_run_id(run_id).then(|| Resource { run_id: run_id.to_owned(), kind })
         });
         found.ok_or_else(|| {

@@ -289,6 +289,11 @@ impl Server {
                 job.has_process = true;
                 job.state = State::InProcess { wake_after_ms };
             }
+            // The program has something to do before it waits.
+            Ok(Outcome::Started { group }) => {
+                job.has_process = true;
+                job.reply(self.io.now(), Ok(Outcome::Started { group }));
+            }
             other => self.process_ended(at, other).await,
         }
     }

@@ -60,9 +60,9 @@ fn shown(act: &Reaction) -> String {
                 ClientRequest::CallTool(tool, Ok(asked)) => {
                     let call = format!("{:?}", asked.program);
                     let program = call.split('(').next().unwrap_or_default();
-                    format!("{} by {program} in {:?}", tool.name(), asked.directory)
+                    format!("{} by {program} in {:?}", tool.as_str(), asked.directory)
                 }
-                ClientRequest::CallTool(tool, Err(why)) => format!("{}: {why}", tool.name()),
+                ClientRequest::CallTool(tool, Err(why)) => format!("{}: {why}", tool.as_str()),
                 ClientRequest::ListResources => "list".to_owned(),
                 ClientRequest::Read(resource) => {
                     format!("{:?} of {}", resource.kind, resource.run_id)
@@ -384,12 +384,12 @@ fn every_tool_describes_itself_within_bounds() {
                 "boolean" | "object" => true,
                 other => panic!("{other}"),
             };
-            assert!(is_bounded, "{name} of {}", tool.name());
+            assert!(is_bounded, "{name} of {}", tool.as_str());
             assert!(property["description"].as_str().is_some_and(|about| about.len() > 3));
         }
         let hints = &described["annotations"];
         assert_eq!(hints["readOnlyHint"], tool.is_read_only());
-        let changes = ["run", "step", "gate"].contains(&tool.name());
+        let changes = ["run", "step", "gate"].contains(&tool.as_str());
         assert_eq!(tool.is_read_only(), !changes);
         assert!(!(hints["readOnlyHint"] == true && hints["destructiveHint"] == true));
     }

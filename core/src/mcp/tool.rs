@@ -7,32 +7,33 @@ use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
 use crate::preflight::IsolationMode;
-use crate::text::{ellipsis, one_line};
+use crate::text::{ellipsis, one_line, words};
 use crate::verb::permit::ExplainArgs;
 use crate::verb::{
     DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs, ReportArgs, ResumeArgs,
     RunArgs, StatusArgs, StepAction, StepArgs,
 };
 
-/// A tool, named after the verb behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    /// Run a workflow, or resume a run.
-    Run,
-    /// Look at runs.
-    Status,
-    /// What should happen now.
-    Next,
-    /// Report on a step that the agent does itself.
-    Step,
-    /// Decide at a gate.
-    Gate,
-    /// Check workflow files.
-    Lint,
-    /// Judge a tool call.
-    PermitExplain,
-    /// The report of a run.
-    Report,
+words! {
+    /// A tool, named after the verb behind it.
+    pub enum Tool {
+        /// Run a workflow, or resume a run.
+        Run = "run",
+        /// Look at runs.
+        Status = "status",
+        /// What should happen now.
+        Next = "next",
+        /// Report on a step that the agent does itself.
+        Step = "step",
+        /// Decide at a gate.
+        Gate = "gate",
+        /// Check workflow files.
+        Lint = "lint",
+        /// Judge a tool call.
+        PermitExplain = "permit_explain",
+        /// The report of a run.
+        Report = "report",
+    }
 }
 
 /// A call whose input was checked.
@@ -69,9 +70,14 @@ pub enum ToolProgram {
 }
 
 /// Why the input of a call is refused; for the model that wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
     /// The tool has no such argument.
+    #[error(
+        "there is no argument `{}`; expected `{}`",
+        short(.name),
+        .tool.parameter_names().map(|(name, _)| name).collect::<Vec<_>>().join("`, `")
+    )]
     Unknown {
         /// The name that was given.
         name: String,
@@ -79,8 +85,10 @@ pub enum InputError {
         tool: Tool,
     },
     /// An argument that must be given.
+    #[error("the argument `{0}` is missing")]
     Missing(&'static str),
     /// An argument of another type, or out of its bounds.
+    #[error("the argument `{name}` is `{}`, expected {expected}", short(.found))]
     Invalid {
         /// Its name.
         name: &'static str,
@@ -90,32 +98,15 @@ pub enum InputError {
         expected: String,
     },
     /// An argument that only fits where no run is named.
+    #[error("`{0}` is for a new run; with `run_id` an existing one is resumed")]
     ForNewRuns(&'static str),
     /// `permit_explain` takes one of the two.
+    #[error("expected either `command`, or `tool` and `input`")]
     CommandOrTool,
 }
 
-impl std::fmt::Display for InputError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            InputError::Unknown { name, tool } => {
-                let name = ellipsis(&one_line(name), 100);
-                let names: Vec<&str> = tool.parameter_names().map(|(name, _)| name).collect();
-                write!(f, "there is no argument `{name}`; expected `{}`", names.join("`, `"))
-            }
-            InputError::Missing(name) => write!(f, "the argument `{name}` is missing"),
-            InputError::Invalid { name, found, expected } => {
-                let found = ellipsis(&one_line(found), 100);
-                write!(f, "the argument `{name}` is `{found}`, expected {expected}")
-            }
-            InputError::ForNewRuns(name) => {
-                write!(f, "`{name}` is for a new run; with `run_id` an existing one is resumed")
-            }
-            InputError::CommandOrTool => {
-                f.write_str("expected either `command`, or `tool` and `input`")
-            }
-        }
-    }
+fn short(text: &str) -> String {
+    ellipsis(&one_line(text), 100)
 }
 
 /// A parameter of a tool: its schema and its check are made from it.
@@ -157,8 +148,6 @@ const DIRECTORY: Parameter = optional(
     WORD,
     "Folder to work in, inside the client's folders; left out: the project",
 );
-const MODES: [IsolationMode; 4] =
-    [IsolationMode::Worktree, IsolationMode::Branch, IsolationMode::Host, IsolationMode::None];
 
 const RUN: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
@@ -171,7 +160,7 @@ const RUN: &[Parameter] = &[
     ),
     optional(
         "mode",
-        Kind::Choice(&["worktree", "branch", "host", "none"]),
+        Kind::Choice(IsolationMode::WORDS),
         "Where to work, instead of what the file says",
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
@@ -213,32 +202,6 @@ const PERMIT_EXPLAIN: &[Parameter] = &[
 const REPORT: &[Parameter] = &[needed("run_id", WORD, "The run")];
 
 impl Tool {
-    /// All, in the order in which they are listed.
-    pub const ALL: [Tool; 8] = [
-        Tool::Run,
-        Tool::Status,
-        Tool::Next,
-        Tool::Step,
-        Tool::Gate,
-        Tool::Lint,
-        Tool::PermitExplain,
-        Tool::Report,
-    ];
-
-    /// Its name in calls.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tool::Run => "run",
-            Tool::Status => "status",
-            Tool::Next => "next",
-            Tool::Step => "step",
-            Tool::Gate => "gate",
-            Tool::Lint => "lint",
-            Tool::PermitExplain => "permit_explain",
-            Tool::Report => "report",
-        }
-    }
-
     /// What clients show to people.
     fn title(self) -> &'static str {
         match self {
@@ -354,7 +317,7 @@ impl Tool {
         }
         let read_only = self.is_read_only();
         json!({
-            "name": self.name(),
+            "name": self.as_str(),
             "title": self.title(),
             "description": self.description(),
             "inputSchema": input,
@@ -451,7 +414,7 @@ fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
         return Ok(ToolProgram::Run(RunArgs {
             file: given.text("file"),
             conduct,
-            mode: MODES.into_iter().find(|known| Some(known.as_str()) == mode.as_deref()),
+            mode: mode.and_then(|word| word.parse().ok()),
             branch: given.text("branch"),
             fresh: given.flag("fresh"),
             review: given.text("review"),

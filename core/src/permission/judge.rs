@@ -386,22 +386,24 @@ impl<'c> Judge<'c> {
     /// Adds the finding that follows from the class of a program alone.
     pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
         if class.decision() > Decision::Allow {
-            let reason = format!("`{}` {}", parsed.name, class.sentence());
-            let rule = Rule::Program(parsed.name.to_owned());
-            self.add(Finding { decision: class.decision(), rule, reason });
+            self.about(parsed, class.decision(), class.sentence());
         }
+    }
+
+    /// Adds a finding about a program: "`git push` {what}".
+    fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, what: &str) {
+        let rule = Rule::Program(parsed.name.to_owned());
+        self.add(Finding { decision, rule, reason: format!("`{}` {what}", parsed.name) });
     }
 
     /// Asks about a program: "`git push` {what}".
     fn ask(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        let rule = Rule::Program(parsed.name.to_owned());
-        self.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
+        self.about(parsed, Decision::Ask, what);
     }
 
     /// Forbids a program: "`git push` {what}".
     fn deny(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        let rule = Rule::Program(parsed.name.to_owned());
-        self.add(Finding::deny(rule, format!("`{}` {what}", parsed.name)));
+        self.about(parsed, Decision::Deny, what);
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
@@ -439,11 +441,10 @@ impl<'c> Judge<'c> {
                         self.role(value, *role, parsed);
                     }
                 }
-                ArgFinding::Makes(name, class) => self.add(Finding {
-                    decision: class.decision(),
-                    rule: Rule::Program(parsed.name.to_owned()),
-                    reason: format!("`{}` with `{name}` {}", parsed.name, class.sentence()),
-                }),
+                ArgFinding::Makes(name, class) => {
+                    let what = format!("with `{name}` {}", class.sentence());
+                    self.about(parsed, class.decision(), &what);
+                }
                 ArgFinding::PossibleOption => {
                     self.ask(parsed, "gets a word that is not known and may be an option");
                 }

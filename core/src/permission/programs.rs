@@ -69,46 +69,34 @@ pub enum Class {
 impl Class {
     /// The policy: what a program of this class may do before any rule of the user.
     pub fn decision(self) -> Decision {
-        match self {
-            Class::Prints
-            | Class::Reads
-            | Class::Writes
-            | Class::Builds
-            | Class::Records
-            | Class::Reports
-            | Class::Wraps => Decision::Allow,
-            Class::Changes
-            | Class::Deletes
-            | Class::Runs
-            | Class::Connects
-            | Class::Publishes
-            | Class::Administers
-            | Class::Reveals => Decision::Ask,
-            Class::Destroys | Class::Escalates | Class::Leaves | Class::Discards => Decision::Deny,
-        }
+        self.policy().0
     }
 
     /// The class in a sentence: “it …”.
     pub fn sentence(self) -> &'static str {
+        self.policy().1
+    }
+
+    fn policy(self) -> (Decision, &'static str) {
         match self {
-            Class::Prints => "only prints",
-            Class::Reads => "reads files",
-            Class::Writes => "writes the files that it names",
-            Class::Builds => "builds the project",
-            Class::Records => "records work in git",
-            Class::Reports => "reads or files issues and pull requests",
-            Class::Wraps => "runs another command",
-            Class::Changes => "copies, moves or overwrites files",
-            Class::Deletes => "deletes",
-            Class::Runs => "runs code that cannot be judged",
-            Class::Connects => "talks to a network or a service",
-            Class::Publishes => "changes what others use",
-            Class::Administers => "controls processes or services",
-            Class::Reveals => "shows what may be secret",
-            Class::Destroys => "destroys data",
-            Class::Escalates => "gains the rights of another user",
-            Class::Leaves => "leaves the working folder",
-            Class::Discards => "throws work away",
+            Class::Prints => (Decision::Allow, "only prints"),
+            Class::Reads => (Decision::Allow, "reads files"),
+            Class::Writes => (Decision::Allow, "writes the files that it names"),
+            Class::Builds => (Decision::Allow, "builds the project"),
+            Class::Records => (Decision::Allow, "records work in git"),
+            Class::Reports => (Decision::Allow, "reads or files issues and pull requests"),
+            Class::Wraps => (Decision::Allow, "runs another command"),
+            Class::Changes => (Decision::Ask, "copies, moves or overwrites files"),
+            Class::Deletes => (Decision::Ask, "deletes"),
+            Class::Runs => (Decision::Ask, "runs code that cannot be judged"),
+            Class::Connects => (Decision::Ask, "talks to a network or a service"),
+            Class::Publishes => (Decision::Ask, "changes what others use"),
+            Class::Administers => (Decision::Ask, "controls processes or services"),
+            Class::Reveals => (Decision::Ask, "shows what may be secret"),
+            Class::Destroys => (Decision::Deny, "destroys data"),
+            Class::Escalates => (Decision::Deny, "gains the rights of another user"),
+            Class::Leaves => (Decision::Deny, "leaves the working folder"),
+            Class::Discards => (Decision::Deny, "throws work away"),
         }
     }
 }

@@ -5,8 +5,6 @@
 //! a decision milder: a deny rule that cannot be used asks, an allow rule that cannot be used is
 //! left out, and a file that cannot be read allows nothing at all.
 
-use std::fmt;
-
 use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
@@ -36,33 +34,20 @@ struct Matcher {
 }
 
 /// What is wrong with a configuration file. Displayed, it completes a sentence about the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Malformed {
+    #[error("{0}")]
     Yaml(String),
+    #[error("is not a mapping")]
     Document,
+    #[error("has `permissions` that is not a mapping")]
     Permissions,
+    #[error("has `permissions.{}` that is not a list", .0.as_str())]
     List(Decision),
+    #[error("has an entry {}[{}] that is not a rule", .0.as_str(), .1)]
     Entry(Decision, usize),
+    #[error("has `permissions.temporary` that is neither `allow` nor `ask`")]
     Temporary,
-}
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Malformed::Yaml(error) => f.write_str(error),
-            Malformed::Document => f.write_str("is not a mapping"),
-            Malformed::Permissions => f.write_str("has `permissions` that is not a mapping"),
-            Malformed::List(list) => {
-                write!(f, "has `permissions.{}` that is not a list", list.as_str())
-            }
-            Malformed::Entry(list, index) => {
-                write!(f, "has an entry {}[{index}] that is not a rule", list.as_str())
-            }
-            Malformed::Temporary => {
-                f.write_str("has `permissions.temporary` that is neither `allow` nor `ask`")
-            }
-        }
-    }
 }
 
 #[derive(Clone, Debug)]

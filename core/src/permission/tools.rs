@@ -220,8 +220,7 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         Tool::Harmless => rules(tool, &[&dump(input)], Worst::default(), judge),
         Tool::Person => {
             let mut worst = Worst::default();
-            let reason = format!("`{tool}` is for a person to allow");
-            worst.add(Finding::ask(Rule::Tool(tool.to_owned()), reason));
+            worst.add(ask(tool, format!("`{tool}` is for a person to allow")));
             rules(tool, &[&dump(input)], worst, judge);
         }
     }
@@ -238,11 +237,10 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         worst.consider(judge.context.places.judge_text(path, access));
     }
     if kind == Tool::Notebook {
-        worst
-            .add(Finding::ask(Rule::Tool(tool.to_owned()), "a notebook is run where it is opened"));
+        worst.add(ask(tool, "a notebook is run where it is opened"));
     }
     if kind == Tool::Delete {
-        worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "it deletes a file"));
+        worst.add(ask(tool, "it deletes a file"));
     }
     rules(tool, &paths, worst, judge);
 }
@@ -287,9 +285,13 @@ fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let bare = name.strip_prefix("agentize:").unwrap_or(name);
     if !SKILLS.contains(&bare) && !offered::is_ours(name) {
-        worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "there is no rule for this skill"));
+        worst.add(ask(tool, "there is no rule for this skill"));
     }
     rules(tool, &[name], worst, judge);
+}
+
+fn ask(tool: &str, reason: impl Into<String>) -> Finding {
+    Finding::ask(Rule::Tool(tool.to_owned()), reason)
 }
 
 fn malformed(tool: &str) -> Finding {
@@ -352,16 +354,14 @@ fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         if set
             && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
         {
-            judge.add(Finding::ask(
-                Rule::Tool(tool.to_owned()),
-                format!("`{tool}` is asked to run with `{}`", crate::text::one_line(&key)),
-            ));
+            let key = crate::text::one_line(&key);
+            judge.add(ask(tool, format!("`{tool}` is asked to run with `{key}`")));
         }
         if matches!(key.as_str(), "cwd" | "workdir" | "working_directory" | "workingdirectory")
             && let Some(folder) = value.as_str()
             && judge.context.places.absolute(folder) != judge.context.places.cwd
         {
-            judge.add(Finding::ask(Rule::Tool(tool.to_owned()), "it runs in another folder"));
+            judge.add(ask(tool, "it runs in another folder"));
         }
     }
 }
@@ -453,7 +453,7 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             targets.push(path);
             worst.consider(judge.context.places.judge_text(path, Access::Write));
             if head.contains("Delete") {
-                worst.add(Finding::ask(Rule::Tool(tool.to_owned()), "it deletes a file"));
+                worst.add(ask(tool, "it deletes a file"));
             }
         }
     }

@@ -4,25 +4,18 @@ mod rule;
 
 pub use rule::{PathRule, Rule, Source, Subject};
 
-/// What the host should do with a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decision {
-    /// Run it.
-    Allow,
-    /// Let a person decide.
-    Ask,
-    /// Do not run it.
-    Deny,
-}
+use crate::text::words;
 
-impl Decision {
-    /// The word in JSON and on the terminal.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Allow => "allow",
-            Decision::Ask => "ask",
-            Decision::Deny => "deny",
-        }
+words! {
+    /// What the host should do with a tool call.
+    #[derive(PartialOrd, Ord)]
+    pub enum Decision {
+        /// Run it.
+        Allow = "allow",
+        /// Let a person decide.
+        Ask = "ask",
+        /// Do not run it.
+        Deny = "deny",
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::effect::{BranchName, InvalidBranchName};
 use crate::limits;
-use crate::text;
+use crate::text::{self, words};
 
 /// Why preflight stops, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,55 +17,36 @@ pub struct PlacementRefusal {
     pub how: Vec<Remedy>,
 }
 
-/// Reasons to stop, by stable name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RefusalCode {
-    /// The pinned branch is not a branch name.
-    InvalidBranch,
-    /// The workflow file is not in the repository that the work would happen in.
-    WorkflowOutside,
-    /// Files that are not ours are uncommitted.
-    Dirty,
-    /// A feature branch is checked out and nobody said where to work.
-    FeatureBranch,
-    /// Host mode needs a named branch.
-    HostDetached,
-    /// The work would happen on `main` or `master`.
-    ProtectedBranch,
-    /// Host mode is on one branch and the file wants another.
-    HostBranchDiffers,
-    /// The target branch is the one checked out here.
-    AlreadyHere,
-    /// The target branch is checked out in another worktree.
-    CheckedOutElsewhere,
-    /// The target branch exists.
-    BranchExists,
-    /// The target branch has a worktree where ours would be.
-    WorktreeExists,
-    /// Something else is where our worktree would be.
-    FolderTaken,
-    /// The worktree to recreate holds uncommitted work.
-    WorktreeDirty,
-}
-
-impl RefusalCode {
-    /// The stable name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RefusalCode::InvalidBranch => "invalid-branch",
-            RefusalCode::WorkflowOutside => "workflow-outside",
-            RefusalCode::Dirty => "dirty",
-            RefusalCode::FeatureBranch => "feature-branch",
-            RefusalCode::HostDetached => "host-detached",
-            RefusalCode::ProtectedBranch => "protected-branch",
-            RefusalCode::HostBranchDiffers => "host-branch-differs",
-            RefusalCode::AlreadyHere => "already-here",
-            RefusalCode::CheckedOutElsewhere => "checked-out-elsewhere",
-            RefusalCode::BranchExists => "branch-exists",
-            RefusalCode::WorktreeExists => "worktree-exists",
-            RefusalCode::FolderTaken => "folder-taken",
-            RefusalCode::WorktreeDirty => "worktree-dirty",
-        }
+words! {
+    /// Reasons to stop, by stable name.
+    #[derive(PartialOrd, Ord)]
+    pub enum RefusalCode {
+        /// The pinned branch is not a branch name.
+        InvalidBranch = "invalid-branch",
+        /// The workflow file is not in the repository that the work would happen in.
+        WorkflowOutside = "workflow-outside",
+        /// Files that are not ours are uncommitted.
+        Dirty = "dirty",
+        /// A feature branch is checked out and nobody said where to work.
+        FeatureBranch = "feature-branch",
+        /// Host mode needs a named branch.
+        HostDetached = "host-detached",
+        /// The work would happen on `main` or `master`.
+        ProtectedBranch = "protected-branch",
+        /// Host mode is on one branch and the file wants another.
+        HostBranchDiffers = "host-branch-differs",
+        /// The target branch is the one checked out here.
+        AlreadyHere = "already-here",
+        /// The target branch is checked out in another worktree.
+        CheckedOutElsewhere = "checked-out-elsewhere",
+        /// The target branch exists.
+        BranchExists = "branch-exists",
+        /// The target branch has a worktree where ours would be.
+        WorktreeExists = "worktree-exists",
+        /// Something else is where our worktree would be.
+        FolderTaken = "folder-taken",
+        /// The worktree to recreate holds uncommitted work.
+        WorktreeDirty = "worktree-dirty",
     }
 }
 

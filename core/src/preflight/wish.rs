@@ -2,31 +2,21 @@
 
 use super::refusal::PlacementRefusal;
 use crate::effect::BranchName;
+use crate::text::words;
 use crate::workflow::{Isolation, Plan};
 
-/// How the work is kept apart from everything else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum IsolationMode {
-    /// A linked worktree of its own.
-    Worktree,
-    /// A branch of its own in the current checkout.
-    Branch,
-    /// The checkout and branch as the host tool prepared them.
-    Host,
-    /// The current folder; git is left alone.
-    None,
-}
-
-impl IsolationMode {
-    /// The word for it on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            IsolationMode::Worktree => "worktree",
-            IsolationMode::Branch => "branch",
-            IsolationMode::Host => "host",
-            IsolationMode::None => "none",
-        }
+words! {
+    /// How the work is kept apart from everything else.
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    pub enum IsolationMode {
+        /// A linked worktree of its own.
+        Worktree = "worktree",
+        /// A branch of its own in the current checkout.
+        Branch = "branch",
+        /// The checkout and branch as the host tool prepared them.
+        Host = "host",
+        /// The current folder; git is left alone.
+        None = "none",
     }
 }
 

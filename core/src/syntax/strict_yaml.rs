@@ -40,21 +40,14 @@ pub fn open_brackets(yaml: &str) -> usize {
 }
 
 /// Why a document is not read. Displayed, it completes a sentence about the document.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum UnreadableYaml {
     /// It exceeds its [`Bounds`].
+    #[error("is too large to be read")]
     TooLarge,
     /// It is not YAML, or says a key twice.
+    #[error("is not YAML: {0}")]
     Malformed(serde_yaml::Error),
-}
-
-impl fmt::Display for UnreadableYaml {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnreadableYaml::TooLarge => f.write_str("is too large to be read"),
-            UnreadableYaml::Malformed(error) => write!(f, "is not YAML: {error}"),
-        }
-    }
 }
 
 /// Reads one document. A byte-order mark is skipped.

@@ -1,11 +1,54 @@
 //! Closed sets of words.
 
-use std::fmt;
-
 use super::ellipsis;
 
-/// A word that is none of those that are known at its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str` and
+/// `FromStr` come from the one list.
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
+        $($(#[$about:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $name {
+            $($(#[$about])* $variant,)*
+        }
+
+        #[allow(dead_code, reason = "some sets are only written, and some are never listed")]
+        impl $name {
+            /// Every value, in the order of its declaration.
+            $vis const ALL: [$name; $name::WORDS.len()] = [$($name::$variant),*];
+
+            /// The words of all values, in the same order.
+            $vis const WORDS: &[&str] = &[$($word),*];
+
+            /// The word in files and documents, in messages and on the command line.
+            $vis const fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = crate::text::UnknownWord;
+
+            fn from_str(word: &str) -> Result<$name, crate::text::UnknownWord> {
+                match word {
+                    $($word => Ok($name::$variant),)*
+                    _ => Err(crate::text::UnknownWord::new(word, $name::WORDS.to_vec())),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+/// A word that is none of those that are known at its place. Its message is a clause whose subject
+/// is that place: `is "maybe", expected …`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is {found:?}, expected {}", alternatives(.expected))]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
     pub found: String,
@@ -14,25 +57,17 @@ pub struct UnknownWord {
 }
 
 impl UnknownWord {
-    /// `found` is none of `expected`.
+    /// `found` is not one of `expected`.
     pub fn new(found: &str, expected: Vec<&'static str>) -> UnknownWord {
         UnknownWord { found: ellipsis(found, 80), expected }
     }
 }
 
-/// A clause whose subject is the place of the word: `is "maybe", expected …`.
-impl fmt::Display for UnknownWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "is {:?}, expected ", self.found)?;
-        let last = self.expected.len().saturating_sub(1);
-        for (index, word) in self.expected.iter().enumerate() {
-            let before = match index {
-                0 => "",
-                index if index == last => " or ",
-                _ => ", ",
-            };
-            write!(f, "{before}`{word}`")?;
-        }
-        Ok(())
+/// Words as alternatives: "`a`, `b` or `c`".
+pub fn alternatives(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => format!("`{only}`"),
+        [others @ .., last] => format!("`{}` or `{last}`", others.join("`, `")),
     }
 }

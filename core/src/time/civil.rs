@@ -199,7 +199,7 @@ impl Reader<'_> {
         Some(nanos / 1_000_000)
     }
 
-    /// The outer nothing is a zone that is none.
+    /// The outer `None`: not a time zone.
     fn zone(&mut self) -> Option<Option<i64>> {
         if self.skip(b"Zz") {
             return Some(Some(0));

@@ -15,7 +15,7 @@ use crate::engine::config::{self, Loaded};
 use crate::engine::input;
 use crate::engine::sessions::Sessions;
 use crate::handsoff::{DEPTH_VARIABLE, SessionId};
-use crate::hooks::{HookAnswer, HookEvent, HookInput, Host, UnknownHost};
+use crate::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
 use crate::limits;
 
 /// Arguments of `onloop hook`.
@@ -54,9 +54,8 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 /// `onloop hook`.
 pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
-    let host: Host = match args.host.parse() {
-        Ok(host) => host,
-        Err(unknown) => return unknown_host(io, &unknown, bytes.as_deref().unwrap_or(&[])).await,
+    let Ok(host) = args.host.parse::<Host>() else {
+        return refuse_host(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
     };
     let read = match &bytes {
         Ok(bytes) => host.read(bytes).map_err(|malformed| malformed.to_string()),
@@ -79,8 +78,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
 
 /// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants
 /// to stop would be continued by it, so there the exit code is 0.
-async fn unknown_host(io: &Io, host: &UnknownHost, input: &[u8]) -> Exit {
-    io.note(format!("error: {host}")).await;
+async fn refuse_host(io: &Io, name: &str, input: &[u8]) -> Exit {
+    io.note(format!("error: {}", unknown_host(name))).await;
     let names_stop = |word: &&str| {
         let event = word.trim_matches('"').to_ascii_lowercase();
         ["stop", "subagentstop", "session.idle"].contains(&event.as_str())

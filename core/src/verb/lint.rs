@@ -158,7 +158,7 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit>
     Ok(Linted { path, source, outcome: Outcome::Checked(diagnostics) })
 }
 
-/// The rest of the line `SKIP: <name> …` for a file that is no workflow.
+/// The rest of the line `SKIP: <name> …` for a file that is not a workflow.
 fn reason_to_skip(path: &str, source: &[u8]) -> Option<String> {
     match workflow::classify(path, source) {
         FileClass::Workflow => None,

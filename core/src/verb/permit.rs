@@ -1,7 +1,5 @@
 //! `onloop permit`: what the permission engine says, and why.
 
-use std::fmt;
-
 use crate::documents::permission as document;
 use crate::documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
@@ -89,25 +87,18 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
 }
 
 /// Why the input of a tool cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum InputError {
     /// Standard input cannot be read.
+    #[error("{}", .0.message)]
     Failed(Failure),
+    #[error("the input is too large")]
     TooLarge,
+    #[error("the input is not UTF-8")]
     Encoding,
     /// Not JSON, or a key is named twice, as the reader says.
+    #[error("the input is not JSON: {0}")]
     Json(String),
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InputError::Failed(failure) => f.write_str(&failure.message),
-            InputError::TooLarge => f.write_str("the input is too large"),
-            InputError::Encoding => f.write_str("the input is not UTF-8"),
-            InputError::Json(error) => write!(f, "the input is not JSON: {error}"),
-        }
-    }
 }
 
 async fn read_call(io: &Io, args: &ExplainArgs) -> Result<Call, InputError> {

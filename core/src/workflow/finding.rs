@@ -6,6 +6,15 @@ use crate::text;
 
 use super::rule;
 
+/// Findings that say the same about every file: name, rule, what is wrong, and what helps.
+macro_rules! fixed {
+    ($($name:ident $rule:ident $message:literal $help:literal)*) => {
+        $(pub(crate) fn $name(span: Span) -> Diagnostic {
+            rule::$rule.at(span, $message).with_help($help)
+        })*
+    };
+}
+
 pub(super) mod check;
 pub(super) mod frontmatter;
 pub(super) mod step;
@@ -69,6 +78,13 @@ impl Findings {
     }
 }
 
+fixed! {
+    unterminated_fence UNTERMINATED_FENCE "unterminated fenced block: the rest of the file belongs to it"
+        "close it with a line of at least as many of the same characters"
+    unterminated_comment UNTERMINATED_COMMENT "unterminated comment: the rest of the file belongs to it"
+        "close it with `-->`"
+}
+
 pub(super) fn file_too_large(bytes: u64) -> Diagnostic {
     rule::FILE_TOO_LARGE.at(
         Span::at(0),
@@ -97,18 +113,6 @@ pub(super) fn line_too_long(span: Span) -> Diagnostic {
             limits::WORKFLOW_LINE_BYTES
         ),
     )
-}
-
-pub(super) fn unterminated_fence(span: Span) -> Diagnostic {
-    rule::UNTERMINATED_FENCE
-        .at(span, "unterminated fenced block: the rest of the file belongs to it")
-        .with_help("close it with a line of at least as many of the same characters")
-}
-
-pub(super) fn unterminated_comment(span: Span) -> Diagnostic {
-    rule::UNTERMINATED_COMMENT
-        .at(span, "unterminated comment: the rest of the file belongs to it")
-        .with_help("close it with `-->`")
 }
 
 /// A value in quotes that are part of the value.

@@ -1,27 +1,18 @@
 //! What can be written in a workflow file, as a table for editors and documentation.
 
-/// Where a field stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
-    /// Between the first `---` and the next.
-    Frontmatter,
-    /// Below the header of a step.
-    Step,
-    /// Indented below `verify`.
-    Check,
-    /// Indented below `assert`.
-    Assert,
-}
+use crate::text::words;
 
-impl Section {
-    /// Its name in documents.
-    pub fn word(self) -> &'static str {
-        match self {
-            Section::Frontmatter => "frontmatter",
-            Section::Step => "step",
-            Section::Check => "check",
-            Section::Assert => "assert",
-        }
+words! {
+    /// Where a field stands.
+    pub enum Section {
+        /// Between the first `---` and the next.
+        Frontmatter = "frontmatter",
+        /// Below the header of a step.
+        Step = "step",
+        /// Indented below `verify`.
+        Check = "check",
+        /// Indented below `assert`.
+        Assert = "assert",
     }
 }
 
@@ -115,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_table_names_what_the_reader_knows_and_nothing_else() {
-        assert_eq!(names(Section::Frontmatter), frontmatter::names());
+        assert_eq!(names(Section::Frontmatter), frontmatter::Key::WORDS);
         assert_eq!(names(Section::Step), field::FIELDS);
         // `kind` may stand directly below the check, with a warning.
         let (kind, check) = verify::FIELDS.split_last().expect("a check has fields");

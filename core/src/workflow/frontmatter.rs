@@ -7,7 +7,7 @@ use crate::effect::BranchName;
 use crate::limits;
 use crate::money::Money;
 use crate::syntax::strict_yaml;
-use crate::text;
+use crate::text::{self, words};
 
 use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
@@ -15,47 +15,25 @@ use super::suggest;
 use super::value::{self, Kind, Style, Value};
 use super::{Budgets, Isolation, Risk, markdown};
 
-/// A key of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Intent,
-    SuccessCriteria,
-    RiskLevel,
-    AutoApprove,
-    Branch,
-    Worktree,
-    DirtyWorktree,
-    Progress,
-    ReportDetail,
-    MaxTotalAttempts,
-    MaxAgents,
-    MaxCostUsd,
-    MaxElapsedMinutes,
-    PolicyProfile,
-}
-
-/// Keys and their names, in the order in which the documentation lists them.
-const KEYS: [(Key, &str); 14] = [
-    (Key::Intent, "intent"),
-    (Key::SuccessCriteria, "success_criteria"),
-    (Key::RiskLevel, "risk_level"),
-    (Key::AutoApprove, "auto_approve"),
-    (Key::Branch, "branch"),
-    (Key::Worktree, "worktree"),
-    (Key::DirtyWorktree, "dirty_worktree"),
-    (Key::Progress, "progress"),
-    (Key::ReportDetail, "report_detail"),
-    (Key::MaxTotalAttempts, "max_total_attempts"),
-    (Key::MaxAgents, "max_agents"),
-    (Key::MaxCostUsd, "max_cost_usd"),
-    (Key::MaxElapsedMinutes, "max_elapsed_minutes"),
-    (Key::PolicyProfile, "policy_profile"),
-];
-
-/// The names of all keys, for the table of the format to be compared with.
-#[cfg(test)]
-pub(super) fn names() -> [&'static str; 14] {
-    KEYS.map(|(_, name)| name)
+words! {
+    /// A key of the format, in the order in which the documentation lists them.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Key {
+        Intent = "intent",
+        SuccessCriteria = "success_criteria",
+        RiskLevel = "risk_level",
+        AutoApprove = "auto_approve",
+        Branch = "branch",
+        Worktree = "worktree",
+        DirtyWorktree = "dirty_worktree",
+        Progress = "progress",
+        ReportDetail = "report_detail",
+        MaxTotalAttempts = "max_total_attempts",
+        MaxAgents = "max_agents",
+        MaxCostUsd = "max_cost_usd",
+        MaxElapsedMinutes = "max_elapsed_minutes",
+        PolicyProfile = "policy_profile",
+    }
 }
 
 /// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
@@ -144,12 +122,13 @@ impl<'c> Reader<'c, '_> {
     fn read_entry(&mut self, line: Line<'c>, key: &'c str, length: usize) {
         let key_span = Span::new(line.start, line.start + key.len());
         let value = self.read_value(line, line.start + length);
-        let known = KEYS.iter().find(|(_, name)| name.eq_ignore_ascii_case(key));
-        let Some(&(known, name)) = known else {
-            let suggestion = suggest::nearest(key, &KEYS.map(|(_, name)| name));
+        let known = Key::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(key));
+        let Some(known) = known else {
+            let suggestion = suggest::nearest(key, Key::WORDS);
             self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));
             return;
         };
+        let name = known.as_str();
         if !self.seen.insert(known) {
             self.findings.push(finding::frontmatter::duplicate_key(key_span, name));
         } else if value.is_empty() {
@@ -186,13 +165,13 @@ impl<'c> Reader<'c, '_> {
 
     fn require_keys(&mut self, span: Span) {
         let required = [
-            (Key::Intent, "intent", "say in one sentence what the workflow builds"),
-            (Key::SuccessCriteria, "success_criteria", "say how to know that the work is done"),
-            (Key::RiskLevel, "risk_level", "write `risk_level: low`, `medium` or `high`"),
+            (Key::Intent, "say in one sentence what the workflow builds"),
+            (Key::SuccessCriteria, "say how to know that the work is done"),
+            (Key::RiskLevel, "write `risk_level: low`, `medium` or `high`"),
         ];
-        for (key, name, help) in required {
+        for (key, help) in required {
             if !self.seen.contains(&key) {
-                self.findings.push(finding::frontmatter::missing_key(span, name, help));
+                self.findings.push(finding::frontmatter::missing_key(span, key.as_str(), help));
             }
         }
     }
@@ -204,7 +183,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.success_criteria = self.prose(key, value).map(|t| text::printable(&t));
             }
             Key::RiskLevel => {
-                let risks = [Risk::Low, Risk::Medium, Risk::High].map(|risk| (risk.as_str(), risk));
+                let risks = Risk::ALL.map(|risk| (risk.as_str(), risk));
                 let hotl = |found: &str| {
                     format!("risk_level must be low, medium, or high (got: '{found}')")
                 };

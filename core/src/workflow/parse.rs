@@ -51,7 +51,7 @@ pub fn too_large(size_bytes: u64) -> Diagnostic {
     finding::file_too_large(size_bytes)
 }
 
-/// The file as text, or the one finding that says why it is none.
+/// The file as text, or the one finding that says why it is not text.
 fn readable(bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
     if bytes.len() > limits::WORKFLOW_BYTES {
         return Err(Box::new(too_large(bytes.len() as u64)));
@@ -320,5 +320,5 @@ fn digest(bytes: &[u8], checkboxes: &[Checkbox]) -> String {
         from = checkbox.offset + 1;
     }
     hash.update(&bytes[from..]);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::text::hex(&hash.finalize())
 }

@@ -3,36 +3,25 @@
 //! A word counts as a word: `author`, `monkey`, `keyboard` and `tokenizer` are none of ours,
 //! `api_key`, `apiKey`, `OAuth2` and `unauthenticated` are.
 
-/// What a security word is about, in the vocabulary of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Topic {
-    Auth,
-    Encrypt,
-    Secret,
-    Key,
-    Password,
-    Token,
-    Permission,
-    Role,
-    Billing,
+use crate::text::words;
+
+words! {
+    /// What a security word is about, in the vocabulary of the format.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Topic {
+        Auth = "auth",
+        Encrypt = "encrypt",
+        Secret = "secret",
+        Key = "key",
+        Password = "password",
+        Token = "token",
+        Permission = "permission",
+        Role = "role",
+        Billing = "billing",
+    }
 }
 
 impl Topic {
-    /// The word by which the format names the topic.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Topic::Auth => "auth",
-            Topic::Encrypt => "encrypt",
-            Topic::Secret => "secret",
-            Topic::Key => "key",
-            Topic::Password => "password",
-            Topic::Token => "token",
-            Topic::Permission => "permission",
-            Topic::Role => "role",
-            Topic::Billing => "billing",
-        }
-    }
-
     /// `key` and `role` have many harmless meanings; lint does not call a missing gate an
     /// error because of them alone.
     pub(super) fn is_certain(self) -> bool {

@@ -259,7 +259,7 @@ impl<'a> Draft<'a> {
         let gate = self.finish_gate(findings);
         let topics = self.security_topics(action.as_deref().unwrap_or(""));
         if high_risk && gate != Some(Gate::Human) && !topics.is_empty() {
-            let words: Vec<_> = topics.iter().map(|topic| topic.word()).collect();
+            let words: Vec<_> = topics.iter().map(|topic| topic.as_str()).collect();
             let certain = topics.iter().any(|topic| topic.is_certain());
             let span = self.header.span();
             let found = finding::step::security_without_gate(span, &self.name, &words, certain);

@@ -1,6 +1,6 @@
 //! `did you mean`: the known word that a misspelling is closest to.
 
-/// Longest word that is compared; longer ones are no misspelling of a known word.
+/// Longest word that is compared; longer ones are not misspellings of a known word.
 const COMPARED_BYTES: usize = 40;
 
 /// The known word nearest to `word`, if it is near enough to be meant.

@@ -14,7 +14,7 @@ pub(super) fn of(error: &Error, what: &str) -> Failure {
     Failure::new(kind(error), format!("{what}: {}", reason(error)))
 }
 
-/// Sorts an error. What programs do not tell apart is `Other`.
+/// Classifies an error. What programs do not distinguish is `Other`.
 pub(super) fn kind(error: &Error) -> FailureKind {
     match error.kind() {
         ErrorKind::NotFound => FailureKind::NotFound,
@@ -37,7 +37,7 @@ pub(super) fn kind(error: &Error) -> FailureKind {
     }
 }
 
-/// The error in words, with what to do where that is obvious.
+/// The error as text for people, with what to do where that is obvious.
 pub(super) fn reason(error: &Error) -> String {
     let known = match error.kind() {
         ErrorKind::NotFound => "nothing is there",

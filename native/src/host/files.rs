@@ -5,6 +5,7 @@
 //! links are read through but never written through: what an agent left in our folders must
 //! not lead our own writes somewhere else.
 
+mod leftovers;
 mod open;
 mod permissions;
 mod publish;
@@ -67,7 +68,7 @@ impl Files for OsFiles {
         file.seek(SeekFrom::Start(start)).map_err(fail)?;
         let expected = size_bytes - start;
         let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
-        // What is added meanwhile belongs to a later reading.
+        // What is added in the meantime belongs to a later read.
         (&mut file).take(expected).read_to_end(&mut bytes).map_err(fail)?;
         Ok((bytes, size_bytes))
     }
@@ -148,7 +149,7 @@ impl Files for OsFiles {
             return Err(conflict(path, &found));
         }
         if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
-            // A full disk takes a part of the bytes; without this the next append, which
+            // A full disk accepts a part of the bytes; without this the next append, which
             // expects the old size, could never succeed.
             let _ = file.set_len(expect_len_bytes);
             return Err(fail(error));
@@ -296,10 +297,10 @@ fn file_kind(metadata: &Metadata) -> FileKind {
     }
 }
 
-/// Names a file's content by everything that changes with it. A writer that replaces the file
+/// Identifies a file's content by everything that changes with it. A writer that replaces the file
 /// changes the inode; one that writes in place changes times or length. Two writes in place
 /// within one tick of the file system's clock and of the same length look the same: records
-/// are guarded by a lock besides.
+/// are also guarded by a lock.
 #[cfg(unix)]
 fn version(metadata: &Metadata) -> Version {
     use std::os::unix::fs::MetadataExt;

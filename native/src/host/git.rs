@@ -1,4 +1,4 @@
-//! Git repositories, through libgit2 where it can and the git program where it must.
+//! Git repositories, through libgit2 where possible and the git program where necessary.
 //!
 //! libgit2 is quick and starts no process. It cannot open every repository (SHA-256 objects,
 //! reftable, split or sparse indexes), and it applies no configured filters, so that a
@@ -37,7 +37,7 @@ impl Default for OsGit {
     }
 }
 
-/// A worktree as the repository has it on record.
+/// A worktree as the repository records it.
 #[derive(Clone, Debug)]
 struct Registered {
     /// Its top folder; symbolic links resolved where it exists.
@@ -50,7 +50,7 @@ struct Registered {
     present: bool,
 }
 
-/// Who works with a repository.
+/// What a repository is accessed with.
 enum Access {
     /// There is no checkout.
     Nothing,
@@ -60,7 +60,7 @@ enum Access {
     Program(String),
 }
 
-/// A worktree to make.
+/// A worktree to create.
 struct NewWorktree<'a> {
     path: &'a Path,
     branch: &'a BranchName,
@@ -144,7 +144,7 @@ impl OsGit {
     }
 
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
-        // A name that git does not allow names no branch, and git never gets to see it.
+        // No branch can have a name that git does not allow, so git is not even asked.
         let branch = branch.parse::<BranchName>().ok();
         let repository = match access(cwd)? {
             Access::Nothing => None,
@@ -335,7 +335,7 @@ fn access(cwd: &Path) -> Result<Access, Failure> {
                 FailureKind::Invalid,
                 format!(
                     "`{}` points to a repository that is not there; `git worktree repair`, run \
-                     in the main checkout, may mend it",
+                     in the main checkout, may fix it",
                     link.display()
                 ),
             )),
@@ -352,7 +352,7 @@ fn access(cwd: &Path) -> Result<Access, Failure> {
     }
 }
 
-/// The `.git` file that leads nowhere, if that is why no repository was found.
+/// The `.git` file that points nowhere, if that is why no repository was found.
 fn dangling_link(cwd: &Path) -> Option<PathBuf> {
     let link = cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
     link.is_file().then_some(link)
@@ -398,7 +398,7 @@ fn commit_id(id: &str) -> Result<&str, Failure> {
     Err(Failure::new(FailureKind::Invalid, format!("`{id}` is not the id of a commit")))
 }
 
-/// Git would take a relative path to be below the repository it works in.
+/// Git would look for a relative path below the repository that it works in.
 fn absolute(path: &str) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| rollback::failure(Path::new(path), &error))
 }

@@ -1,6 +1,6 @@
 //! Servers, through `ureq`.
 //!
-//! The conversation happens in a thread of its own, so that Ctrl-C ends the waiting at once.
+//! Each exchange runs in its own thread, so that Ctrl-C ends the wait at once.
 //! A thread that is left behind ends with its timeout, or with the process.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -13,10 +13,10 @@ use ureq::{Agent, Error, Proxy};
 
 use super::{Http, Interrupts, failure};
 
-/// How often an interrupt is looked for while an answer is awaited.
+/// How often an interrupt is checked for while waiting for an answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Servers on the network. Nothing is set up before the first question.
+/// Servers on the network. Nothing is set up before the first request.
 #[derive(Debug)]
 pub struct OsHttp {
     interrupts: Interrupts,
@@ -34,25 +34,25 @@ impl Http for OsHttp {
     fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
         self.interrupts.check()?;
         let Some(origin) = spec.origin().map(str::to_owned) else {
-            let message = "the address is not one of a server; expected `http://` or `https://`";
+            let message = "the URL is not one of a server; expected `http://` or `https://`";
             return Err(Failure::new(FailureKind::Invalid, message));
         };
         let agent = self.agent.get_or_insert_with(agent).clone();
         let (answered, answer) = sync_channel(1);
         let conversation = move || {
             let failed = |error: Error| failure_of(&error, &spec, &origin);
-            // Nobody waits for the answer of an interrupted question.
+            // Nobody waits for the answer to an interrupted request.
             let _ = answered.send(converse(&agent, &spec, &origin).map_err(failed));
         };
         thread::Builder::new()
             .spawn(conversation)
-            .map_err(|error| failure::of(&error, "cannot start a conversation"))?;
+            .map_err(|error| failure::of(&error, "cannot start a thread for a request"))?;
         loop {
             match answer.recv_timeout(LOOK_EVERY) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Timeout) => self.interrupts.check()?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = "the conversation with the server ended without an answer";
+                    let message = "the connection ended without an answer";
                     return Err(Failure::new(FailureKind::Other, message));
                 }
             }
@@ -76,7 +76,7 @@ fn converse(agent: &Agent, spec: &HttpSpec, origin: &str) -> Result<HttpAnswer, 
         request = request.header(name, value);
     }
     let timeout = Some(Duration::from_millis(spec.timeout_ms));
-    // Nobody means a server on this machine to be asked through another one.
+    // A server on this machine is never meant to be reached through a proxy.
     let proxy = if is_loopback(origin) { None } else { Proxy::try_from_env() };
     let body = match (&spec.body, spec.method) {
         (Some(body), _) => Some(&**body),
@@ -107,13 +107,13 @@ fn is_loopback(origin: &str) -> bool {
     })
 }
 
-/// What went wrong, without the address: it may contain a token.
+/// What went wrong, without the URL: it may contain a token.
 fn failure_of(error: &Error, spec: &HttpSpec, origin: &str) -> Failure {
     let (kind, why) = match error {
         Error::Timeout(_) => {
             (FailureKind::Closed, format!("no answer within {} ms", spec.timeout_ms))
         }
-        Error::HostNotFound => (FailureKind::Closed, "there is no such host".to_owned()),
+        Error::HostNotFound => (FailureKind::Closed, "the host is unknown".to_owned()),
         Error::ConnectionFailed => (FailureKind::Closed, "no connection".to_owned()),
         Error::BodyExceedsLimit(_) => {
             (FailureKind::TooLarge, format!("the answer has more than {} bytes", spec.limit_bytes))
@@ -123,14 +123,14 @@ fn failure_of(error: &Error, spec: &HttpSpec, origin: &str) -> Failure {
         }
         Error::Io(error) => (kind_of(error), failure::reason(error)),
         Error::Http(_) | Error::BadUri(_) => {
-            (FailureKind::Invalid, "this is not a question that can be sent".to_owned())
+            (FailureKind::Invalid, "the request is not valid HTTP".to_owned())
         }
         Error::InvalidProxyUrl => {
-            (FailureKind::Invalid, "the proxy in the environment is no address".to_owned())
+            (FailureKind::Invalid, "the proxy in the environment is not a URL".to_owned())
         }
         other => (FailureKind::Other, spec.scrubbed(&other.to_string())),
     };
-    Failure::new(kind, format!("cannot ask `{origin}`: {why}"))
+    Failure::new(kind, format!("cannot reach `{origin}`: {why}"))
 }
 
 fn kind_of(error: &std::io::Error) -> FailureKind {
@@ -182,7 +182,7 @@ mod tests {
             let failure = failure_of(&error, &spec, "https://api.example");
             assert_eq!(failure.kind, kind, "{failure:?}");
             assert!(!failure.message.contains("t0ps3cret"), "{failure:?}");
-            assert!(failure.message.starts_with("cannot ask `https://api.example`: "));
+            assert!(failure.message.starts_with("cannot reach `https://api.example`: "));
         }
     }
 }

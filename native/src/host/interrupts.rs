@@ -1,4 +1,4 @@
-//! Ctrl-C and its relatives, delivered exactly once to whatever waits.
+//! Ctrl-C and similar signals, delivered exactly once to whatever waits.
 //!
 //! A signal raises the interrupt; the next request that has to wait (a process, a question,
 //! a sleep, a lock somebody else holds) takes it. Requests that do not wait are never
@@ -30,7 +30,7 @@ struct Shared {
     first_wait: Mutex<Preparation>,
 }
 
-/// What is done before the first request that waits.
+/// Preparation that is run before the first request that waits.
 #[derive(Default)]
 struct Preparation(Option<Prepare>);
 
@@ -104,7 +104,7 @@ impl Interrupts {
         taken
     }
 
-    /// Has `prepare` done before the first request that waits, and never when there is none.
+    /// Runs `prepare` before the first request that waits, and never when there is none.
     pub(crate) fn before_first_wait(
         &self,
         prepare: impl FnOnce(&Interrupts) -> std::io::Result<()> + Send + 'static,

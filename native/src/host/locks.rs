@@ -11,10 +11,15 @@
 //! another time), *and* the kernel lock on the file is free. The second proof also covers
 //! what pids cannot: a holder in another pid namespace looks gone and is not.
 //!
+//! **A moment after death.** A child that a dead process was just starting holds a copy of its
+//! open files until it becomes another program, and whoever looks at a lock that seems dead takes
+//! the kernel lock for a moment, shared with others who look. So a kernel lock whose process is
+//! gone is worth a short wait, even to somebody who does not want to wait for a living one.
+//!
 //! **Two breakers.** Whoever breaks a lock first takes the kernel lock on the dead file, then
-//! checks that the name still leads to that same file, and only then renames its own lock
+//! checks that the name still refers to that same file, and only then renames its own lock
 //! file over it. A second breaker has either the kernel lock refused, or gets it after the
-//! rename and finds that the name leads elsewhere. Nobody ever unlinks a name without having
+//! rename and finds that the name refers to another file. Nobody ever unlinks a name without having
 //! checked, under the kernel lock of the file behind it, that it is the one they mean; an
 //! inode cannot be reused meanwhile because the breaker holds the file open.
 //!
@@ -30,18 +35,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Durability, Failure, FailureKind, ProcessIdentity};
+use onloop_core::effect::{Durability, Failure, FailureKind, LockHolder, ProcessIdentity};
 use onloop_core::time::Timestamp;
 
 use super::files::{Readers, Temporary, create_folders, open_to_read};
 use super::{Interrupts, Locks, Root, failure, paths};
 use holder::Holder;
-pub(crate) use holder::identity;
 
 /// First pause of a waiter; each further one doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// Longest pause of a waiter: a lock is held for a read and a write, so more is wasted.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long the kernel lock of a process that is gone is waited for.
+const GONE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Lock files of the operating system. Dropping it releases every lock still held.
 #[derive(Debug)]
@@ -79,7 +86,7 @@ struct Ours {
 /// One attempt to become the holder.
 enum Attempt {
     Taken(File),
-    /// Somebody else holds it, as far as we can tell.
+    /// Somebody else seems to hold it.
     Held(Obstacle),
     /// What was in the way has just gone or changed; trying again may succeed at once.
     Changed,
@@ -88,6 +95,8 @@ enum Attempt {
 /// Why a lock is not ours.
 enum Obstacle {
     Alive(Holder),
+    /// The process is gone, or out of our sight, and somebody has the kernel lock.
+    LooksGone(Holder),
     Elsewhere(Holder),
     Unreadable,
     /// The process is gone but the file system has no kernel locks to break it safely.
@@ -145,7 +154,7 @@ impl OsLocks {
         }
         match file.try_lock() {
             Ok(()) => Ok(Inspection::Dead(file)),
-            Err(TryLockError::WouldBlock) => Ok(Inspection::Held(Obstacle::Alive(holder))),
+            Err(TryLockError::WouldBlock) => Ok(Inspection::Held(Obstacle::LooksGone(holder))),
             Err(TryLockError::Error(_)) => Ok(Inspection::Held(Obstacle::Unbreakable(holder))),
         }
     }
@@ -205,8 +214,8 @@ impl Locks for OsLocks {
                 Attempt::Changed => None,
                 Attempt::Held(obstacle) => Some(obstacle),
             };
-            let left = patience.saturating_sub(since.elapsed());
             if let Some(obstacle) = obstacle {
+                let left = obstacle.patience(patience).saturating_sub(since.elapsed());
                 if left.is_zero() || !obstacle.may_pass() {
                     return Err(obstacle.failure(path));
                 }
@@ -231,6 +240,22 @@ impl Locks for OsLocks {
             Err(error) => Err(failure::of_path(&error, "unlock", path)),
         }
     }
+
+    fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure> {
+        let fail = |error: io::Error| failure::of_path(&error, "look at", path);
+        let mut file = match open_to_inspect(&self.root.resolve(path)?) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(fail(error)),
+        };
+        let Some(holder) = Holder::read(&mut file).map_err(fail)? else {
+            return Err(Obstacle::Unreadable.failure(path));
+        };
+        // Shared, so that several can look at once; let go with the file.
+        let is_in_use = || matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let live = holder.host == self.identity.host && (!holder.is_gone() || is_in_use());
+        Ok(Some(LockHolder { process: holder.identity(), live }))
+    }
 }
 
 impl Drop for OsLocks {
@@ -240,17 +265,28 @@ impl Drop for OsLocks {
 }
 
 impl Obstacle {
+    /// How long it is waited for by somebody who has this much patience.
+    fn patience(&self, patience: Duration) -> Duration {
+        match self {
+            Obstacle::LooksGone(_) => patience.max(GONE_PATIENCE),
+            Obstacle::Alive(_)
+            | Obstacle::Elsewhere(_)
+            | Obstacle::Unreadable
+            | Obstacle::Unbreakable(_) => patience,
+        }
+    }
+
     /// Whether waiting may help.
     fn may_pass(&self) -> bool {
         match self {
-            Obstacle::Alive(_) | Obstacle::Elsewhere(_) => true,
+            Obstacle::Alive(_) | Obstacle::LooksGone(_) | Obstacle::Elsewhere(_) => true,
             Obstacle::Unreadable | Obstacle::Unbreakable(_) => false,
         }
     }
 
     fn failure(&self, path: &str) -> Failure {
         let message = match self {
-            Obstacle::Alive(holder) => {
+            Obstacle::Alive(holder) | Obstacle::LooksGone(holder) => {
                 format!("`{path}` is held by {holder}; wait for it or end it")
             }
             Obstacle::Elsewhere(holder) => format!(
@@ -319,6 +355,7 @@ fn read_start(file: &mut File, limit_bytes: u64) -> io::Result<Vec<u8>> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::host::identity;
 
     struct Race {
         folder: tempfile::TempDir,
@@ -356,7 +393,7 @@ mod tests {
     fn while_one_breaks_the_other_is_kept_out() {
         let race = Race::over_a_dead_lock();
         let Inspection::Dead(_first) = race.inspect() else { panic!("the first sees it dead") };
-        assert!(matches!(race.inspect(), Inspection::Held(Obstacle::Alive(_))));
+        assert!(matches!(race.inspect(), Inspection::Held(Obstacle::LooksGone(_))));
     }
 
     #[test]

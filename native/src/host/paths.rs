@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
-/// The folder that relative paths are below: the current folder at the start, also when
-/// several programs with different ones live in one process.
+/// The folder that relative paths are below: the current folder at the start, even when several
+/// programs with different ones live in one process.
 #[derive(Clone, Debug)]
 pub struct Root(PathBuf);
 
@@ -32,16 +32,16 @@ impl Root {
         Ok(self.0.join(path))
     }
 
-    /// Whether removing `path` would remove the ground that the program stands on: the file
-    /// system's root, or the root folder itself, or a folder around it.
+    /// Whether removing `path` would also remove the folder that the program works in: the file
+    /// system's root, the root folder itself, or a folder around it.
     pub(super) fn stands_on(&self, path: &Path) -> bool {
         let path = lexically_normal(path);
         path.parent().is_none() || lexically_normal(&self.0).starts_with(&path)
     }
 }
 
-/// `path` without `.` and with each `..` taken back, as far as that goes without looking at
-/// the disk.
+/// `path` without `.` and with each `..` resolved, as far as that is possible without looking
+/// at the disk.
 fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -7,8 +7,11 @@
 //! **Ending.** Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the
 //! group, [`KILL_GRACE_MS`] later SIGKILL. After the program itself has ended, what it left
 //! running gets a moment to finish its output (`> >(tee log)` is still writing when the shell
-//! is gone) and is then ended too, so that nothing works on behind the back of a check.
+//! is gone) and is then ended too, so that nothing keeps running unnoticed during a check.
 //! With [`Orphans::End`] that includes descendants that moved to another session.
+//!
+//! **Without us.** On Linux the kernel kills the program when we are gone, and what it has
+//! started itself can be found and ended by the next one of us; see [`survivors`].
 //!
 //! **Waking.** A caller may ask to be woken while the program runs. Everything about it then
 //! waits in [`Left`] for the next turn: pipes, capture, deadline. When nobody comes back the
@@ -25,11 +28,15 @@ mod log;
 mod notice;
 #[cfg(unix)]
 mod orphans;
+#[cfg(unix)]
+mod parent_death;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod running;
 #[cfg(unix)]
 mod streams;
+#[cfg(target_os = "linux")]
+mod survivors;
 #[cfg(unix)]
 mod tty;
 #[cfg(unix)]
@@ -38,9 +45,13 @@ mod unix;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Failure, FailureKind, ProcessEnd, ProcessSpec, Redaction, Start};
+use onloop_core::effect::{
+    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, Redaction, Start,
+};
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files};
+use super::{
+    Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files, process_table,
+};
 use log::Log;
 #[cfg(not(unix))]
 use portable as system;
@@ -48,7 +59,7 @@ pub use running::RunningGroup;
 #[cfg(unix)]
 use unix as system;
 
-/// What becomes of descendants that outlive their program and left its process group.
+/// What happens to descendants that outlive their program and have left its process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
     /// They stay. For embedders: other threads of the process may have children too, and
@@ -84,11 +95,11 @@ impl std::fmt::Debug for Left {
     }
 }
 
-/// How far a program was followed.
+/// Whether a program was followed to its end.
 enum Followed<R> {
-    /// It still runs.
+    /// It is still running.
     Running(R),
-    /// To its end.
+    /// It has ended.
     Ended(ProcessEnd),
 }
 
@@ -183,8 +194,15 @@ impl Processes for OsProcesses {
         }
         let program = system::start(self, spec)?;
         let label = spec.label.clone().filter(|_| !spec.interactive);
+        let left = Left { program, label };
+        if spec.announce {
+            let pid = left.program.pid();
+            let (started, boot) = (process_table::started(pid), process_table::boot());
+            self.left = Some(left);
+            return Ok(ProcessTurn::Started(ProcessGroup { pid, started, boot }));
+        }
         let wake = Wake { after_ms: spec.wake_after_ms, on_input: spec.wake_on_input };
-        self.follow(Left { program, label }, wake, progress)
+        self.follow(left, wake, progress)
     }
 
     fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
@@ -201,6 +219,21 @@ impl Processes for OsProcesses {
         }
     }
 
+    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure> {
+        process_table::ancestors()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
+        survivors::end(group, host)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn end_group(&mut self, group: &ProcessGroup, _host: &str) -> Result<u32, Failure> {
+        let message = format!("this system does not tell who is in process group {}", group.pid);
+        Err(Failure::new(FailureKind::Unsupported, message))
+    }
+
     fn left_running(&self) -> Option<LeftRunning> {
         let left = self.left.as_ref()?;
         Some(LeftRunning { label: left.label.clone(), elapsed: left.program.elapsed() })
@@ -208,7 +241,7 @@ impl Processes for OsProcesses {
 }
 
 impl Drop for OsProcesses {
-    /// What was left running does not outlive whoever wanted it.
+    /// What was left running does not outlive its caller.
     fn drop(&mut self) {
         self.end();
     }

@@ -1,4 +1,4 @@
-//! The person or program that called: results, words, questions, a live status line.
+//! The person or program that called: results, notes, questions, a live status line.
 
 mod input;
 mod status;
@@ -23,7 +23,7 @@ pub struct OsTerminal {
     lost: LostOutput,
 }
 
-/// How words for people are shown.
+/// How notes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     /// A person watches: colour, and a status line that moves.
@@ -48,13 +48,13 @@ impl Style {
     }
 }
 
-/// Remembers that a result could not be written. Programs do not look at what came of saying
-/// something; the exit code has to.
+/// Remembers that a result could not be written. Programs ignore whether output succeeded; the
+/// exit code must not.
 #[derive(Clone, Debug, Default)]
 pub struct LostOutput(std::sync::Arc<std::sync::OnceLock<Failure>>);
 
 impl LostOutput {
-    /// The first failure to write a result. A reader that went away is none: it had enough.
+    /// The first failure to write a result. A reader that went away is not one: it had enough.
     pub fn failure(&self) -> Option<&Failure> {
         self.0.get()
     }
@@ -72,7 +72,7 @@ impl OsTerminal {
         }
     }
 
-    /// A handle that tells, after the program, whether its results arrived.
+    /// A handle that tells whether the results arrived, once the program has ended.
     pub fn lost_output(&self) -> LostOutput {
         self.lost.clone()
     }
@@ -112,10 +112,11 @@ impl Terminal for OsTerminal {
             return Err(input::nobody());
         }
         self.interrupts.check()?;
+        self.input.forget_typed();
         self.note(question).map_err(|error| failure::of(&error, "cannot ask"))?;
         let answer = self.input.next(&self.interrupts);
         if answer.is_err() {
-            // The cursor still stands behind the question.
+            // The cursor is still behind the question.
             let _ = self.note("\n");
         }
         answer

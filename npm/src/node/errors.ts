@@ -55,7 +55,7 @@ export function is(error: unknown, wanted: string): boolean {
   return code(error) === wanted;
 }
 
-/** The error in words. */
+/** The error as text for people. */
 export function reason(error: unknown): string {
   const name = code(error);
   if (name === undefined) return error instanceof Error ? error.message : String(error);
@@ -65,7 +65,7 @@ export function reason(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? name;
 }
 
-/** The failure behind `error`; what is no system error is a bug and thrown as it is. */
+/** The failure behind `error`; anything but a system error is a bug and rethrown. */
 export function failure(error: unknown, what: string): Failure {
   if (error instanceof Failure) return error;
   const name = code(error);
@@ -73,7 +73,7 @@ export function failure(error: unknown, what: string): Failure {
   return new Failure(KINDS[name] ?? "other", `${what}: ${reason(error)}`);
 }
 
-/** Does `work`, and says which path it was about when the system refuses. */
+/** Does `work`; a failure names the path. */
 export async function onPath<T>(act: string, path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

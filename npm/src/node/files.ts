@@ -25,7 +25,8 @@ import { Temporary, createFolders, syncFolder } from "./publish.js";
 import type { Root } from "./root.js";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
-// Neither waits for a partner of a pipe nor makes a terminal ours; missing on Windows.
+// Neither blocks on a pipe without a partner nor acquires a controlling terminal; missing on
+// Windows.
 const CAREFUL = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const NO_LINKS = CAREFUL | (constants.O_NOFOLLOW ?? 0);
 
@@ -63,7 +64,7 @@ export class NodeFiles implements Files {
         regular(stats, "read", path);
         const sizeBytes = Number(stats.size);
         const start = Math.max(0, sizeBytes - limitBytes);
-        // What is added meanwhile belongs to a later reading.
+        // What is added in the meantime belongs to a later read.
         const bytes = Buffer.alloc(sizeBytes - start);
         let have = 0;
         while (have < bytes.length) {
@@ -142,7 +143,7 @@ export class NodeFiles implements Files {
           await file.appendFile(bytes);
           await file.datasync();
         } catch (error) {
-          // A full disk takes a part of the bytes; without this the next append, which expects
+          // A full disk accepts a part of the bytes; without this the next append, which expects
           // the old size, could never succeed.
           await file.truncate(expectLenBytes).catch(() => undefined);
           throw error;
@@ -247,7 +248,7 @@ export async function openStream(
   });
 }
 
-/** Opens what may turn out to be no regular file; the caller looks before it reads. */
+/** Opens what may not be a regular file; the caller checks before it reads. */
 export function openToInspect(target: string): Promise<FileHandle> {
   return open(target, O_RDONLY | NO_LINKS);
 }
@@ -368,7 +369,7 @@ function isExecutable(stats: BigIntStats): boolean {
 }
 
 /**
- * Names a file's content by everything that changes with it: a writer that replaces the file
+ * Identifies a file's content by everything that changes with it: a writer that replaces the file
  * changes the inode, one that writes in place changes times or length.
  */
 function version(stats: BigIntStats): Version {

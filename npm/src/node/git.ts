@@ -12,7 +12,7 @@ import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
 import type { Root } from "./root.js";
 
-/** A worktree as the repository has it on record. */
+/** A worktree as the repository records it. */
 interface Registered {
   path: string;
   branch?: string;
@@ -38,7 +38,7 @@ export class NodeGit implements Git {
     if (line(inside) !== "true") return undefined;
     const layout = await layoutOf(folder);
     const mainRoot = await mainRootOf(layout);
-    // A name that git does not allow names no branch, and git never gets to see it.
+    // No branch can have a name that git does not allow, so git is not even asked.
     const target = isBranchName(branch) ? branch : undefined;
     const holder =
       target === undefined
@@ -96,7 +96,7 @@ export class NodeGit implements Git {
       }
       await addWorktree(folder, target, branch, createAt !== undefined);
     } catch (error) {
-      // Not empty means that a folder has become somebody else's too.
+      // A folder that is not empty is used by somebody else by now.
       for (const parent of made.reverse()) await rmdir(parent).catch(() => undefined);
       throw error;
     }
@@ -256,7 +256,7 @@ async function forget(cwd: string, path: string): Promise<void> {
   await succeed(cwd, ["worktree", "remove", "--force", "--", path]);
 }
 
-/** Makes the missing parents of `path` and says which those were. */
+/** Creates the missing parents of `path` and returns them. */
 async function makeParents(path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let at = dirname(path); !existsSync(at) && dirname(at) !== at; at = dirname(at)) {
@@ -268,7 +268,7 @@ async function makeParents(path: string): Promise<string[]> {
       await mkdir(folder);
       made.push(folder);
     } catch (error) {
-      // Somebody else was quicker; then it is theirs to remove.
+      // Another process was faster; then it is theirs to remove.
       if (!is(error, "EEXIST")) throw failure(error, `\`${folder}\``);
     }
   }
@@ -287,7 +287,7 @@ async function removeEmptyAncestors(worktree: string): Promise<void> {
   }
 }
 
-/** What git allows a branch to be called, as far as it could be taken for something else. */
+/** Whether git allows the name, and cannot mistake it for something else. */
 function isBranchName(name: string): boolean {
   const hostile = /^[-/]|[\s~^:?*[\\\x00-\x1f\x7f]|\.\.|@\{|\/\/|[./]$|\.lock(\/|$)|(^|\/)\./;
   return name !== "" && name !== "@" && name !== "HEAD" && !hostile.test(name);

@@ -43,7 +43,7 @@ export function commit(cwd: string, revision: string): Promise<string | undefine
   return maybe(cwd, [...words, `${revision}^{commit}`]);
 }
 
-/** The branch at HEAD, also before its first commit. */
+/** The branch at HEAD, even before its first commit. */
 export async function headBranch(cwd: string): Promise<string | undefined> {
   const name = await maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
   return name?.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
@@ -58,7 +58,7 @@ export async function dirty(root: string): Promise<string[]> {
   return bytes.sort(Buffer.compare).map(String);
 }
 
-/** Checks out what `words` name. */
+/** Runs `git switch` with `words`. */
 export async function checkOut(cwd: string, words: string[]): Promise<void> {
   const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
   await succeed(cwd, ["switch", ...options, ...words]);

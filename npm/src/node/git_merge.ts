@@ -47,7 +47,7 @@ export async function merge(cwd: string, wanted: Merge): Promise<void> {
     const failure = await explain(root, wanted, answer);
     throw await undo(root, failure, elsewhere ? before : undefined);
   }
-  // Whoever worked on the merged branch goes on from the result.
+  // Whoever worked on the merged branch continues from the result.
   if (elsewhere && before.branch !== wanted.branch) await goBack(root, before);
 }
 
@@ -70,7 +70,7 @@ function goBack(root: string, { branch, commit: id }: Before): Promise<void> {
   return checkOut(root, branch === undefined ? ["--detach", id] : [branch]);
 }
 
-/** Gives the merge up; what then is not as it was before, the failure says. */
+/** Aborts the merge; the failure says what could not be restored. */
 async function undo(root: string, failure: Failure, before?: Before): Promise<Failure> {
   try {
     if ((await commit(root, "MERGE_HEAD")) !== undefined) await succeed(root, ["merge", "--abort"]);
@@ -83,7 +83,7 @@ async function undo(root: string, failure: Failure, before?: Before): Promise<Fa
   }
 }
 
-/** Names the files that do not go together; asked before the merge is given up. */
+/** Names the conflicting files; called before the merge is aborted. */
 async function explain(root: string, { branch, into }: Merge, answer: Answer): Promise<Failure> {
   const unmerged = await succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);
   const files = untilNul(unmerged).map((path) => `\`${path}\``);

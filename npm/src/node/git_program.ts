@@ -18,7 +18,7 @@ const CONFIG = [
   "advice.detachedHead=false",
 ];
 
-/** Names no folder, so that there is no hook. */
+/** Not a folder, so that there are no hooks. */
 const NO_HOOKS = "core.hooksPath=/dev/null";
 
 /**
@@ -49,12 +49,12 @@ export interface Answer {
   asked: string;
 }
 
-/** Asks git in `cwd`, which gets to read `input`. */
+/** Runs git in `cwd` with `input` on its standard input. */
 export function ask(cwd: string, args: string[], input = ""): Promise<Answer> {
   return perform(cwd, [...CONFIG, NO_HOOKS], args, input);
 }
 
-/** Asks git in `cwd` for something that the user's hooks have a say in. */
+/** Runs git in `cwd` for something that the user's hooks may refuse. */
 export function askWithHooks(cwd: string, args: string[]): Promise<Answer> {
   return perform(cwd, CONFIG, args, "");
 }
@@ -81,7 +81,7 @@ function perform(
     child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
     child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
     child.on("error", refuse);
-    // A program that does not read to the end has its own reasons and says them.
+    // A program that stops reading early has its own reasons and reports them.
     child.stdin.on("error", () => undefined).end(input);
     child.on("close", (exit, signal) => {
       if (signal === "SIGINT") {
@@ -94,14 +94,14 @@ function perform(
   });
 }
 
-/** Standard output of a question that had to succeed. */
+/** Standard output of a command that had to succeed. */
 export async function succeed(cwd: string, args: string[], input?: string): Promise<Buffer> {
   const answer = await ask(cwd, args, input);
   if (answer.exit === 0) return answer.stdout;
   throw complaint(answer);
 }
 
-/** Standard output, or nothing where git says no: exit code 1 and no complaint. */
+/** Standard output; undefined where git answers "no": exit code 1 without a message. */
 export async function maybe(cwd: string, args: string[]): Promise<string | undefined> {
   const answer = await ask(cwd, args);
   if (answer.exit === 1) return undefined;
@@ -118,7 +118,7 @@ export async function isInRepository(cwd: string): Promise<boolean> {
   try {
     answer = await ask(cwd, ["rev-parse", "--git-dir"]);
   } catch (error) {
-    // Without git there is no harm in not having a repository.
+    // Without git it does not matter that there is no repository.
     const missing = error instanceof Failure && error.kind === "unsupported";
     if (missing && enclosing(cwd) === undefined) return false;
     throw error;
@@ -138,16 +138,16 @@ export async function isInRepository(cwd: string): Promise<boolean> {
   throw new Failure(
     "invalid",
     `\`${join(top, ".git")}\` points to a repository that is not there; ` +
-      "`git worktree repair`, run in the main checkout, may mend it",
+      "`git worktree repair`, run in the main checkout, may fix it",
   );
 }
 
-/** One answer on one line, without its line break. */
+/** An answer of one line, without its line break. */
 export function line(output: Buffer): string {
   return output.toString().replace(/\n$/, "");
 }
 
-/** The parts of an output that ends each of them with NUL. */
+/** The parts of an output that terminates each of them with NUL. */
 export function untilNul(output: Buffer): string[] {
   return output
     .toString()
@@ -163,7 +163,7 @@ function enclosing(cwd: string): string | undefined {
   }
 }
 
-/** Why a question that had to succeed did not. */
+/** Why a command that had to succeed did not. */
 export function complaint({ asked, exit, stderr }: Answer): Failure {
   const said = stderr.trimEnd() || "no reason given";
   return new Failure("other", `${asked} ended with ${exit}: ${said}`);

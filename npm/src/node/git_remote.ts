@@ -38,7 +38,7 @@ async function demandRemote(cwd: string, remote: string): Promise<void> {
 
 function explain(answer: Answer): Failure {
   const failure = complaint(answer);
-  // One line for each branch: a sign, the names, and a summary.
+  // One line for each branch: a flag, the names, and a summary.
   const lines = answer.stdout.toString().split("\n");
   const summary = lines.find((text) => text.startsWith("!"))?.split("\t").at(-1) ?? "";
   if (summary === "") return failure;

@@ -1,29 +1,14 @@
 /** Who holds a lock: what its file says, and whether that process still exists. */
 
-import { readFileSync } from "node:fs";
-import { hostname } from "node:os";
-import { is } from "./errors.js";
-
-/** A process, so that another one can tell whether it is still there. */
-export interface Identity {
-  pid: number;
-  host: string;
-  /** In the operating system's own unit; empty where unknown. */
-  started: string;
-}
+import { type Identity, isTaken, lookUp } from "./process_table.js";
 
 export interface Holder extends Identity {
   /** When the lock was taken; for people. */
   at: string;
 }
 
-/** Largest pid; beyond it numbers name nothing. */
+/** Largest pid; larger numbers name no process. */
 const PID_MAX = 2 ** 31 - 1;
-
-/** This process, as its locks name it. */
-export function identity(): Identity {
-  return { pid: process.pid, host: hostname(), started: lookUp(process.pid)?.started ?? "" };
-}
 
 /** The line of a lock file. */
 export function toLine({ pid, host, started }: Identity, nowMs: number): string {
@@ -31,7 +16,7 @@ export function toLine({ pid, host, started }: Identity, nowMs: number): string 
   return `${JSON.stringify({ pid, host, started, at })}\n`;
 }
 
-/** What a lock file says; nothing when that is no holder. */
+/** What a lock file says; undefined when it does not name a holder. */
 export function parse(text: string): Holder | undefined {
   let value: Partial<Record<keyof Holder, unknown>>;
   try {
@@ -47,7 +32,7 @@ export function parse(text: string): Holder | undefined {
 
 /** The holder in a message. */
 export function shown({ pid, at }: Holder): string {
-  // Written by whoever could write the file: only what a time is made of is repeated.
+  // Anybody may have written the file: only characters of a time are repeated.
   const since = at.slice(0, 40).replace(/[^0-9A-Za-z:.+-]/g, "");
   return since === "" ? `process ${pid}` : `process ${pid} since ${since}`;
 }
@@ -55,36 +40,8 @@ export function shown({ pid, at }: Holder): string {
 /** Whether the process has provably ended, as far as pids tell on this machine. */
 export function isGone({ pid, started }: Identity): boolean {
   if (process.platform === "win32") return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (is(error, "ESRCH")) return true;
-    // Not permitted to signal it: it exists.
-  }
+  if (!isTaken(pid)) return true;
   const found = lookUp(pid);
   if (found === undefined) return false;
   return found.zombie || (started !== "" && found.started !== started);
-}
-
-/** Fields 3 and 22 of a `stat` line; nothing where the system has no `/proc`. */
-function lookUp(pid: number): { zombie: boolean; started: string } | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  } catch {
-    return undefined;
-  }
-  return parseStat(stat);
-}
-
-/**
- * Field 2, the program's name in parentheses, may contain anything, so fields are counted from
- * the last closing parenthesis.
- */
-export function parseStat(stat: string): { zombie: boolean; started: string } | undefined {
-  const end = stat.lastIndexOf(")");
-  const fields = stat.slice(end + 1).trim().split(/\s+/);
-  const [state, started] = [fields[0], fields[22 - 3]];
-  if (end < 0 || state === undefined || started === undefined) return undefined;
-  return { zombie: state === "Z" || state === "X", started };
 }

@@ -1,4 +1,4 @@
-/** The effects of the operating system, from Node. */
+/** The effects of the operating system, through Node. */
 
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
@@ -16,12 +16,13 @@ import type {
 import type { Start } from "../vocabulary.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
-import { identity } from "./holder.js";
 import { NodeServers } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { NodeLocks } from "./locks.js";
+import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses } from "./processes.js";
 import { Root } from "./root.js";
+import { endGroup } from "./survivors.js";
 import { NodeTerminal, isStyled } from "./terminal.js";
 
 /** How a host differs from the process that it lives in. */
@@ -75,11 +76,15 @@ export class NodeHost implements Host {
     };
     // Two runs with the same frozen clock produce the same bytes.
     const timed = (turn: ProcessTurn): ProcessTurn =>
-      frozenMs === undefined || turn === "running" ? turn : { ...turn, durationMs: 0 };
+      frozenMs !== undefined && typeof turn === "object" && "durationMs" in turn
+        ? { ...turn, durationMs: 0 }
+        : turn;
     this.processes = {
       run: async (spec) => timed(await children.run(spec)),
       wait: async (wakeAfterMs, wakeOnInput) => timed(await children.wait(wakeAfterMs, wakeOnInput)),
       endLeft: () => children.endLeft(),
+      ancestors,
+      endGroup,
     };
   }
 
@@ -104,7 +109,7 @@ export class NodeHost implements Host {
     return this.#terminal.lostOutput;
   }
 
-  /** What a program knows from the beginning, gathered from this process. */
+  /** What a program is started with, gathered from this process. */
   start(argv: string[], env: Record<string, string> = environment()): Start {
     const { stderr, stdout } = process;
     return {

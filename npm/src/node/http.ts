@@ -4,7 +4,7 @@ import { Failure } from "../failure.js";
 import type { HttpAnswer, HttpSpec, Servers } from "../host.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 
-/** Scheme, host and port; names and passwords in addresses are refused. */
+/** Scheme, host and port; user names and passwords in URLs are refused. */
 const ORIGIN = /^https?:\/\/[a-z0-9._:[\]-]+(?=[/?#]|$)/i;
 
 export class NodeServers implements Servers {
@@ -19,7 +19,7 @@ export class NodeServers implements Servers {
     const origin = ORIGIN.exec(spec.url)?.[0];
     if (origin === undefined || !URL.canParse(spec.url)) {
       const expected = "expected `http://` or `https://`";
-      throw new Failure("invalid", `the address is not one of a server; ${expected}`);
+      throw new Failure("invalid", `the URL is not one of a server; ${expected}`);
     }
     const ending = new AbortController();
     const unwatch = this.#interrupts.watch(() => ending.abort());
@@ -47,7 +47,7 @@ async function converse(spec: HttpSpec, signal: AbortSignal): Promise<HttpAnswer
   });
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // The body is read piece by piece, so that one without an end is not kept in memory.
+  // The body is read in chunks, so that an endless one is not kept in memory.
   const reader = response.body?.getReader();
   for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
     size += piece.value.length;
@@ -60,9 +60,9 @@ async function converse(spec: HttpSpec, signal: AbortSignal): Promise<HttpAnswer
   return { status: response.status, body: new Uint8Array(Buffer.concat(chunks)) };
 }
 
-/** What went wrong, without the address: it may contain a token. */
+/** What went wrong, without the URL: it may contain a token. */
 function failure(error: unknown, spec: HttpSpec, origin: string, late: boolean): Failure {
-  const asked = `cannot ask \`${origin}\``;
+  const asked = `cannot reach \`${origin}\``;
   if (late) return new Failure("closed", `${asked}: no answer within ${spec.timeoutMs} ms`);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause !== undefined && "code" in cause ? String(cause.code) : "";

@@ -1,5 +1,5 @@
 /**
- * Ctrl-C and its relatives, delivered exactly once to whatever waits.
+ * Ctrl-C and similar signals, delivered exactly once to whatever waits.
  *
  * A signal raises the interrupt; the next request that has to wait takes it. Requests that do
  * not wait are never interrupted, so that a program can always save what it has.

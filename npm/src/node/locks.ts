@@ -8,20 +8,21 @@
  * checks that the name still leads to it, and only then renames its own file over it; a second
  * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
  *
- * Where no program can take the kernel's lock for us, we break nothing, and our own locks name
- * a machine that nobody else is, so that nobody breaks them either.
+ * Where no program can take the kernel's lock for us, we break no locks, and our own locks name a
+ * machine that does not exist, so that nobody else breaks them either.
  */
 
 import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
 import { type FileHandle, lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../failure.js";
-import type { Locks } from "../host.js";
+import type { LockHolder, Locks } from "../host.js";
 import { failure, is, onPath } from "./errors.js";
 import { openToInspect } from "./files.js";
-import { type Holder, type Identity, isGone, parse, shown, toLine } from "./holder.js";
+import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
 import type { Interrupts } from "./interrupts.js";
 import { tryLock } from "./kernel_lock.js";
+import type { Identity } from "./process_table.js";
 import { Temporary, createFolders } from "./publish.js";
 import type { Root } from "./root.js";
 
@@ -31,10 +32,15 @@ const LINE_BYTES = 4096;
 const FIRST_PAUSE_MS = 1;
 /** Longest pause of a waiter: a lock is held for a read and a write, so more is wasted. */
 const LONGEST_PAUSE_MS = 50;
+/**
+ * How long the kernel's lock of a process that is gone is waited for: a child that it was just
+ * starting may still have it, or somebody who looks.
+ */
+const GONE_PATIENCE_MS = 1000;
 
 /** Why a lock is not ours. */
 type Obstacle =
-  | { why: "alive" | "elsewhere" | "unbreakable"; holder: Holder }
+  | { why: "alive" | "looks_gone" | "elsewhere" | "unbreakable"; holder: Holder }
   | { why: "unreadable" };
 
 type Inspection =
@@ -70,6 +76,7 @@ export class NodeLocks implements Locks {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
     }
     const end = performance.now() + waitMs;
+    const goneEnd = performance.now() + GONE_PATIENCE_MS;
     let pause = FIRST_PAUSE_MS;
     for (;;) {
       const attempt = await onPath("lock", path, () => this.#attempt(target, ours));
@@ -78,7 +85,8 @@ export class NodeLocks implements Locks {
         this.#held.set(target, attempt.held);
         return;
       }
-      const left = end - performance.now();
+      const gone = attempt.obstacle.why === "looks_gone";
+      const left = (gone ? Math.max(end, goneEnd) : end) - performance.now();
       if (left <= 0 || !mayPass(attempt.obstacle)) throw refusal(attempt.obstacle, path);
       await this.#interrupts.sleep(Math.min(pause, left));
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -105,6 +113,26 @@ export class NodeLocks implements Locks {
     }
   }
 
+  async holder(path: string): Promise<LockHolder | undefined> {
+    const target = this.#root.resolve(path);
+    return onPath("look at", path, async () => {
+      const file = await openLock(target);
+      if (file === undefined) return undefined;
+      try {
+        const holder = await readHolder(file);
+        if (holder === undefined) throw refusal({ why: "unreadable" }, path);
+        const { pid, host, started } = holder;
+        // Shared, so that several can look at once; let go with the file.
+        const live =
+          host === this.#identity.host &&
+          (!isGone(holder) || (await tryLock(file, "shared")) === "held");
+        return { process: { pid, host, started }, live };
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
   async releaseAll(): Promise<void> {
     const files = [...this.#held.values()];
     this.releaseAllNow();
@@ -117,7 +145,7 @@ export class NodeLocks implements Locks {
       try {
         release(target, file.fd);
       } catch {
-        // Whoever comes next finds the lock of a dead process.
+        // The next process finds the lock of a dead one and breaks it.
       }
     }
     this.#held.clear();
@@ -150,15 +178,8 @@ export class NodeLocks implements Locks {
 
   /** Looks at what is at `target` without changing it. */
   async #inspect(target: string): Promise<Inspection> {
-    let file: FileHandle;
-    try {
-      const stats = await lstat(target);
-      if (!stats.isFile()) throw notAFile();
-      file = await openToInspect(target);
-    } catch (error) {
-      if (is(error, "ENOENT")) return { found: "free" };
-      throw error;
-    }
+    const file = await openLock(target);
+    if (file === undefined) return { found: "free" };
     const inspection = await this.#judge(file).catch(async (error: unknown) => {
       await file.close();
       throw error;
@@ -169,9 +190,7 @@ export class NodeLocks implements Locks {
 
   async #judge(file: FileHandle): Promise<Inspection> {
     const held = (obstacle: Obstacle): Inspection => ({ found: "held", obstacle });
-    if (!(await file.stat()).isFile()) throw notAFile();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(LINE_BYTES), 0, LINE_BYTES, 0);
-    const holder = parse(buffer.toString("utf8", 0, bytesRead));
+    const holder = await readHolder(file);
     if (holder === undefined) return held({ why: "unreadable" });
     if (holder.host !== this.#identity.host) return held({ why: "elsewhere", holder });
     if (!isGone(holder)) return held({ why: "alive", holder });
@@ -179,7 +198,7 @@ export class NodeLocks implements Locks {
       case "taken":
         return { found: "dead", file };
       case "held":
-        return held({ why: "alive", holder });
+        return held({ why: "looks_gone", holder });
       case "unsupported":
         return held({ why: "unbreakable", holder });
     }
@@ -211,11 +230,30 @@ export class NodeLocks implements Locks {
     return temporary;
   }
 
-  /** Nobody may break a lock whose life the kernel does not vouch for. */
+  /** A lock that the kernel does not guard must not be broken by anybody. */
   #name(locked: boolean): Identity {
     if (locked || process.platform === "win32") return this.#identity;
     return { ...this.#identity, host: `${this.#identity.host} (without kernel locks)` };
   }
+}
+
+/** Opens a lock file to look at it; nothing where none is. */
+async function openLock(target: string): Promise<FileHandle | undefined> {
+  try {
+    const stats = await lstat(target);
+    if (!stats.isFile()) throw notAFile();
+    return await openToInspect(target);
+  } catch (error) {
+    if (is(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** What a lock file says; nothing when that is no holder. */
+async function readHolder(file: FileHandle): Promise<Holder | undefined> {
+  if (!(await file.stat()).isFile()) throw notAFile();
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(LINE_BYTES), 0, LINE_BYTES, 0);
+  return parse(buffer.toString("utf8", 0, bytesRead));
 }
 
 /** Removes the lock file if the open file is still what its name leads to. */
@@ -243,13 +281,14 @@ function notAFile(): Failure {
 
 /** Whether waiting may help. */
 function mayPass({ why }: Obstacle): boolean {
-  return why === "alive" || why === "elsewhere";
+  return why === "alive" || why === "looks_gone" || why === "elsewhere";
 }
 
 function refusal(obstacle: Obstacle, path: string): Failure {
   const busy = (what: string): Failure => new Failure("busy", `\`${path}\` is ${what}`);
   switch (obstacle.why) {
     case "alive":
+    case "looks_gone":
       return busy(`held by ${shown(obstacle.holder)}; wait for it or end it`);
     case "elsewhere": {
       const { holder } = obstacle;

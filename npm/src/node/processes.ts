@@ -3,10 +3,10 @@
  *
  * Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the group, then
  * SIGKILL. After the program itself has ended, what it left running gets a moment to finish its
- * output and is then ended too, so that nothing works on behind the back of a check.
+ * output and is then ended too, so that nothing keeps running unnoticed during a check.
  *
- * A caller may ask to be woken while the program runs. Its output and its deadline are looked
- * after in between; an interrupt waits for the next turn, because it belongs to what waits.
+ * A caller may ask to be woken while the program runs. Its output is still read and its deadline
+ * enforced in between; an interrupt is kept for the next call that waits.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -26,6 +26,7 @@ import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
 import type { Interrupts } from "./interrupts.js";
 import { Log } from "./log.js";
+import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
 
 /** Time between asking a process group to end and killing it. */
@@ -35,7 +36,7 @@ const LINGER_MS = 200;
 /** Longer timers would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Says something that the person should know and that does not change the outcome. */
+/** Warns the person of something that does not change the outcome. */
 export type Warn = (message: string) => void;
 
 /** Calls `wake` when standard input has something to read; returns how to stop that. */
@@ -92,6 +93,11 @@ export class NodeProcesses implements Processes {
       });
       running = new Running(child, spec, log, this.#interrupts, this.#warn);
       this.#running = running;
+      const { pid } = child;
+      if (spec.announce === true && pid !== undefined) {
+        this.#isLeft = true;
+        return { started: { pid, started: lookUp(pid)?.started ?? "", boot: boot() } };
+      }
       return await this.#follow(running, spec.wakeAfterMs, spec.wakeOnInput);
     } catch (error) {
       this.#running = undefined;
@@ -126,7 +132,7 @@ export class NodeProcesses implements Processes {
     return turn;
   }
 
-  /** Kills what runs, without grace: the process is about to exit. */
+  /** Kills what runs, without a grace period: the process is about to exit. */
   killNow(): void {
     this.#running?.signal("SIGKILL");
   }
@@ -202,7 +208,7 @@ class Running {
   readonly #stderr: Keeper;
   readonly #started = performance.now();
   readonly #streams: Promise<unknown>;
-  /** Its own end, or that nothing can make it end. */
+  /** Resolves when it has ended, or when nothing can make it end. */
   readonly #exit: Promise<ProcessStatus>;
   readonly #log: Log | undefined;
   #logEnded = false;
@@ -235,9 +241,9 @@ class Running {
       child.on("error", reject);
       child.on("exit", (code, signal) => resolve(ownEnd(code, signal)));
     }).finally(() => clearTimeout(this.#deadline));
-    // Somebody listens again at the next turn.
+    // A rejection is reported to the next caller that follows the program.
     this.#exit.catch(() => undefined);
-    // A program that does not want all of its input is no failure.
+    // A program that does not read all of its input is not a failure.
     child.stdin?.on("error", () => undefined).end(spec.stdin);
     const { timeoutMs } = spec;
     if (timeoutMs !== undefined) {
@@ -250,7 +256,7 @@ class Running {
     return this.#spec.interactive;
   }
 
-  /** Follows the program to its end, or until the caller wants to be woken. */
+  /** Follows the program until it ends, or until the caller wants to be woken. */
   async follow({ afterMs, onInput }: Alarm): Promise<ProcessTurn> {
     const interrupt = (): void => {
       if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
@@ -266,7 +272,7 @@ class Running {
     });
     try {
       const turn = await Promise.race([this.#exit, woken]);
-      // What is being ended is over soon.
+      // A program that is being ended will end soon.
       if (turn === "running" && this.#ended === undefined) return turn;
       return await this.#finish(await this.#exit);
     } finally {
@@ -336,7 +342,7 @@ class Running {
   }
 
   /**
-   * A log that cannot be written ends early and says so; the program it follows goes on,
+   * A log that cannot be written ends early and says so; the program it follows continues,
    * because its work is worth more than its log.
    */
   #writeLog(write: () => void): void {

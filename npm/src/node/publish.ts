@@ -4,14 +4,15 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { is } from "./errors.js";
+import { removeLeftovers, temporaryName } from "./leftovers.js";
 import { createFolder, fileBits, keepPrivate } from "./permissions.js";
 
-/** Names tried before giving up: leftovers of a crashed process with our pid may be in the way. */
+/** Names tried before giving up: somebody may have put something in the way. */
 const NAMES_TRIED = 64;
 
 let next = 0;
 
-/** A file that nobody looks for yet. */
+/** A file under a temporary name. */
 export class Temporary {
   readonly #path: string;
   /** Open for reading and writing. */
@@ -29,9 +30,10 @@ export class Temporary {
   static async create(folder: string, isPrivate: boolean, like?: BigIntStats): Promise<Temporary> {
     // Nobody may open it before it has the permissions of what it replaces.
     const bits = fileBits(isPrivate || like !== undefined);
+    await removeLeftovers(folder);
     for (let tried = 1; ; tried += 1) {
       // Not derived from the final name, which may already be as long as names can be.
-      const path = join(folder, `.onloop-${process.pid}-n${next}.tmp`);
+      const path = join(folder, temporaryName(next));
       next += 1;
       let file: FileHandle;
       try {
@@ -65,7 +67,7 @@ export class Temporary {
   }
 }
 
-/** Takes over the owner as far as we may, and the permissions of what is not private. */
+/** Copies the owner where we are allowed to, and the permissions of what is not private. */
 async function resemble(file: FileHandle, isPrivate: boolean, like: BigIntStats): Promise<void> {
   if (process.platform === "win32") return;
   const ours = await file.stat({ bigint: true });
@@ -91,7 +93,7 @@ export async function createFolders(
     try {
       await createFolder(at, isPrivate);
     } catch (error) {
-      // Somebody was faster, or something else is in the way.
+      // Another process was faster, or something else is in the way.
       if (!is(error, "EEXIST")) throw error;
       if (!(await isFolder(at))) throw Object.assign(new Error(at), { code: "ENOTDIR", errno: 0 });
       continue;

@@ -22,7 +22,7 @@ export class Root {
     return this.folder.endsWith(sep) ? this.folder + path : this.folder + sep + path;
   }
 
-  /** Whether removing `path` would remove the ground that the program stands on. */
+  /** Whether removing `path` would also remove the folder that the program works in. */
   standsOn(path: string): boolean {
     const target = resolve(path);
     const way = relative(target, resolve(this.folder));

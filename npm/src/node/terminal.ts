@@ -1,4 +1,4 @@
-/** The person or program that called: results, words, questions. */
+/** The person or program that called: results, notes, questions. */
 
 import { Failure } from "../failure.js";
 import type { Terminal } from "../host.js";
@@ -8,14 +8,18 @@ import { type Interrupts, interrupted } from "./interrupts.js";
 /** Longest answer; a longer line is cut there, the rest of it is the next answer. */
 const ANSWER_BYTES = 64 * 1024;
 
+/** How long what was typed before a question may take to arrive. */
+const TYPED_WAIT_MS = 20;
+const CTRL_C = 3;
+
 /** Escape sequences, and every control character that is no white space. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 
-/** What the standard streams are connected to, and how words are shown. */
+/** What the standard streams are connected to, and how notes are shown. */
 export interface Surroundings {
   /** Somebody can answer questions. */
   attended: boolean;
-  /** Words for people keep their styles. */
+  /** Notes keep their styles. */
   styled: boolean;
 }
 
@@ -31,11 +35,11 @@ export class NodeTerminal implements Terminal {
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
   #ended = false;
-  /** A line that is too long is passed over to its end. */
+  /** The rest of a line that is too long is being skipped. */
   #skipping = false;
   /**
-   * The first failure to write a result. Programs do not look at what came of saying something;
-   * the exit code has to. A reader that went away is no failure: it had enough.
+   * The first failure to write a result. Programs ignore whether output succeeded; the exit code
+   * must not. A reader that went away is not a failure: it had enough.
    */
   lostOutput: Failure | undefined;
 
@@ -67,19 +71,43 @@ export class NodeTerminal implements Terminal {
   async ask(question: string): Promise<string> {
     if (!this.#surroundings.attended) throw nobody();
     this.#interrupts.check();
+    await this.#forgetTyped();
     await this.note(question);
     try {
       return await this.#line();
     } catch (error) {
-      // The cursor still stands behind the question.
+      // The cursor is still behind the question.
       await this.note("\n").catch(() => undefined);
       throw error;
     }
   }
 
+  /**
+   * Throws away what was typed before a question. A pipe is left alone: what is in it was not meant
+   * for another moment.
+   */
+  async #forgetTyped(): Promise<void> {
+    const { stdin } = process;
+    if (!stdin.isTTY) return;
+    // What the system keeps comes as soon as somebody listens; a line that was only begun comes in
+    // raw mode, where Ctrl-C is a character.
+    stdin.setRawMode(true);
+    try {
+      do {
+        this.#rest = Buffer.alloc(0);
+        await this.#more(TYPED_WAIT_MS);
+        if (this.#rest.includes(CTRL_C)) this.#interrupts.raise();
+      } while (this.#rest.length > 0 && !this.#ended);
+    } finally {
+      this.#rest = Buffer.alloc(0);
+      stdin.setRawMode(false);
+    }
+    this.#interrupts.check();
+  }
+
   async readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
     const end = waitMs === undefined ? undefined : performance.now() + waitMs;
-    // Whoever waits at all, if only for what has come already, gives it the time to arrive.
+    // Even a caller that only wants what has arrived already gives it time to be delivered.
     for (let isFirst = true; ; isFirst = false) {
       const lines = this.#takeLines(limitBytes);
       if (lines !== undefined) return lines;
@@ -89,7 +117,7 @@ export class NodeTerminal implements Terminal {
     }
   }
 
-  /** Calls `wake` as soon as there is something to read, or nothing will come any more. */
+  /** Calls `wake` as soon as there is something to read or the input has ended. */
   watchInput(wake: () => void): () => void {
     if (this.#ended || this.#rest.includes(10)) wake();
     if (this.#ended) return () => undefined;
@@ -143,7 +171,7 @@ export class NodeTerminal implements Terminal {
     return line.replace(/[\r\n]+$/, "");
   }
 
-  /** Reads on, for `waitMs` at most; standard input keeps nothing alive in between. */
+  /** Reads more, for `waitMs` at most; between reads standard input does not keep us alive. */
   #more(waitMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -163,7 +191,7 @@ export class NodeTerminal implements Terminal {
     });
   }
 
-  /** Takes what comes from standard input and tells of it, until it is called off. */
+  /** Collects what arrives on standard input and reports it, until it is stopped. */
   #listen(come: () => void, failed: (error: Error) => void): () => void {
     const { stdin } = process;
     const data = (bytes: Buffer): void => {
@@ -185,7 +213,7 @@ function tooLong(limitBytes: number): Failure {
   return new Failure("too_large", `a line of standard input is longer than ${limitBytes} bytes`);
 }
 
-/** The failure of a question that nobody can answer. */
+/** The failure of a question that nobody is there to answer. */
 function nobody(): Failure {
   return new Failure("closed", "nobody is at the terminal to answer");
 }

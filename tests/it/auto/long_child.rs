@@ -31,7 +31,7 @@ fn lock_by_age(host: &SimHost) -> LockState {
 fn code(ended: Ended) -> u8 {
     match ended {
         Ended::Exit(exit) => exit.code(),
-        Ended::PowerCut => panic!("the power was to stay"),
+        Ended::PowerCut | Ended::Killed => panic!("the power was to stay"),
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::{OnDisk, ballast, rounds};
-use crate::run::{begin, output_of, project, wait_until};
+use crate::run::{begin, output_of, project};
 use crate::scenario::{essence, waiting_for};
 use crate::workspace::{Run, Workspace};
 
@@ -125,8 +125,6 @@ impl Round {
         let run = output_of(child);
         if run.exit.is_none() {
             self.kills += 1;
-            // A child between its fork and its program still has what it was born with.
-            wait_until("the locks of the dead are free", || self.locks_are_free());
         }
         let allowed = [None, Some(0), Some(1), Some(3)];
         assert!(allowed.contains(&run.exit), "{}: {words:?}: {run:?}", self.about);
@@ -134,14 +132,6 @@ impl Round {
         if self.record().is_some() {
             self.nothing_said_is_lost();
         }
-    }
-
-    /// Whether no process has a lock file locked; the files themselves may be there.
-    fn locks_are_free(&self) -> bool {
-        let Ok(entries) = std::fs::read_dir(self.project.path(".hotl/locks")) else { return true };
-        entries
-            .map(|entry| entry.unwrap().path())
-            .all(|path| std::fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok()))
     }
 
     /// Every line that says that something was recorded has its event.

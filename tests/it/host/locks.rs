@@ -94,6 +94,56 @@ fn a_holder_that_only_looks_gone_keeps_its_lock() {
 }
 
 #[test]
+fn the_last_moment_of_a_dead_holder_is_waited_for() {
+    // As a child that it was starting when it was killed holds it, or somebody who looks.
+    let mut world = World::new();
+    place(&world, &holder(dead_pid(), "example", "5"));
+    let in_use = std::fs::File::open(world.path("a/run.lock")).unwrap();
+    in_use.lock_shared().unwrap();
+    let ends = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(in_use);
+    });
+    lock(&mut world, 0).unwrap();
+    ends.join().unwrap();
+}
+
+#[test]
+fn who_holds_a_lock_can_be_asked_without_taking_it() {
+    let mut world = World::new();
+    let held = |world: &mut World| {
+        let path = "a/run.lock".to_owned();
+        match world.perform(Request::Holder { path })? {
+            Outcome::Holder { holder } => {
+                Ok(holder.map(|holder| (holder.process.pid, holder.live)))
+            }
+            other => panic!("the holder is {other:?}"),
+        }
+    };
+    assert_eq!(held(&mut world), Ok(None));
+    lock(&mut world, 0).unwrap();
+    assert_eq!(held(&mut world), Ok(Some((1, true))));
+    unlock(&mut world).unwrap();
+    let (dead, alive) = (dead_pid(), std::process::id());
+    let table = [
+        (holder(dead, "example", "5"), Ok(Some((dead, false)))),
+        (holder(alive, "example", ""), Ok(Some((alive, true)))),
+        (holder(alive, "elsewhere", ""), Ok(Some((alive, false)))),
+        (String::new(), Err(FailureKind::Busy)),
+    ];
+    for (text, expected) in table {
+        place(&world, &text);
+        assert_eq!(held(&mut world).map_err(|failure: Failure| failure.kind), expected, "{text}");
+        assert_eq!(std::fs::read_to_string(world.path("a/run.lock")).unwrap(), text);
+    }
+    // Out of sight, and in use.
+    place(&world, &holder(dead, "example", "5"));
+    let in_use = std::fs::File::open(world.path("a/run.lock")).unwrap();
+    in_use.lock().unwrap();
+    assert_eq!(held(&mut world), Ok(Some((dead, true))));
+}
+
+#[test]
 fn what_is_no_file_is_neither_broken_nor_waited_for() {
     let mut world = World::new();
     std::fs::create_dir_all(world.path("a/run.lock")).unwrap();

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::wait_for;
+#[cfg(target_os = "linux")]
+use super::{World, assert_dies};
 use crate::surroundings::temporary_folder;
 
 pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
@@ -30,6 +32,36 @@ fn end(mut child: Child) -> (String, String, Option<i32>) {
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_driver_takes_its_program_along_and_the_rest_of_the_group_can_be_found() {
+    use onloop::host::Host;
+    use onloop_core::effect::{Outcome, ProcessGroup, Request};
+
+    let folder = temporary_folder();
+    let line = "sleep 1000 & echo $! > child; exec sleep 1000";
+    let mut driver = probe(folder.path(), &["announce", line]);
+    let said = first_line(&mut driver);
+    let [pid, started, boot] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("no group was announced: {said}");
+    };
+    wait_for(&folder.path().join("child"));
+    driver.kill().unwrap();
+    driver.wait().unwrap();
+    assert_dies(pid);
+    let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+    let (started, boot) = (started.to_owned(), boot.to_owned());
+    let group = ProcessGroup { pid: pid.parse().unwrap(), started, boot };
+    let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
+    let end = || {
+        let request = Request::EndGroup { group: group.clone(), host: host.clone() };
+        World::new().host.perform(request).outcome
+    };
+    assert_eq!(end(), Ok(Outcome::Ended { survivors: 1 }));
+    assert_dies(child.trim());
+    assert_eq!(end(), Ok(Outcome::Ended { survivors: 0 }));
 }
 
 #[test]

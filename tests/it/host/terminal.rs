@@ -78,6 +78,22 @@ fn a_question_is_answered_with_a_line() {
 }
 
 #[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let folder = temporary_folder();
+    let line = "while ! test -e stop; do sleep 0.05; done";
+    let mut session = Session::start(folder.path(), &["ask-after", line, "go on? "], &[]);
+    session.type_in("yes\nyes\nand ");
+    // The terminal shows what it has taken.
+    session.wait_for("and ");
+    std::fs::write(folder.path().join("stop"), "").unwrap();
+    session.wait_for("go on? ");
+    session.type_in("no\n");
+    let (seen, code) = session.end();
+    assert!(seen.contains("answer Ok(\"no\")"), "{seen:?}");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
 fn colour_goes_where_it_is_not_wanted() {
     let folder = temporary_folder();
     for env in [("NO_COLOR", "1"), ("CI", "true"), ("TERM", "dumb")] {

@@ -51,7 +51,7 @@ fn a_client_of_a_later_protocol_falls_back() {
 fn the_document_names_every_tool_and_parameter() {
     let document = std::fs::read_to_string(source_root().join("docs/mcp.md")).unwrap();
     for tool in onloop_core::mcp::Tool::ALL {
-        let start = format!("| `{}` |", tool.name());
+        let start = format!("| `{}` |", tool.as_str());
         let row = document.lines().find(|line| line.starts_with(&start)).unwrap_or(&start);
         for (name, needed) in tool.parameter_names().filter(|(name, _)| *name != "directory") {
             let shown = if needed { format!("**`{name}`**") } else { format!("`{name}`") };

@@ -44,12 +44,13 @@ impl SimHost {
             let half = &mut halves[index];
             let Some(request) = half.request.take() else { continue };
             match self.turn(request) {
-                Some(reply) => half.reply = Some(reply),
-                None => {
+                Ok(reply) => half.reply = Some(reply),
+                Err(Ended::PowerCut) => {
                     for half in &mut halves {
                         half.ended.get_or_insert(Ended::PowerCut);
                     }
                 }
+                Err(ended) => half.ended = Some(ended),
             }
         }
         self.suspended = None;

@@ -9,7 +9,7 @@ use onloop_core::run::{BlockReason, Next, Question, Run, RunStatus, StepStatus};
 use super::claims::{Claims, completed_rightly, mirrors_agree};
 use super::plan::Plan;
 use super::world::{World, records};
-use crate::{Ended, Moment, PowerLoss, Random, SimHost};
+use crate::{Ended, Kill, Moment, PowerLoss, Random, SimHost};
 
 const FILE: &str = "/demo/hotl-workflow-w.md";
 
@@ -22,6 +22,8 @@ pub struct Trace {
     pub programs: u32,
     /// Times the power went.
     pub power_cuts: u32,
+    /// Programs that were killed.
+    pub kills: u32,
     /// Whether the record was large enough to be journalled.
     pub large: bool,
 }
@@ -82,6 +84,11 @@ impl Life {
             let moment = *self.random.pick(&[Moment::Before, Moment::Within, Moment::After]);
             let lose_relaxed = self.random.chance(50);
             self.host.lose_power(PowerLoss { at_request: soon, moment, lose_relaxed });
+        }
+        if self.random.chance(15) {
+            let moment = *self.random.pick(&[Moment::Before, Moment::Within, Moment::After]);
+            let leaves_processes = self.random.chance(50);
+            self.host.kill(Kill { at_request: soon, moment, leaves_processes });
         }
         if self.random.chance(15) {
             let kind = *self.random.pick(&[FailureKind::Full, FailureKind::Denied]);
@@ -197,6 +204,7 @@ impl Life {
         for ended in ended {
             match ended {
                 Ended::PowerCut => self.trace.power_cuts += 1,
+                Ended::Killed => self.trace.kills += 1,
                 Ended::Exit(Exit::Bug) => return Err("a bug was reported".to_owned()),
                 Ended::Exit(_) => {}
             }
@@ -232,6 +240,7 @@ impl Life {
         self.host.interrupt_at(never);
         let moment = Moment::Before;
         self.host.lose_power(PowerLoss { at_request: never, moment, lose_relaxed: false });
+        self.host.kill(Kill { at_request: never, moment, leaves_processes: false });
         for _ in 0..40 {
             let runs = records(&self.host.disk);
             let words = match runs.iter().find(|run| run.status != RunStatus::Completed) {

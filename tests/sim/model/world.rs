@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use onloop_core::documents;
+use onloop_core::documents::ledger;
 use onloop_core::effect::ProcessSpec;
 use onloop_core::run::Run;
 
@@ -83,31 +83,18 @@ impl World {
     }
 }
 
-/// All records with what their journals add, in the order of their ids.
+/// All records, in the order of their ids.
 ///
 /// # Panics
 ///
-/// When one is damaged, or a journal does not continue it.
+/// When a ledger is damaged.
 pub(super) fn records(disk: &Disk) -> Vec<Run> {
-    let files = disk.files("/demo/.hotl/state");
-    let states = files.iter().filter(|path| path.ends_with(".json"));
-    states
+    let files = disk.files("/state/runs");
+    let ledgers = files.iter().filter(|path| path.ends_with("/ledger.jsonl"));
+    ledgers
         .map(|path| {
             let bytes = disk.get(path).expect("it was listed");
-            let mut run =
-                documents::run::read(bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
-            let journal = path.replace(".json", ".journal");
-            let large = bytes.len() > onloop_core::limits::RECORD_REWRITE_BYTES;
-            let lines = disk.get(&journal).filter(|_| large).unwrap_or_default();
-            for (revision, at, event) in
-                documents::event::read_lines(lines).expect("whole lines are events").0
-            {
-                if revision > run.revision {
-                    assert_eq!(revision, run.revision + 1, "{journal} has a gap");
-                    run.apply(at, &event).unwrap_or_else(|refusal| panic!("{journal}: {refusal}"));
-                }
-            }
-            run
+            ledger::read(bytes, None).unwrap_or_else(|error| panic!("{path}: {error}")).run
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use onloop_core::auto::progress::{self, TaskRow, TaskStatus, TaskTable, Tasks};
 use onloop_core::auto::route::{Profile, RoutingFacts};
 use onloop_core::auto::task::TasksLeft;
 use onloop_core::auto::token::Token;
-use onloop_core::auto::{UnknownName, feature, route as routing};
+use onloop_core::auto::{UnknownName, feature, named, route as routing};
 use onloop_core::effect::{Outcome, Program, Reply, Request, Say, Start, Turn};
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse as play};
@@ -70,7 +70,7 @@ pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
     let facts: Value = serde_json::from_str(facts)?;
     let unknown =
         |error: UnknownName| JsError::new(&onloop_core::text::one_line(&error.to_string()));
-    let profile: Profile = profile.parse().map_err(unknown)?;
+    let profile: Profile = named("profile", profile).map_err(unknown)?;
     let flag = |name: &str| {
         let expected = || JsError::new(&format!("`{name}` is missing; expected true or false"));
         facts[name].as_bool().ok_or_else(expected)

@@ -11,7 +11,7 @@ use onloop_core::handsoff::prompt::{self, PromptFacts, RunAdvice};
 use onloop_core::handsoff::{
     Prompt, Session, SessionEnding, SessionId, SessionState, StopFacts, StopVerdict,
 };
-use onloop_core::hooks::Host;
+use onloop_core::hooks::{Host, unknown_host};
 use onloop_core::run::Run;
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -189,7 +189,7 @@ pub fn hook_answer(host: &str, event: &str, answer: &str) -> Result<String, JsEr
 }
 
 fn known_host(word: &str) -> Result<Host, JsError> {
-    Ok(word.parse()?)
+    word.parse().map_err(|_| JsError::new(&unknown_host(word)))
 }
 
 /// Saturates: a time that no calendar has is clamped anyway.

@@ -1,97 +1,63 @@
 //! How runs end: names, exit codes, next commands and the lines that announce them.
 
-use std::str::FromStr;
-
-use crate::auto::UnknownName;
 use crate::auto::route::{Profile, Target};
 use crate::auto::token::{NextCommand, Token};
 use crate::effect::Exit;
+use crate::text::words;
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AutoEnding {
-    /// A child said that everything is done.
-    Done,
-    /// A person has to review a feature.
-    Review,
-    /// `PAUSE.md` exists.
-    Paused,
-    /// Another run is at work.
-    LockHeld,
-    /// The cycles are used up.
-    MaxCycles,
-    /// There is no work, and no summary says what to build.
-    Undecided,
-    /// A child failed or gave no usable answer.
-    Invalid,
-    /// The context file is still missing.
-    LanguagePolicy,
-    /// The workspace cannot be used.
-    RootInvalid,
-    /// Children cannot be started here.
-    Environment,
-    /// The health check failed.
-    Unhealthy,
-    /// The person stopped it.
-    Cancelled,
-    /// The route profile has said which child a run would start; `None`: none.
-    Routed(Option<Target>),
-}
-
-impl FromStr for AutoEnding {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<AutoEnding, UnknownName> {
-        let known = AutoEnding::ALL.into_iter().find(|ending| ending.as_str() == name);
-        known.ok_or_else(|| UnknownName::new("ending", name, "the name of one"))
+words! {
+    /// How a run ended.
+    pub enum AutoEnding {
+        /// A child said that everything is done.
+        Done = "done",
+        /// A person has to review a feature.
+        Review = "review",
+        /// `PAUSE.md` exists.
+        Paused = "paused",
+        /// Another run is at work.
+        LockHeld = "lock_held",
+        /// The cycles are used up.
+        MaxCycles = "max_cycles",
+        /// There is no work, and no summary says what to build.
+        Undecided = "undecided",
+        /// A child failed or gave no usable answer.
+        Invalid = "invalid",
+        /// The context file is still missing.
+        LanguagePolicy = "language_policy",
+        /// The workspace cannot be used.
+        RootInvalid = "root_invalid",
+        /// Children cannot be started here.
+        Environment = "environment",
+        /// The health check failed.
+        Unhealthy = "unhealthy",
+        /// The person stopped it.
+        Cancelled = "cancelled",
+        /// The route profile has said that a run would start the planner.
+        RoutedPlanner = "routed_planner",
+        /// The route profile has said that a run would start the loop.
+        RoutedLoop = "routed_loop",
+        /// The route profile has said that a run would start nothing.
+        RoutedNowhere = "routed_done",
     }
 }
 
 impl AutoEnding {
-    /// Every ending.
-    pub const ALL: [AutoEnding; 15] = [
-        AutoEnding::Done,
-        AutoEnding::Review,
-        AutoEnding::Paused,
-        AutoEnding::LockHeld,
-        AutoEnding::MaxCycles,
-        AutoEnding::Undecided,
-        AutoEnding::Invalid,
-        AutoEnding::LanguagePolicy,
-        AutoEnding::RootInvalid,
-        AutoEnding::Environment,
-        AutoEnding::Unhealthy,
-        AutoEnding::Cancelled,
-        AutoEnding::Routed(Some(Target::Planner)),
-        AutoEnding::Routed(Some(Target::Loop)),
-        AutoEnding::Routed(None),
-    ];
-
-    /// Its name in documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AutoEnding::Done => "done",
-            AutoEnding::Review => "review",
-            AutoEnding::Paused => "paused",
-            AutoEnding::LockHeld => "lock_held",
-            AutoEnding::MaxCycles => "max_cycles",
-            AutoEnding::Undecided => "undecided",
-            AutoEnding::Invalid => "invalid",
-            AutoEnding::LanguagePolicy => "language_policy",
-            AutoEnding::RootInvalid => "root_invalid",
-            AutoEnding::Environment => "environment",
-            AutoEnding::Unhealthy => "unhealthy",
-            AutoEnding::Cancelled => "cancelled",
-            AutoEnding::Routed(Some(Target::Planner)) => "routed_planner",
-            AutoEnding::Routed(Some(Target::Loop)) => "routed_loop",
-            AutoEnding::Routed(None) => "routed_done",
+    /// The ending of a route.
+    pub(super) fn routed(target: Option<Target>) -> AutoEnding {
+        match target {
+            Some(Target::Planner) => AutoEnding::RoutedPlanner,
+            Some(Target::Loop) => AutoEnding::RoutedLoop,
+            None => AutoEnding::RoutedNowhere,
         }
     }
 
     /// The number that a shell sees; scripts should rather read the tokens.
     pub fn exit_code(self) -> u8 {
         match self {
-            AutoEnding::Done | AutoEnding::Routed(_) => 0,
+            AutoEnding::Done
+            | AutoEnding::RoutedPlanner
+            | AutoEnding::RoutedLoop
+            | AutoEnding::RoutedNowhere => 0,
             AutoEnding::Review => 10,
             AutoEnding::Paused => 11,
             AutoEnding::LockHeld => 12,
@@ -114,13 +80,14 @@ impl AutoEnding {
     /// The command that comes after the run.
     pub fn next_command(self) -> NextCommand {
         match self {
-            AutoEnding::Done | AutoEnding::Routed(None) => NextCommand::Done,
-            AutoEnding::Routed(Some(target)) => NextCommand::Target(target),
-            AutoEnding::Review
+            AutoEnding::Done | AutoEnding::RoutedNowhere => NextCommand::Done,
+            AutoEnding::RoutedLoop => NextCommand::Loop,
+            AutoEnding::RoutedPlanner
+            | AutoEnding::Review
             | AutoEnding::Undecided
             | AutoEnding::LanguagePolicy
             | AutoEnding::RootInvalid
-            | AutoEnding::Unhealthy => NextCommand::Target(Target::Planner),
+            | AutoEnding::Unhealthy => NextCommand::Planner,
             AutoEnding::Paused
             | AutoEnding::LockHeld
             | AutoEnding::MaxCycles
@@ -137,7 +104,9 @@ impl AutoEnding {
             AutoEnding::Done
             | AutoEnding::Cancelled
             | AutoEnding::Review
-            | AutoEnding::Routed(_) => Vec::new(),
+            | AutoEnding::RoutedPlanner
+            | AutoEnding::RoutedLoop
+            | AutoEnding::RoutedNowhere => Vec::new(),
             AutoEnding::Paused => vec![match profile {
                 Profile::V1 | Profile::V2 | Profile::V3 => Token::AutoPauseDetected,
                 Profile::Route => Token::PauseDetected,

@@ -144,7 +144,7 @@ impl Auto {
         let mut tokens: Vec<Token> =
             Token::announcing(reason, Profile::Route).into_iter().collect();
         tokens.extend([Token::RouteOnly, Token::RouteTarget(target), Token::RouteReason(reason)]);
-        self.stop(AutoEnding::Routed(target)).after_saying(tokens)
+        self.stop(AutoEnding::routed(target)).after_saying(tokens)
     }
 
     fn start(&self, cycle: u8, target: Target, reason: Reason, fingerprint: String) -> Transition {
@@ -222,7 +222,7 @@ impl Auto {
     fn after_cycle(&self, dispatch: &Dispatch, next: NextCommand) -> Transition {
         match next {
             NextCommand::Done => return self.stop(AutoEnding::Done),
-            NextCommand::Target(_) | NextCommand::Auto => {}
+            NextCommand::Planner | NextCommand::Loop | NextCommand::Auto => {}
         }
         let end =
             CycleEnd { fingerprint: dispatch.fingerprint.clone(), target: dispatch.target, next };

@@ -1,11 +1,8 @@
 //! The saved record of a run.
 
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::auto::UnknownName;
 use crate::auto::arguments::Arguments;
 use crate::auto::child::{ChildAnswer, Review};
 use crate::auto::one_line::OneLine;
@@ -13,6 +10,7 @@ use crate::auto::record::{
     Assignment, Auto, AutoPhase, CycleEnd, Dispatch, HealthStep, LockBefore, OnStall, Options,
     SummaryUse,
 };
+use crate::auto::{UnknownName, named};
 use crate::documents::tagged;
 
 /// The member that names a phase.
@@ -104,42 +102,25 @@ where
 }
 
 /// Why bytes are not the stored record of a run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum InvalidState {
     /// They are not JSON, or a member is missing or of another type. For people: which.
+    #[error("it is not a stored run: {0}")]
     Form(String),
     /// Another version than ours.
+    #[error("found version {}, expected {}", .0, AutoDocument::VERSION)]
     Version(u32),
     /// A name that this version does not have.
-    Name(UnknownName),
+    #[error(transparent)]
+    Name(#[from] UnknownName),
     /// A cycle beyond the most that the argument allows.
+    #[error("found cycle {found}, expected 1 to {most}")]
     Cycle {
         /// The cycle.
         found: u8,
         /// The most cycles.
         most: u8,
     },
-}
-
-impl fmt::Display for InvalidState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidState::Form(error) => write!(f, "it is not a stored run: {error}"),
-            InvalidState::Version(found) => {
-                write!(f, "found version {found}, expected {}", AutoDocument::VERSION)
-            }
-            InvalidState::Name(unknown) => unknown.fmt(f),
-            InvalidState::Cycle { found, most } => {
-                write!(f, "found cycle {found}, expected 1 to {most}")
-            }
-        }
-    }
-}
-
-impl From<UnknownName> for InvalidState {
-    fn from(unknown: UnknownName) -> InvalidState {
-        InvalidState::Name(unknown)
-    }
 }
 
 impl AutoDocument {
@@ -194,8 +175,8 @@ impl AutoDocument {
         let previous = match self.previous {
             None => None,
             Some(end) => Some(CycleEnd {
-                target: end.target.parse()?,
-                next: end.next.parse()?,
+                target: named("agent", &end.target)?,
+                next: named("next command", &end.next)?,
                 fingerprint: end.fingerprint,
             }),
         };
@@ -206,7 +187,7 @@ impl AutoDocument {
             assignment: Assignment {
                 run: self.run,
                 argument: self.argument,
-                profile: self.profile.parse()?,
+                profile: named("profile", &self.profile)?,
                 options: Options { stall, summary },
                 can_dispatch: self.can_dispatch,
             },
@@ -262,12 +243,12 @@ impl PhaseDocument {
             PhaseDocument::Inspecting { dispatch, next, review } => AutoPhase::Inspecting {
                 dispatch: dispatch.restore(most)?,
                 answer: ChildAnswer {
-                    next: next.parse()?,
+                    next: named("next command", &next)?,
                     review: review.map(ReviewDocument::restore),
                 },
             },
-            PhaseDocument::Releasing { ending } => AutoPhase::Releasing(ending.parse()?),
-            PhaseDocument::Stopped { ending } => AutoPhase::Stopped(ending.parse()?),
+            PhaseDocument::Releasing { ending } => AutoPhase::Releasing(named("ending", &ending)?),
+            PhaseDocument::Stopped { ending } => AutoPhase::Stopped(named("ending", &ending)?),
         })
     }
 }
@@ -286,7 +267,7 @@ impl PendingDocument {
     fn restore(self, most: u8) -> Result<Dispatch, InvalidState> {
         Ok(Dispatch {
             cycle: cycle(self.cycle, most)?,
-            target: self.target.parse()?,
+            target: named("agent", &self.target)?,
             argument: self.argument,
             is_recovery: self.is_recovery,
             fingerprint: self.fingerprint,

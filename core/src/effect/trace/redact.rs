@@ -1,4 +1,4 @@
-//! What a trace does not show: secrets, and the rest of what is too long.
+//! What a trace does not show: secrets, and the rest of long values.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const TOKEN_PREFIXES: [&str; 12] = [
     "AKIA",
     "AIza",
 ];
-/// Headers of requests that say nothing secret.
+/// Request headers that contain no secrets.
 const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
 
 /// What is hidden in the trace of one program.
@@ -119,7 +119,7 @@ pub(super) fn matches(recorded: &str, now: &str) -> bool {
     true
 }
 
-/// What stands between the placeholders.
+/// The text between the placeholders.
 fn pieces(text: &str) -> Vec<&str> {
     let (mut pieces, mut begin, mut from) = (Vec::new(), 0, 0);
     while let Some(at) = text[from..].find('[').map(|at| from + at) {
@@ -170,7 +170,7 @@ fn headers(members: &mut Map<String, Value>) {
     }
 }
 
-/// Without the tokens that are known by their look, wherever they stand.
+/// Without tokens that can be recognized by their prefix, wherever they are.
 fn tokens(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
     let mut clean = String::with_capacity(text.len());
@@ -185,7 +185,7 @@ fn tokens(text: &str) -> String {
 }
 
 fn word(word: &str) -> String {
-    // `123456:AA…` of Telegram, in an address behind `bot`.
+    // `123456:AA…` of Telegram, in a URL after `bot`.
     if let Some((number, secret)) = word.rsplit_once(':') {
         let digits = number.len() - number.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         if digits >= 6 && secret.len() >= 30 {
@@ -207,7 +207,7 @@ fn word(word: &str) -> String {
     parts.collect::<Vec<_>>().join(":")
 }
 
-/// Without the password in addresses such as `https://name:password@host`.
+/// Without the password in URLs such as `https://name:password@host`.
 fn passwords(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -229,7 +229,7 @@ fn passwords(text: &str) -> String {
     clean + rest
 }
 
-/// Without what stands between the first and last line of a private key.
+/// Without the text between the first and last line of a private key.
 fn private_keys(text: &str) -> String {
     const BEGIN: &str = " PRIVATE KEY-----";
     let mut clean = String::with_capacity(text.len());

@@ -3,7 +3,8 @@
 use super::*;
 use crate::effect::{
     Capture, Command, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod, HttpSpec,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Shell, Unchanged, Version,
+    LockHolder, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request,
+    Say, Shell, Unchanged, Version,
 };
 use std::collections::BTreeMap;
 
@@ -57,7 +58,12 @@ fn spec(command: Command) -> ProcessSpec {
         interactive: false,
         wake_after_ms: None,
         wake_on_input: false,
+        announce: false,
     }
+}
+
+fn group() -> ProcessGroup {
+    ProcessGroup { pid: 7, started: "9".to_owned(), boot: "b".to_owned() }
 }
 
 #[test]
@@ -66,7 +72,7 @@ fn every_request_has_its_document() {
     let survey = GitRequest::Survey { cwd: text("/w"), branch: text("b") };
     let argv = Command::Argv(vec![text("ls")]);
     let line = Command::Shell { shell: Shell::Bash, line: text("true") };
-    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"private":false,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false"#;
+    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"private":false,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false,"announce":false"#;
     let append = Request::Append {
         path: text("j"),
         bytes: b"x".to_vec().into(),
@@ -95,7 +101,7 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let table: [(Request, String, &[&[u8]]); 11] = [
+    let table: [(Request, String, &[&[u8]]); 14] = [
         (
             Request::Http(http),
             text(
@@ -148,6 +154,13 @@ fn every_request_has_its_document() {
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
             &[],
         ),
+        (Request::Holder { path: text("l") }, text(r#"{"do":"holder","path":"l"}"#), &[]),
+        (Request::Ancestors, text(r#"{"do":"ancestors"}"#), &[]),
+        (
+            Request::EndGroup { group: group(), host: text("h") },
+            text(r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h"}"#),
+            &[],
+        ),
         (Request::Sleep { duration_ms: 7 }, text(r#"{"do":"sleep","duration_ms":7}"#), &[]),
     ];
     for (request, json, attachments) in table {
@@ -198,6 +211,22 @@ fn outcomes_are_read_with_their_attachments() {
             duration_ms: 3,
         })
     );
+    assert_eq!(
+        outcome(r#"{"is":"started","group":{"pid":7,"started":"9","boot":"b"}}"#, &[]),
+        Outcome::Started { group: group() }
+    );
+    assert_eq!(outcome(r#"{"is":"ended","survivors":2}"#, &[]), Outcome::Ended { survivors: 2 });
+    let process = ProcessIdentity { pid: 7, host: "h".to_owned(), started: "9".to_owned() };
+    assert_eq!(
+        outcome(r#"{"is":"processes","processes":[{"pid":7,"host":"h","started":"9"}]}"#, &[]),
+        Outcome::Processes { processes: vec![process.clone()] }
+    );
+    let holder = r#"{"process":{"pid":7,"host":"h","started":"9"},"live":true}"#;
+    assert_eq!(
+        outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
+        Outcome::Holder { holder: Some(LockHolder { process, live: true }) }
+    );
+    assert_eq!(outcome(r#"{"is":"holder","holder":null}"#, &[]), Outcome::Holder { holder: None });
     let survey = r#"{"is":"survey","repository":null}"#;
     assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
     let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec().into() });

@@ -1,6 +1,6 @@
 //! What the environment overrides. It wins over every file.
 
-use super::read::{flag_word, is_model, one_of};
+use super::read::{flag_word, is_model};
 use super::{Config, Provider, Supervisor, keys};
 use crate::text;
 
@@ -37,9 +37,9 @@ pub(super) fn overridden<'v>(
         );
     }
     if let Some(word) = variable("HANDSOFF_SUPERVISOR") {
-        let provider = word.parse::<Provider>().ok();
+        let provider = Provider::in_any_case(word);
         if provider.is_none() {
-            wrong("HANDSOFF_SUPERVISOR", word, &one_of(keys::PROVIDERS));
+            wrong("HANDSOFF_SUPERVISOR", word, &text::alternatives(Provider::WORDS));
         }
         // Model and flags of the file were meant for the provider of the file.
         if provider != Some(config.supervisor.provider) {

@@ -1,6 +1,8 @@
 //! Every key of the configuration, in one table: what is read, documented and put into the
 //! schema all come from here.
 
+use super::Provider;
+
 /// What a key may be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
@@ -46,9 +48,6 @@ pub struct ConfigKey {
     pub about: &'static str,
 }
 
-/// Names of [`super::Provider`], as they are written.
-pub(super) const PROVIDERS: &[&str] = &["none", "claude", "codex", "cursor", "opencode"];
-
 /// Most continuations that can be asked for.
 pub(super) const MOST_CONTINUATIONS: i64 = 1000;
 /// Longest wait for an answer from a phone, in seconds.
@@ -56,124 +55,52 @@ pub(super) const MOST_TIMEOUT_SEC: i64 = 7200;
 /// Longest time between two looks at the answers, in seconds.
 pub(super) const MOST_POLL_SEC: i64 = 300;
 
-const fn key(
-    path: &'static str,
-    kind: KeyKind,
-    default: &'static str,
-    variable: Option<&'static str>,
-    about: &'static str,
-) -> ConfigKey {
-    ConfigKey { path, kind, default, variable, about }
+macro_rules! keys {
+    ($($path:literal ($($kind:tt)+) $default:literal, $variable:expr => $about:literal)*) => {
+        /// All keys, in the order in which the documentation shows them.
+        pub const KEYS: &[ConfigKey] = &[$(ConfigKey {
+            path: $path,
+            kind: KeyKind::$($kind)+,
+            default: $default,
+            variable: $variable,
+            about: $about,
+        }),*];
+    };
 }
 
-/// All keys, in the order in which the documentation shows them.
-pub const KEYS: &[ConfigKey] = &[
-    key(
-        "handsoff.enabled",
-        KeyKind::Flag,
-        "true",
-        Some("HANDSOFF_MODE"),
-        "Whether onloop's hooks do anything at all. `false`: sessions are not continued, calls are not judged",
-    ),
-    key(
-        "handsoff.max_continuations",
-        KeyKind::Number { min: 0, max: MOST_CONTINUATIONS },
-        "10",
-        Some("HANDSOFF_MAX_CONTINUATIONS"),
-        "How many times one session is continued; `0`: never",
-    ),
-    key(
-        "handsoff.auto_permission",
-        KeyKind::Flag,
-        "true",
-        Some("HANDSOFF_AUTO_PERMISSION"),
-        "Whether a language model is asked about calls that no rule decides",
-    ),
-    key(
-        "handsoff.debug",
-        KeyKind::Flag,
-        "false",
-        Some("HANDSOFF_DEBUG"),
-        "Whether decisions and changes of sessions are logged in `.tmp`",
-    ),
-    key(
-        "handsoff.supervisor.provider",
-        KeyKind::Word(PROVIDERS),
-        "none",
-        Some("HANDSOFF_SUPERVISOR"),
-        "The agent that writes the prompt of a continuation; `none`: onloop's own prompt",
-    ),
-    key(
-        "handsoff.supervisor.model",
-        KeyKind::Text,
-        "",
-        Some("HANDSOFF_SUPERVISOR_MODEL"),
-        "Its model. Default: `opus` for Claude, `gpt-5.2-codex` for Codex, `gpt-5.2-codex-xhigh` for Cursor, `openai/gpt-5.2-codex` for opencode",
-    ),
-    key(
-        "handsoff.supervisor.flags",
-        KeyKind::Arguments,
-        "\"\"",
-        None,
-        "Further arguments for it. They never pass through a shell; text is split at white space, a list is taken as it is",
-    ),
-    key(
-        "handsoff.workflows",
-        KeyKind::Workflows,
-        "[]",
-        None,
-        "Workflows of your own, see [below](#workflows-of-your-own)",
-    ),
-    key(
-        "telegram.enabled",
-        KeyKind::Flag,
-        "false",
-        None,
-        "Whether calls that nothing else decides are sent to a Telegram chat",
-    ),
-    key(
-        "telegram.token",
-        KeyKind::Secret,
-        "",
-        None,
-        "The bot's token, as @BotFather gives it. Keep the file to yourself",
-    ),
-    key(
-        "telegram.chat_id",
-        KeyKind::Id,
-        "",
-        None,
-        "The chat: your own id, or a group's, which is negative",
-    ),
-    key(
-        "telegram.timeout_sec",
-        KeyKind::Number { min: 1, max: MOST_TIMEOUT_SEC },
-        "60",
-        None,
-        "How long to wait for an answer; never longer than the host's own timeout for a hook",
-    ),
-    key(
-        "telegram.poll_interval_sec",
-        KeyKind::Number { min: 1, max: MOST_POLL_SEC },
-        "5",
-        None,
-        "How long one request for answers may stay open at Telegram, and the pause after an error",
-    ),
-    key(
-        "telegram.allowed_user_ids",
-        KeyKind::Ids,
-        "",
-        None,
-        "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you",
-    ),
-    key(
-        "permissions",
-        KeyKind::Rules,
-        "",
-        None,
-        "Rules for tool calls, see [permissions](permission.md)",
-    ),
-];
+// Path, kind, default and the variable that overrides it; what it does.
+keys! {
+    "handsoff.enabled" (Flag) "true", Some("HANDSOFF_MODE") =>
+        "Whether onloop's hooks do anything at all. `false`: sessions are not continued, calls are not judged"
+    "handsoff.max_continuations" (Number { min: 0, max: MOST_CONTINUATIONS }) "10", Some("HANDSOFF_MAX_CONTINUATIONS") =>
+        "How many times one session is continued; `0`: never"
+    "handsoff.auto_permission" (Flag) "true", Some("HANDSOFF_AUTO_PERMISSION") =>
+        "Whether a language model is asked about calls that no rule decides"
+    "handsoff.debug" (Flag) "false", Some("HANDSOFF_DEBUG") =>
+        "Whether decisions and changes of sessions are logged in `.tmp`"
+    "handsoff.supervisor.provider" (Word(Provider::WORDS)) "none", Some("HANDSOFF_SUPERVISOR") =>
+        "The agent that writes the prompt of a continuation; `none`: onloop's own prompt"
+    "handsoff.supervisor.model" (Text) "", Some("HANDSOFF_SUPERVISOR_MODEL") =>
+        "Its model. Default: `opus` for Claude, `gpt-5.2-codex` for Codex, `gpt-5.2-codex-xhigh` for Cursor, `openai/gpt-5.2-codex` for opencode"
+    "handsoff.supervisor.flags" (Arguments) "\"\"", None =>
+        "Further arguments for it. They never pass through a shell; text is split at white space, a list is taken as it is"
+    "handsoff.workflows" (Workflows) "[]", None =>
+        "Workflows of your own, see [below](#workflows-of-your-own)"
+    "telegram.enabled" (Flag) "false", None =>
+        "Whether calls that nothing else decides are sent to a Telegram chat"
+    "telegram.token" (Secret) "", None =>
+        "The bot's token, as @BotFather gives it. Keep the file to yourself"
+    "telegram.chat_id" (Id) "", None =>
+        "The chat: your own id, or a group's, which is negative"
+    "telegram.timeout_sec" (Number { min: 1, max: MOST_TIMEOUT_SEC }) "60", None =>
+        "How long to wait for an answer; never longer than the host's own timeout for a hook"
+    "telegram.poll_interval_sec" (Number { min: 1, max: MOST_POLL_SEC }) "5", None =>
+        "How long one request for answers may stay open at Telegram, and the pause after an error"
+    "telegram.allowed_user_ids" (Ids) "", None =>
+        "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you"
+    "permissions" (Rules) "", None =>
+        "Rules for tool calls, see [permissions](permission.md)"
+}
 
 /// Keys of one workflow in `handsoff.workflows`, and what they mean.
 pub const WORKFLOW_KEYS: &[(&str, &str)] = &[

@@ -6,7 +6,7 @@ use super::keys::{self, KeyKind, WORKFLOW_KEYS};
 use super::{BotToken, Config, CustomWorkflow, Provider, Supervisor, Telegram};
 use crate::limits;
 use crate::syntax::strict_yaml::{self, Part, described};
-use crate::text;
+use crate::text::{self, alternatives};
 use crate::workflow::suggest;
 
 /// What is found where a key should be.
@@ -93,14 +93,8 @@ impl<'y> Reader<'y> {
     }
 
     fn provider(&mut self) -> ConfigValue<Provider> {
-        let path = "handsoff.supervisor.provider";
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        match value.as_str().and_then(|word| word.parse().ok()) {
-            Some(provider) => ConfigValue::Set(provider),
-            None => self.wrong(path, &described(value), &one_of(keys::PROVIDERS)),
-        }
+        let provider = |value: &Value| value.as_str().and_then(Provider::in_any_case);
+        self.value("handsoff.supervisor.provider", &alternatives(Provider::WORDS), provider)
     }
 
     /// A chat only when all of it can be used: half a chat would answer to strangers.
@@ -220,28 +214,35 @@ impl<'y> Reader<'y> {
     }
 
     fn flag(&mut self, path: &str) -> ConfigValue<bool> {
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        let flag = match value {
+        self.value(path, "`true` or `false`", |value| match value {
             Value::Bool(flag) => Some(*flag),
             Value::Number(number) => number.as_f64().map(|number| number != 0.0),
             Value::String(word) => flag_word(word),
             Value::Null | Value::Sequence(_) | Value::Mapping(_) | Value::Tagged(_) => None,
-        };
-        match flag {
-            Some(flag) => ConfigValue::Set(flag),
-            None => self.wrong(path, &described(value), "`true` or `false`"),
+        })
+    }
+
+    /// The value at `path` as `convert` understands it; `expected` is said where it does not.
+    fn value<T>(
+        &mut self,
+        path: &str,
+        expected: &str,
+        convert: impl FnOnce(&'y Value) -> Option<T>,
+    ) -> ConfigValue<T> {
+        match self.find(path) {
+            None => self.absent(path),
+            Some(value) => match convert(value) {
+                Some(converted) => ConfigValue::Set(converted),
+                None => self.wrong(path, &described(value), expected),
+            },
         }
     }
 
     /// A whole number, brought into its bounds.
     fn number(&mut self, path: &str) -> ConfigValue<i64> {
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        let Some(number) = whole(value) else {
-            return self.wrong(path, &described(value), "a whole number");
+        let number = match self.value(path, "a whole number", whole) {
+            ConfigValue::Set(number) => number,
+            other => return other,
         };
         let bounds = keys::KEYS.iter().find(|key| key.path == path).map(|key| key.kind);
         let Some(KeyKind::Number { min, max }) = bounds else {
@@ -256,48 +257,34 @@ impl<'y> Reader<'y> {
     }
 
     fn id(&mut self, path: &str) -> ConfigValue<i64> {
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        match whole(value).filter(|id| *id != 0) {
-            Some(id) => ConfigValue::Set(id),
-            None => self.wrong(path, &described(value), "the id of a chat"),
-        }
+        self.value(path, "the id of a chat", |value| whole(value).filter(|id| *id != 0))
     }
 
     fn ids(&mut self, path: &str) -> ConfigValue<Vec<i64>> {
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        let ids: Option<Vec<i64>> = match value {
-            Value::String(list) => {
-                let parts = list.split(',').map(str::trim).filter(|part| !part.is_empty());
-                parts.map(|part| part.parse().ok()).collect()
-            }
-            Value::Sequence(items) => items.iter().map(whole).collect(),
-            other => whole(other).map(|id| vec![id]),
-        };
-        match ids.filter(|ids| ids.iter().all(|id| *id > 0)) {
-            Some(ids) => ConfigValue::Set(ids),
-            None => self.wrong(path, &described(value), "the ids of people, as `123, 456`"),
-        }
+        self.value(path, "the ids of people, as `123, 456`", |value| {
+            let ids: Option<Vec<i64>> = match value {
+                Value::String(list) => {
+                    let parts = list.split(',').map(str::trim).filter(|part| !part.is_empty());
+                    parts.map(|part| part.parse().ok()).collect()
+                }
+                Value::Sequence(items) => items.iter().map(whole).collect(),
+                other => whole(other).map(|id| vec![id]),
+            };
+            ids.filter(|ids| ids.iter().all(|id| *id > 0))
+        })
     }
 
     fn arguments(&mut self, path: &str) -> ConfigValue<Vec<String>> {
-        let Some(value) = self.find(path) else {
-            return self.absent(path);
-        };
-        let words: Option<Vec<String>> = match value {
-            Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
-            Value::Sequence(items) => {
-                items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-            }
-            _ => None,
-        };
-        match words.filter(|words| words.iter().all(|word| !word.contains('\0'))) {
-            Some(words) => ConfigValue::Set(words),
-            None => self.wrong(path, &described(value), "a string, or a list of strings"),
-        }
+        self.value(path, "a string, or a list of strings", |value| {
+            let words: Option<Vec<String>> = match value {
+                Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+                Value::Sequence(items) => {
+                    items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+                }
+                _ => None,
+            };
+            words.filter(|words| words.iter().all(|word| !word.contains('\0')))
+        })
     }
 
     fn text(&mut self, path: &str, fits: fn(&str) -> bool, expected: &str) -> ConfigValue<String> {
@@ -469,13 +456,4 @@ fn is_command(text: &str) -> bool {
 
 fn is_path(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
-}
-
-/// `a`, `b` or `c`.
-pub(super) fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
 }

@@ -13,33 +13,25 @@ pub(super) struct Folders {
 }
 
 /// Why a call has no folder to work in.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum FolderError {
     /// The client has named folders, and none of them is on this machine.
+    #[error("none of the client's folders is on this machine: found {}", short(&.0.join(", ")))]
     NotHere(Vec<String>),
     /// What was asked for is not a folder.
+    #[error("`directory` is `{}`, which is not a folder", short(.0))]
     NotAFolder(String),
     /// What was asked for is not inside of one of the folders that are allowed.
+    #[error(
+        "`directory` is `{}`, expected a folder inside `{}`",
+        short(.directory),
+        one_line(&.allowed.join("`, `"))
+    )]
     Outside { directory: String, allowed: Vec<String> },
 }
 
-impl std::fmt::Display for FolderError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let short = |text: &str| ellipsis(&one_line(text), 400);
-        match self {
-            FolderError::NotHere(found) => {
-                let found = short(&found.join(", "));
-                write!(f, "none of the client's folders is on this machine: found {found}")
-            }
-            FolderError::NotAFolder(directory) => {
-                write!(f, "`directory` is `{}`, which is not a folder", short(directory))
-            }
-            FolderError::Outside { directory, allowed } => {
-                let allowed = one_line(&allowed.join("`, `"));
-                let directory = short(directory);
-                write!(f, "`directory` is `{directory}`, expected a folder inside `{allowed}`")
-            }
-        }
-    }
+fn short(text: &str) -> String {
+    ellipsis(&one_line(text), 400)
 }
 
 impl Folders {

@@ -29,13 +29,16 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
             Request::Lock { path: at(path), wait_ms, private }
         }
         Request::Unlock { path } => Request::Unlock { path: at(path) },
+        Request::Holder { path } => Request::Holder { path: at(path) },
         Request::Process(spec) => {
             let (spec_cwd, stream_to) = (at(spec.cwd), spec.stream_to.map(at));
             Request::Process(ProcessSpec { cwd: spec_cwd, stream_to, ..spec })
         }
         Request::Git(request) => Request::Git(rooted_git(request, cwd)),
-        Request::Wait { .. }
+        Request::Ancestors
+        | Request::Wait { .. }
         | Request::End
+        | Request::EndGroup { .. }
         | Request::Http(_)
         | Request::Ask { .. }
         | Request::ReadInput { .. }

@@ -44,7 +44,7 @@ impl ShellReader<'_> {
         Ok(())
     }
 
-    /// Whether the text goes on with one of `words`, as an operator or a whole word.
+    /// Whether the text continues with one of `words`, as an operator or a whole word.
     fn at_any(&self, words: &[&str]) -> bool {
         words.iter().any(|word| match word.as_bytes()[0] {
             b')' | b';' => self.starts_with(word),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Decision;
+use crate::text::words;
 
 /// What decided about a part of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,54 +61,35 @@ pub enum Rule {
     Approval,
 }
 
-/// What speaks against using a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathRule {
-    /// It is not known before the line runs.
-    Unknown,
-    /// It is a pattern that may match too much.
-    Pattern,
-    /// It is empty.
-    Empty,
-    /// It is spelled in an unusual way.
-    Odd,
-    /// Its name says that it is a secret.
-    Secret,
-    /// It belongs to git.
-    Git,
-    /// It configures agents, hooks or this engine.
-    Control,
-    /// It is executed without anybody starting it.
-    Automation,
-    /// It is the state of a session or a run.
-    State,
-    /// It is a device.
-    Device,
-    /// It is in a temporary folder.
-    Temporary,
-    /// It is in a home folder.
-    Home,
-    /// It is outside the repository.
-    Outside,
-}
-
-impl PathRule {
-    fn as_str(self) -> &'static str {
-        match self {
-            PathRule::Unknown => "unknown",
-            PathRule::Pattern => "pattern",
-            PathRule::Empty => "empty",
-            PathRule::Odd => "odd",
-            PathRule::Secret => "secret",
-            PathRule::Git => "git",
-            PathRule::Control => "control",
-            PathRule::Automation => "automation",
-            PathRule::State => "state",
-            PathRule::Device => "device",
-            PathRule::Temporary => "temporary",
-            PathRule::Home => "home",
-            PathRule::Outside => "outside",
-        }
+words! {
+    /// What speaks against using a path.
+    pub enum PathRule {
+        /// It is not known before the line runs.
+        Unknown = "unknown",
+        /// It is a pattern that may match too much.
+        Pattern = "pattern",
+        /// It is empty.
+        Empty = "empty",
+        /// It is spelled in an unusual way.
+        Odd = "odd",
+        /// Its name says that it is a secret.
+        Secret = "secret",
+        /// It belongs to git.
+        Git = "git",
+        /// It configures agents, hooks or this engine.
+        Control = "control",
+        /// It is executed without anybody starting it.
+        Automation = "automation",
+        /// It is the state of a session or a run.
+        State = "state",
+        /// It is a device.
+        Device = "device",
+        /// It is in a temporary folder.
+        Temporary = "temporary",
+        /// It is in a home folder.
+        Home = "home",
+        /// It is outside the repository.
+        Outside = "outside",
     }
 }
 

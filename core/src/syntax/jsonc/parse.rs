@@ -34,40 +34,23 @@ pub(crate) struct ParseError {
 }
 
 /// What is wrong at a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     /// Another character than expected, or the end.
-    Unexpected {
-        found: Option<char>,
-        expected: String,
-    },
+    #[error("found {}, expected {expected}", .found.map_or("the end".to_owned(), |c| format!("`{}`", one_line(&c.to_string()))))]
+    Unexpected { found: Option<char>, expected: String },
+    #[error("`{}` is given twice", ellipsis(&one_line(.0), 64))]
     DuplicateKey(String),
+    #[error("unterminated comment")]
     UnterminatedComment,
+    #[error("unterminated string")]
     UnterminatedString,
     /// An escape sequence or a control character that JSON does not allow.
+    #[error("not a valid JSON string")]
     InvalidString,
     /// More than [`limits::HOST_FILE_DEPTH`] containers in one another.
+    #[error("nested too deeply")]
     TooDeep,
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Problem::Unexpected { found: Some(found), expected } => {
-                write!(f, "found `{}`, expected {expected}", one_line(&found.to_string()))
-            }
-            Problem::Unexpected { found: None, expected } => {
-                write!(f, "found the end, expected {expected}")
-            }
-            Problem::DuplicateKey(key) => {
-                write!(f, "`{}` is given twice", ellipsis(&one_line(key), 64))
-            }
-            Problem::UnterminatedComment => f.write_str("unterminated comment"),
-            Problem::UnterminatedString => f.write_str("unterminated string"),
-            Problem::InvalidString => f.write_str("not a valid JSON string"),
-            Problem::TooDeep => f.write_str("nested too deeply"),
-        }
-    }
 }
 
 struct Reader<'t> {

@@ -6,7 +6,7 @@ use super::workspace::HealthCommands;
 use crate::agent::{self, Agent};
 use crate::auto::prompts::TaskForm;
 use crate::auto::record::{OnStall, Options, SummaryUse};
-use crate::auto::{Profile, UnknownName};
+use crate::auto::{Profile, UnknownName, named};
 use crate::engine::choose_agent::AgentArgs;
 #[cfg(feature = "cli")]
 use crate::engine::choose_agent::names;
@@ -227,30 +227,17 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
 }
 
 /// Why a command line cannot be followed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum InvalidArgs {
+    #[error(transparent)]
     Profile(UnknownName),
+    #[error("found `{0}` as `--agent-timeout`, expected a duration such as `90m`")]
     AgentTimeout(String),
+    #[error("found agent `{}`, expected one of {}", .0, agent::AGENTS.join(", "))]
     UnknownAgent(String),
     /// It is known, but has no command line that takes a prompt.
+    #[error("agent `{0}` cannot be started as `rw-planner` or `rw-loop`")]
     NotAChild(String),
-}
-
-impl std::fmt::Display for InvalidArgs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            InvalidArgs::Profile(unknown) => unknown.fmt(f),
-            InvalidArgs::AgentTimeout(found) => {
-                write!(f, "found `{found}` as `--agent-timeout`, expected a duration such as `90m`")
-            }
-            InvalidArgs::UnknownAgent(found) => {
-                write!(f, "found agent `{found}`, expected one of {}", agent::AGENTS.join(", "))
-            }
-            InvalidArgs::NotAChild(name) => {
-                write!(f, "agent `{name}` cannot be started as `rw-planner` or `rw-loop`")
-            }
-        }
-    }
 }
 
 impl AutoRunArgs {
@@ -319,7 +306,7 @@ impl RuleArgs {
     pub(super) fn profile(&self) -> Result<Profile, InvalidArgs> {
         match &self.profile {
             None => Ok(Profile::default()),
-            Some(name) => name.parse().map_err(InvalidArgs::Profile),
+            Some(name) => named("profile", name).map_err(InvalidArgs::Profile),
         }
     }
 

@@ -56,7 +56,7 @@ impl NativeLoop {
         }
     }
 
-    /// Runs the workflow of a task at `path`, canonically `file`, or goes on with its run.
+    /// Runs the workflow of a task at `path`, canonically `file`, or continues its run.
     async fn work_on(
         &self,
         io: &Io,

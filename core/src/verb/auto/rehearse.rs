@@ -3,7 +3,7 @@
 
 use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
 use super::run::run_with_children;
-use crate::auto::{LOCK_PATH, Profile, UnknownName};
+use crate::auto::{LOCK_PATH, Profile, UnknownName, named};
 use crate::documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
 use crate::effect::{Exit, Io, Program, Reply, Start, Turn};
 use crate::limits;
@@ -74,25 +74,17 @@ fn answer(line: &[u8]) -> String {
 }
 
 /// Why a scenario cannot be played.
+#[derive(Debug, thiserror::Error)]
 enum InvalidScenario {
+    #[error(transparent)]
     Profile(UnknownName),
+    #[error("found `{0}` as `now`, expected an RFC 3339 time")]
     Now(String),
-}
-
-impl std::fmt::Display for InvalidScenario {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            InvalidScenario::Profile(unknown) => unknown.fmt(f),
-            InvalidScenario::Now(found) => {
-                write!(f, "found `{found}` as `now`, expected an RFC 3339 time")
-            }
-        }
-    }
 }
 
 /// The stage as the run of a scenario leaves it.
 fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
-    let profile: Profile = scenario.profile.parse().map_err(InvalidScenario::Profile)?;
+    let profile: Profile = named("profile", &scenario.profile).map_err(InvalidScenario::Profile)?;
     let Some(now) = Timestamp::parse(&scenario.now) else {
         return Err(InvalidScenario::Now(scenario.now));
     };

@@ -132,6 +132,6 @@ impl<W: WorkflowRunner> Cast<W> {
 
 /// A name that no other run has: time, process, randomness.
 pub(super) fn run_id(start: &Start) -> String {
-    let random: String = start.random[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let random = crate::text::hex(&start.random[..4]);
     format!("rw-{}-{}-{random}", start.now.to_run_id_stamp(), start.process.pid)
 }

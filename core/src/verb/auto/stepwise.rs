@@ -65,16 +65,24 @@ pub async fn resume(io: Io, args: AutoResumeArgs) -> Exit {
 }
 
 /// Why a run cannot be resumed.
+#[derive(Debug, thiserror::Error)]
 enum ResumeError {
+    #[error("found no run that waits for a child; begin one with `onloop auto begin`")]
     NothingStored,
     /// The stored run cannot be read.
+    #[error(transparent)]
     Unreadable(Failure),
+    #[error("`{STATE_PATH}`: {0}")]
     Invalid(InvalidState),
     /// The stored run does not wait for a child.
+    #[error("the run in `{STATE_PATH}` does not wait for a child")]
     NotWaiting,
+    #[error("found `{0}`, expected `threw`, `timeout`, `cancelled` or `unavailable`")]
     UnknownFailure(String),
     /// The file belongs to another child; this one's answer is expected in the file named here.
+    #[error("found the answer of another child, expected `{0}`")]
     OtherChild(String),
+    #[error("cannot read the answer: {0}")]
     UnreadableAnswer(Failure),
 }
 
@@ -87,31 +95,6 @@ impl ResumeError {
             | ResumeError::UnreadableAnswer(_) => Exit::Usage,
             ResumeError::Unreadable(_) | ResumeError::Invalid(_) | ResumeError::NotWaiting => {
                 Exit::Refused
-            }
-        }
-    }
-}
-
-impl fmt::Display for ResumeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ResumeError::NothingStored => f.write_str(
-                "found no run that waits for a child; begin one with `onloop auto begin`",
-            ),
-            ResumeError::Unreadable(failure) => failure.fmt(f),
-            ResumeError::Invalid(invalid) => write!(f, "`{STATE_PATH}`: {invalid}"),
-            ResumeError::NotWaiting => {
-                write!(f, "the run in `{STATE_PATH}` does not wait for a child")
-            }
-            ResumeError::UnknownFailure(found) => write!(
-                f,
-                "found `{found}`, expected `threw`, `timeout`, `cancelled` or `unavailable`"
-            ),
-            ResumeError::OtherChild(expected) => {
-                write!(f, "found the answer of another child, expected `{expected}`")
-            }
-            ResumeError::UnreadableAnswer(failure) => {
-                write!(f, "cannot read the answer: {failure}")
             }
         }
     }

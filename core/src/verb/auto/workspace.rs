@@ -152,7 +152,7 @@ impl Workspace {
             tasks: progress.text().map(|text| TaskTable::parse(text).tasks()),
             ready_feature,
             artifacts,
-            fingerprint: hex(&digest.finalize()),
+            fingerprint: text::hex(&digest.finalize()),
         })
     }
 
@@ -267,8 +267,4 @@ impl Workspace {
 fn said_health(output: &str) -> Option<Health> {
     let said = output.lines().rev().find_map(|line| line.strip_prefix("AI_HEALTH_STATUS="));
     said.map(|word| Health::from_word(word.trim()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,36 +6,41 @@ use crate::limits;
 use super::super::rule;
 use super::shown;
 
-pub(in super::super) fn empty(span: Span, step: &str) -> Diagnostic {
+fixed! {
+    layout VERIFY_LAYOUT "expected `key: value` or `- ` at the indentation of the lines above"
+        "an object has one `key: value` per line; each item of a list begins with `- `"
+    unused_assert_value UNUSED_ASSERT_VALUE "`exists` ignores `value`"
+        "write `kind: contains` to look for text, or remove the value"
+    looks_like_prose PROSE_VERIFY "this reads like a sentence, but it is run as a command"
+        "to have a person look, write `type: human-review` with a `prompt`"
+    windows_command WINDOWS_COMMAND "this is written for PowerShell, but bash runs it"
+        "write an object with `type: shell`, `command: …` and `shell: pwsh`"
+    last_line_decides LAST_LINE_DECIDES "only the last line decides whether this check passes"
+        "begin with `set -e`, or join the lines with `&&`"
+    review_before_checks REVIEW_BEFORE_CHECKS "a person is asked before the other checks have run"
+        "put human-review at the end of the list, so that nobody reviews broken work"
+}
+
+pub(crate) fn empty(span: Span, step: &str) -> Diagnostic {
     rule::EMPTY_VERIFY
         .at(span, "`verify` checks nothing")
         .with_help("write a command after it, or remove it and let a gate decide")
         .with_hotl_text(format!("Step '{step}' has empty verify block"))
 }
 
-pub(in super::super) fn layout(span: Span) -> Diagnostic {
-    rule::VERIFY_LAYOUT
-        .at(span, "expected `key: value` or `- ` at the indentation of the lines above")
-        .with_help("an object has one `key: value` per line; each item of a list begins with `- `")
-}
-
-pub(in super::super) fn flow(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn flow(span: Span, field: &str) -> Diagnostic {
     rule::FLOW_VERIFY
         .at(span, format!("`{field}` is written in braces or brackets, which a shell would read"))
         .with_help("write one indented `key: value` per line; each item of a list begins with `- `")
 }
 
-pub(in super::super) fn too_many(span: Span) -> Diagnostic {
+pub(crate) fn too_many(span: Span) -> Diagnostic {
     rule::TOO_MANY_CHECKS
         .at(span, format!("a step has at most {} checks", limits::CHECKS_PER_STEP))
         .with_help("put some of them into a script and run the script")
 }
 
-pub(in super::super) fn missing_type(
-    span: Span,
-    step: &str,
-    guess: Option<(&str, Edit)>,
-) -> Diagnostic {
+pub(crate) fn missing_type(span: Span, step: &str, guess: Option<(&str, Edit)>) -> Diagnostic {
     let diagnostic = rule::MISSING_CHECK_TYPE
         .at(span, "the check has no `type`")
         .with_help("the types are `shell`, `browser`, `human-review` and `artifact`")
@@ -48,7 +53,7 @@ pub(in super::super) fn missing_type(
     }
 }
 
-pub(in super::super) fn unknown_type(
+pub(crate) fn unknown_type(
     span: Span,
     step: &str,
     found: &str,
@@ -69,12 +74,7 @@ pub(in super::super) fn unknown_type(
     }
 }
 
-pub(in super::super) fn missing_field(
-    span: Span,
-    step: &str,
-    kind: &str,
-    field: &str,
-) -> Diagnostic {
+pub(crate) fn missing_field(span: Span, step: &str, kind: &str, field: &str) -> Diagnostic {
     let old = if field == "kind" { "assert.kind" } else { field };
     let message = match field {
         "kind" => format!("the {kind} check has no `kind` under `assert`"),
@@ -89,17 +89,13 @@ pub(in super::super) fn missing_field(
         )
 }
 
-pub(in super::super) fn foreign_field(span: Span, field: &str, kind: &str) -> Diagnostic {
+pub(crate) fn foreign_field(span: Span, field: &str, kind: &str) -> Diagnostic {
     rule::FOREIGN_CHECK_FIELD
         .at(span, format!("`{field}` does not belong to a check of type {kind}"))
         .with_help("a check has one type; write a list for several checks")
 }
 
-pub(in super::super) fn unknown_field(
-    span: Span,
-    field: &str,
-    suggestion: Option<&str>,
-) -> Diagnostic {
+pub(crate) fn unknown_field(span: Span, field: &str, suggestion: Option<&str>) -> Diagnostic {
     let diagnostic = rule::UNKNOWN_CHECK_FIELD.at(
         span,
         format!("`{}` is not a field of a check, so nothing would check it", shown(field)),
@@ -112,32 +108,23 @@ pub(in super::super) fn unknown_field(
     }
 }
 
-pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
     rule::DUPLICATE_FIELD
         .at(span, format!("the check already has `{field}`"))
         .with_help("write a list for several checks")
 }
 
-pub(in super::super) fn invalid_value(
-    span: Span,
-    field: &str,
-    found: &str,
-    expected: &str,
-) -> Diagnostic {
+pub(crate) fn invalid_value(span: Span, field: &str, found: &str, expected: &str) -> Diagnostic {
     let message = format!("`{field}` is `{}`; expected {expected}", shown(found));
     rule::INVALID_CHECK_VALUE.at(span, message)
 }
 
-pub(in super::super) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {
+pub(crate) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {
     invalid_value(span, "timeout", found, "a number with a unit, such as `90s` or `1h30m`")
         .with_fix("read it as seconds", vec![Edit::insert(span.end, "s")])
 }
 
-pub(in super::super) fn unknown_kind(
-    span: Span,
-    found: &str,
-    suggestion: Option<&str>,
-) -> Diagnostic {
+pub(crate) fn unknown_kind(span: Span, found: &str, suggestion: Option<&str>) -> Diagnostic {
     let diagnostic = rule::UNKNOWN_ASSERT_KIND.at(
         span,
         format!(
@@ -153,31 +140,25 @@ pub(in super::super) fn unknown_kind(
     }
 }
 
-pub(in super::super) fn inline_assert(span: Span, kind: &str, indent: usize) -> Diagnostic {
+pub(crate) fn inline_assert(span: Span, kind: &str, indent: usize) -> Diagnostic {
     let nested = format!("\n{}kind: {kind}", " ".repeat(indent + 2));
     invalid_value(span, "assert", kind, "`kind: …` on an indented line of its own")
         .with_fix("move the kind below `assert`", vec![Edit::replace(span, nested)])
 }
 
-pub(in super::super) fn missing_assert_value(span: Span, kind: &str) -> Diagnostic {
+pub(crate) fn missing_assert_value(span: Span, kind: &str) -> Diagnostic {
     rule::MISSING_ASSERT_VALUE
         .at(span, format!("`{kind}` has no `value` to look for"))
         .with_help("add `value: …` below `kind`")
 }
 
-pub(in super::super) fn unused_assert_value(span: Span) -> Diagnostic {
-    rule::UNUSED_ASSERT_VALUE
-        .at(span, "`exists` ignores `value`")
-        .with_help("write `kind: contains` to look for text, or remove the value")
-}
-
-pub(in super::super) fn flattened_assert(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn flattened_assert(span: Span, field: &str) -> Diagnostic {
     rule::FLATTENED_ASSERT
         .at(span, format!("`{field}` belongs below `assert`"))
         .with_help("indent it two spaces deeper than `assert:`")
 }
 
-pub(in super::super) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
+pub(crate) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
     let diagnostic = rule::GLOB_WITH_FOLDER
         .at(span, format!("the glob `{}` names a folder", shown(glob)))
         .with_help("a glob matches names in the folder `path`; name the folder there");
@@ -188,7 +169,7 @@ pub(in super::super) fn glob_with_folder(span: Span, glob: &str) -> Diagnostic {
     }
 }
 
-pub(in super::super) fn path_outside(span: Span, field: &str, path: &str) -> Diagnostic {
+pub(crate) fn path_outside(span: Span, field: &str, path: &str) -> Diagnostic {
     rule::PATH_OUTSIDE
         .at(
             span,
@@ -197,56 +178,32 @@ pub(in super::super) fn path_outside(span: Span, field: &str, path: &str) -> Dia
         .with_help("write a path relative to the root of the checkout, without `..`")
 }
 
-pub(in super::super) fn unterminated_heredoc(span: Span, delimiter: &str) -> Diagnostic {
+pub(crate) fn unterminated_heredoc(span: Span, delimiter: &str) -> Diagnostic {
     rule::UNTERMINATED_HEREDOC
         .at(span, format!("unterminated heredoc: no line `{}` ends it", shown(delimiter)))
         .with_help("put the delimiter alone on a line, indented no deeper than the command")
 }
 
-pub(in super::super) fn vacuous(span: Span, why: &str) -> Diagnostic {
+pub(crate) fn vacuous(span: Span, why: &str) -> Diagnostic {
     rule::VACUOUS_VERIFY
         .at(span, format!("this check cannot fail: {why}"))
         .with_help("use a command whose exit code depends on the work, such as a test run")
 }
 
-pub(in super::super) fn looks_like_prose(span: Span) -> Diagnostic {
-    rule::PROSE_VERIFY
-        .at(span, "this reads like a sentence, but it is run as a command")
-        .with_help("to have a person look, write `type: human-review` with a `prompt`")
-}
-
-pub(in super::super) fn machine_path(span: Span, path: &str) -> Diagnostic {
+pub(crate) fn machine_path(span: Span, path: &str) -> Diagnostic {
     rule::MACHINE_PATH
         .at(span, format!("`{}` exists only on one machine", shown(path)))
         .with_help("commands start in the root of the checkout; write paths relative to it")
 }
 
-pub(in super::super) fn windows_command(span: Span) -> Diagnostic {
-    rule::WINDOWS_COMMAND
-        .at(span, "this is written for PowerShell, but bash runs it")
-        .with_help("write an object with `type: shell`, `command: …` and `shell: pwsh`")
-}
-
-pub(in super::super) fn last_line_decides(span: Span) -> Diagnostic {
-    rule::LAST_LINE_DECIDES
-        .at(span, "only the last line decides whether this check passes")
-        .with_help("begin with `set -e`, or join the lines with `&&`")
-}
-
-pub(in super::super) fn review_before_checks(span: Span) -> Diagnostic {
-    rule::REVIEW_BEFORE_CHECKS
-        .at(span, "a person is asked before the other checks have run")
-        .with_help("put human-review at the end of the list, so that nobody reviews broken work")
-}
-
-pub(in super::super) fn review_check_alias(span: Span) -> Diagnostic {
+pub(crate) fn review_check_alias(span: Span) -> Diagnostic {
     rule::REVIEW_CHECK_ALIAS
         .at(span, "`check` is read as `prompt`; other readers of the format want `prompt`")
         .with_help("rename it")
         .with_fix("rename it to `prompt`", vec![Edit::replace(span, "prompt")])
 }
 
-pub(in super::super) fn url_without_scheme(span: Span, url: &str) -> Diagnostic {
+pub(crate) fn url_without_scheme(span: Span, url: &str) -> Diagnostic {
     rule::URL_WITHOUT_SCHEME
         .at(span, format!("`{}` does not begin with `http://` or `https://`", shown(url)))
         .with_help("write the whole address")

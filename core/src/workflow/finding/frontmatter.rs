@@ -6,7 +6,14 @@ use crate::limits;
 use super::super::rule;
 use super::shown;
 
-pub(in super::super) fn missing(span: Span, has_content: bool) -> Diagnostic {
+fixed! {
+    unterminated UNTERMINATED_FRONTMATTER "unterminated frontmatter"
+        "write a line `---` after its last key"
+    not_a_key FRONTMATTER_LINE "this line is neither `key: value` nor indented below a key; it is ignored"
+        "indent it to continue the value above, or begin it with `#`"
+}
+
+pub(crate) fn missing(span: Span, has_content: bool) -> Diagnostic {
     let message = match has_content {
         true => "the file does not begin with frontmatter",
         false => "the file is empty",
@@ -20,37 +27,25 @@ pub(in super::super) fn missing(span: Span, has_content: bool) -> Diagnostic {
         .with_hotl_text("Missing YAML frontmatter (file must start with ---)")
 }
 
-pub(in super::super) fn unterminated(span: Span) -> Diagnostic {
-    rule::UNTERMINATED_FRONTMATTER
-        .at(span, "unterminated frontmatter")
-        .with_help("write a line `---` after its last key")
-}
-
-pub(in super::super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
+pub(crate) fn too_large(span: Span, bytes: usize) -> Diagnostic {
     rule::FRONTMATTER_TOO_LARGE.at(
         span,
         format!("the frontmatter has {bytes} bytes; the limit is {}", limits::FRONTMATTER_BYTES),
     )
 }
 
-pub(in super::super) fn too_nested(span: Span) -> Diagnostic {
+pub(crate) fn too_nested(span: Span) -> Diagnostic {
     rule::FRONTMATTER_TOO_NESTED.at(
         span,
         format!("the value has more than {} opening brackets", limits::FRONTMATTER_OPEN_BRACKETS),
     )
 }
 
-pub(in super::super) fn not_a_key(span: Span) -> Diagnostic {
-    rule::FRONTMATTER_LINE
-        .at(span, "this line is neither `key: value` nor indented below a key; it is ignored")
-        .with_help("indent it to continue the value above, or begin it with `#`")
-}
-
-pub(in super::super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
+pub(crate) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
     rule::DUPLICATE_KEY.at(span, format!("`{key}` is given twice")).with_help("keep one of the two")
 }
 
-pub(in super::super) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Diagnostic {
+pub(crate) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Diagnostic {
     let found = rule::UNKNOWN_KEY.at(span, format!("`{}` is not a known key", shown(key)));
     match suggestion {
         Some(known) => found
@@ -60,21 +55,21 @@ pub(in super::super) fn unknown_key(span: Span, key: &str, suggestion: Option<&s
     }
 }
 
-pub(in super::super) fn missing_key(span: Span, key: &str, help: &str) -> Diagnostic {
+pub(crate) fn missing_key(span: Span, key: &str, help: &str) -> Diagnostic {
     rule::MISSING_KEY
         .at(span, format!("the frontmatter has no `{key}`"))
         .with_help(help)
         .with_hotl_text(format!("Frontmatter missing '{key}:' field"))
 }
 
-pub(in super::super) fn empty_key(span: Span, key: &str) -> Diagnostic {
+pub(crate) fn empty_key(span: Span, key: &str) -> Diagnostic {
     rule::EMPTY_KEY
         .at(span, format!("`{key}` has no value"))
         .with_help(format!("write the value after `{key}:`, or remove the line"))
 }
 
 /// A value that its key does not allow.
-pub(in super::super) fn invalid_value(
+pub(crate) fn invalid_value(
     span: Span,
     key: &str,
     found: &str,
@@ -89,14 +84,14 @@ pub(in super::super) fn invalid_value(
     }
 }
 
-pub(in super::super) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {
+pub(crate) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {
     rule::IGNORED_TEXT
         .at(rest, format!("`{}` is ignored; the value is one word", shown(ignored)))
         .with_help("start a comment with ` #`")
         .with_fix("remove the text", vec![Edit::replace(Span::new(word.end, rest.end), "")])
 }
 
-pub(in super::super) fn unreadable_quotes(span: Span, key: &str) -> Diagnostic {
+pub(crate) fn unreadable_quotes(span: Span, key: &str) -> Diagnostic {
     rule::UNREADABLE_QUOTES
         .at(
             span,

@@ -6,7 +6,22 @@ use crate::limits;
 use super::super::rule;
 use super::shown;
 
-pub(in super::super) fn none(span: Span) -> Diagnostic {
+fixed! {
+    empty_name STEP_NAME_EMPTY "the step has no name"
+        "say in a few words what the step does"
+    unused_max_iterations UNUSED_MAX_ITERATIONS "`max_iterations` has no effect on a step that is not repeated"
+        "write `loop: until <condition>`, or remove the line"
+    indented_key_in_text INDENTED_KEY_IN_TEXT "this line is part of `action`, although it looks like a field"
+        "if it is a field, indent it like `action:`; if not, begin with `action: |`"
+    mixed_indentation MIXED_INDENTATION "the fields of this step are indented differently"
+        "start all of them in the same column"
+    prose PROSE_IN_STEP "this text belongs to no field and is ignored"
+        "indent it under `action:`, or put it under its own heading"
+    several_scripts SEVERAL_SCRIPTS "the step already has a script; only one can run"
+        "join the two, or indent one under `action:` if it is an example"
+}
+
+pub(crate) fn none(span: Span) -> Diagnostic {
     rule::NO_STEPS
         .at(span, "the file has no steps")
         .with_help("begin a step with a line `- [ ] **Step 1: Name**`")
@@ -15,17 +30,13 @@ pub(in super::super) fn none(span: Span) -> Diagnostic {
         )
 }
 
-pub(in super::super) fn too_many(span: Span) -> Diagnostic {
+pub(crate) fn too_many(span: Span) -> Diagnostic {
     rule::TOO_MANY_STEPS
         .at(span, format!("too many steps; the limit is {}", limits::WORKFLOW_STEPS))
         .with_help("split the work into several files")
 }
 
-pub(in super::super) fn misspelt_header(
-    line: Span,
-    line_start: usize,
-    canonical: String,
-) -> Diagnostic {
+pub(crate) fn misspelt_header(line: Span, line_start: usize, canonical: String) -> Diagnostic {
     let whole = Span::new(line_start, line.end);
     rule::STEP_HEADER
         .at(line, "this line is not written as a step header; other readers of the format skip it")
@@ -33,7 +44,7 @@ pub(in super::super) fn misspelt_header(
         .with_fix("rewrite the header", vec![Edit::replace(whole, canonical)])
 }
 
-pub(in super::super) fn wrong_number(
+pub(crate) fn wrong_number(
     span: Span,
     found: &str,
     expected: u32,
@@ -43,7 +54,7 @@ pub(in super::super) fn wrong_number(
     with_renumbering(rule::STEP_NUMBER.at(span, message), renumbering)
 }
 
-pub(in super::super) fn duplicate_number(
+pub(crate) fn duplicate_number(
     span: Span,
     number: u32,
     renumbering: Option<Vec<Edit>>,
@@ -60,13 +71,7 @@ fn with_renumbering(diagnostic: Diagnostic, renumbering: Option<Vec<Edit>>) -> D
     }
 }
 
-pub(in super::super) fn empty_name(span: Span) -> Diagnostic {
-    rule::STEP_NAME_EMPTY
-        .at(span, "the step has no name")
-        .with_help("say in a few words what the step does")
-}
-
-pub(in super::super) fn long_name(span: Span) -> Diagnostic {
+pub(crate) fn long_name(span: Span) -> Diagnostic {
     rule::STEP_NAME_TOO_LONG
         .at(
             span,
@@ -79,20 +84,20 @@ pub(in super::super) fn long_name(span: Span) -> Diagnostic {
         .with_help("give the step a short name and put the rest into `action`")
 }
 
-pub(in super::super) fn text_after_name(span: Span, text: &str) -> Diagnostic {
+pub(crate) fn text_after_name(span: Span, text: &str) -> Diagnostic {
     rule::TEXT_AFTER_STEP_NAME
         .at(span, format!("`{}` after the name is ignored", shown(text)))
         .with_help("move it into the name, before `**`, or into `action`")
 }
 
-pub(in super::super) fn missing_action(span: Span, step: &str) -> Diagnostic {
+pub(crate) fn missing_action(span: Span, step: &str) -> Diagnostic {
     rule::MISSING_ACTION
         .at(span, "the step has no `action`")
         .with_help("add a line `action: …` that says what to do")
         .with_hotl_text(format!("Step '{step}' missing 'action:' field"))
 }
 
-pub(in super::super) fn missing_loop(span: Span, step: &str, fix: Edit) -> Diagnostic {
+pub(crate) fn missing_loop(span: Span, step: &str, fix: Edit) -> Diagnostic {
     rule::MISSING_LOOP
         .at(span, "the step has no `loop`")
         .with_help("add `loop: false` for one attempt, or `loop: until <condition>`")
@@ -100,34 +105,34 @@ pub(in super::super) fn missing_loop(span: Span, step: &str, fix: Edit) -> Diagn
         .with_hotl_text(format!("Step '{step}' missing 'loop:' field"))
 }
 
-pub(in super::super) fn invalid_loop(span: Span, found: &str) -> Diagnostic {
+pub(crate) fn invalid_loop(span: Span, found: &str) -> Diagnostic {
     rule::INVALID_LOOP
         .at(span, format!("`loop` is `{}`; expected `false` or `until <condition>`", shown(found)))
         .with_help("write `loop: until <condition>` to repeat the step until its checks pass")
 }
 
-pub(in super::super) fn empty_condition(span: Span) -> Diagnostic {
+pub(crate) fn empty_condition(span: Span) -> Diagnostic {
     rule::INVALID_LOOP
         .at(span, "`loop: until` names no condition")
         .with_help("say in words what ends the loop, as in `until the tests pass`")
         .with_fix("name the checks", vec![Edit::insert(span.end, " the checks pass")])
 }
 
-pub(in super::super) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
+pub(crate) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
     rule::INVALID_LOOP
         .at(span, "`until` is not a field; the condition belongs to `loop`")
         .with_help("write `loop: until <condition>`")
         .with_fix("move the condition to `loop`", edits)
 }
 
-pub(in super::super) fn until_without_verify(span: Span, step: &str) -> Diagnostic {
+pub(crate) fn until_without_verify(span: Span, step: &str) -> Diagnostic {
     rule::UNTIL_WITHOUT_VERIFY
         .at(span, "the step is repeated until its checks pass, but it has no `verify`")
         .with_help("add a `verify` that fails until the work is done, or write `loop: false`")
         .with_hotl_text(format!("Step '{step}' has loop:until but missing 'verify:' field"))
 }
 
-pub(in super::super) fn invalid_max_iterations(span: Span, found: &str) -> Diagnostic {
+pub(crate) fn invalid_max_iterations(span: Span, found: &str) -> Diagnostic {
     rule::INVALID_MAX_ITERATIONS.at(
         span,
         format!(
@@ -138,13 +143,7 @@ pub(in super::super) fn invalid_max_iterations(span: Span, found: &str) -> Diagn
     )
 }
 
-pub(in super::super) fn unused_max_iterations(span: Span) -> Diagnostic {
-    rule::UNUSED_MAX_ITERATIONS
-        .at(span, "`max_iterations` has no effect on a step that is not repeated")
-        .with_help("write `loop: until <condition>`, or remove the line")
-}
-
-pub(in super::super) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
+pub(crate) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
     let diagnostic = rule::INVALID_GATE
         .at(span, format!("`gate` is `{}`; expected `human` or `auto`", shown(found)))
         .with_help("a step without a gate has no `gate` line");
@@ -156,26 +155,26 @@ pub(in super::super) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
     }
 }
 
-pub(in super::super) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
     rule::DUPLICATE_FIELD
         .at(span, format!("the step already has `{field}`"))
         .with_help("keep one of the two; several checks are a list under one `verify`")
 }
 
-pub(in super::super) fn unknown_field(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn unknown_field(span: Span, field: &str) -> Diagnostic {
     rule::UNKNOWN_FIELD
         .at(span, format!("`{}` is not a field of a step; the line is ignored", shown(field)))
         .with_help("the fields are `action`, `loop`, `max_iterations`, `verify` and `gate`")
 }
 
-pub(in super::super) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
+pub(crate) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
     rule::MISSPELT_FIELD
         .at(span, format!("this is not how the field `{known}` is written"))
         .with_help(format!("write `{known}:` at the start of the line"))
         .with_fix(format!("write `{known}:`"), vec![Edit::replace(span, format!("{known}:"))])
 }
 
-pub(in super::super) fn indented_field(span: Span, line_start: usize, indent: &str) -> Diagnostic {
+pub(crate) fn indented_field(span: Span, line_start: usize, indent: &str) -> Diagnostic {
     let blanks = Span::new(line_start, span.start);
     rule::INDENTED_FIELD
         .at(span, "this line is indented under another field, so it is part of that field")
@@ -183,49 +182,25 @@ pub(in super::super) fn indented_field(span: Span, line_start: usize, indent: &s
         .with_fix("indent it like the other fields", vec![Edit::replace(blanks, indent)])
 }
 
-pub(in super::super) fn indented_key_in_text(span: Span) -> Diagnostic {
-    rule::INDENTED_KEY_IN_TEXT
-        .at(span, "this line is part of `action`, although it looks like a field")
-        .with_help("if it is a field, indent it like `action:`; if not, begin with `action: |`")
-}
-
-pub(in super::super) fn unexpected_lines(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn unexpected_lines(span: Span, field: &str) -> Diagnostic {
     rule::UNEXPECTED_LINES
         .at(span, format!("`{field}` is a single line, but more lines are indented under it"))
 }
 
-pub(in super::super) fn mixed_indentation(span: Span) -> Diagnostic {
-    rule::MIXED_INDENTATION
-        .at(span, "the fields of this step are indented differently")
-        .with_help("start all of them in the same column")
-}
-
-pub(in super::super) fn outside_step(span: Span, field: &str) -> Diagnostic {
+pub(crate) fn outside_step(span: Span, field: &str) -> Diagnostic {
     rule::FIELD_OUTSIDE_STEP
         .at(span, format!("`{field}` is outside every step and is ignored"))
         .with_help("a step ends at a heading of level 1 to 3; move the field above the heading")
 }
 
-pub(in super::super) fn prose(span: Span) -> Diagnostic {
-    rule::PROSE_IN_STEP
-        .at(span, "this text belongs to no field and is ignored")
-        .with_help("indent it under `action:`, or put it under its own heading")
-}
-
-pub(in super::super) fn several_scripts(span: Span) -> Diagnostic {
-    rule::SEVERAL_SCRIPTS
-        .at(span, "the step already has a script; only one can run")
-        .with_help("join the two, or indent one under `action:` if it is an example")
-}
-
-pub(in super::super) fn hidden_character(span: Span, what: &str) -> Diagnostic {
+pub(crate) fn hidden_character(span: Span, what: &str) -> Diagnostic {
     rule::HIDDEN_CHARACTER
         .at(span, format!("`{what}` contains an invisible character"))
         .with_help("control and formatting characters make a line look different from what runs")
 }
 
 /// `certain`: older linters know these words too, so the finding is an error.
-pub(in super::super) fn security_without_gate(
+pub(crate) fn security_without_gate(
     span: Span,
     step: &str,
     words: &[&str],

@@ -8,7 +8,6 @@ use super::super::value::{self, Value};
 use super::super::{Assertion, Check, Expectation, ShellCheck};
 use super::super::{command, duration, suggest};
 use super::{ASSERT_KINDS, CheckReader, Draft, TYPES};
-use crate::effect::UnknownShell;
 
 impl<'c> CheckReader<'_, 'c> {
     pub(super) fn finish(&mut self, draft: &Draft<'c>) -> Option<Check> {
@@ -95,7 +94,7 @@ impl<'c> CheckReader<'_, 'c> {
         if let Some((text, span)) = word("shell") {
             match text.parse() {
                 Ok(shell) => check.shell = shell,
-                Err(UnknownShell) => {
+                Err(_) => {
                     self.invalid(span, "shell", text, "`bash`, `sh`, `pwsh` or `cmd`");
                 }
             }

@@ -1,5 +1,5 @@
-//! Opening without being led astray or made to wait: no final symbolic link is followed for
-//! writing, and a pipe without a partner does not block.
+//! Opening files that others may have planted: no final symbolic link is followed for writing,
+//! and a pipe without a partner does not block.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::permissions::Readers;
 
-/// Opens what may turn out to be no regular file; the caller looks before it reads.
+/// Opens what may not be a regular file; the caller checks before it reads.
 pub(in crate::host) fn to_read(path: &Path) -> io::Result<File> {
     careful(OpenOptions::new().read(true), Links::Followed, Readers::Usual).open(path)
 }

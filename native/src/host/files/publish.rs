@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use onloop_core::effect::Durability;
 
+use super::leftovers;
 use super::permissions::Readers;
 use crate::host::paths;
 
-/// Distinguishes temporary files of one process; the pid distinguishes processes.
+/// Distinguishes temporary files of one process; the rest of their names distinguishes processes.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Names tried before giving up: leftovers of a crashed process with our pid may be in the
-/// way.
+/// Names tried before giving up: somebody may have put something in the way.
 const NAMES_TRIED: u32 = 64;
 
-/// A file that nobody looks for yet. Removed when it is dropped before it was published.
+/// A file under a temporary name. Removed when it is dropped before it was published.
 #[derive(Debug)]
 pub(in crate::host) struct Temporary {
     path: PathBuf,
@@ -32,13 +32,14 @@ impl Temporary {
         like: Option<&Metadata>,
         readers: Readers,
     ) -> io::Result<Temporary> {
+        leftovers::remove(folder);
         // Nobody may open it before it has the permissions of what it replaces.
         let at_first = if like.is_some() { Readers::Owner } else { readers };
         let mut tried = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             // Not derived from the final name, which may already be as long as names can be.
-            let path = folder.join(format!(".onloop-{}-{number}.tmp", std::process::id()));
+            let path = folder.join(leftovers::name(number));
             match new_file(&path, at_first) {
                 Ok(file) => {
                     let temporary = Temporary { path, file: Some(file) };
@@ -154,7 +155,7 @@ fn new_file(path: &Path, _readers: Readers) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Takes over the owner as far as we may, and the permissions of what is not private.
+/// Copies the owner where we are allowed to, and the permissions of what is not private.
 #[cfg(unix)]
 fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
     use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
@@ -192,7 +193,7 @@ pub(in crate::host) fn create_folders(
         match readers.create_folder(folder) {
             Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
             Ok(()) => {}
-            // Somebody was faster, or something else is in the way.
+            // Another process was faster, or something else is in the way.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !fs::metadata(folder)?.is_dir() {
                     return Err(io::ErrorKind::NotADirectory.into());

@@ -1,4 +1,4 @@
-//! What libgit2 can do by itself.
+//! What libgit2 can do on its own.
 
 mod attributes;
 mod worktree;
@@ -30,7 +30,7 @@ pub(super) fn top(cwd: &Path) -> PathBuf {
     found.unwrap_or(&cwd).to_owned()
 }
 
-/// Everything preflight wants to know about a checkout that is not bare.
+/// Everything preflight needs to know about a checkout that is not bare.
 pub(super) fn survey(
     repository: &Repository,
     branch: Option<&BranchName>,
@@ -88,7 +88,7 @@ pub(super) fn head(repository: &Repository) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The branch at HEAD, also before its first commit.
+/// The branch at HEAD, even before its first commit.
 fn head_branch(repository: &Repository) -> Result<Option<String>, Failure> {
     let head = repository.find_reference("HEAD").map_err(|error| failure(repository, &error))?;
     let target = head.symbolic_target().map_err(|error| failure(repository, &error))?;

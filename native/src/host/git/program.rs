@@ -27,7 +27,7 @@ struct Layout {
 }
 
 impl GitProgram {
-    /// Everything preflight wants to know; `None`: not inside a checkout.
+    /// Everything preflight needs to know; `None`: not inside a checkout.
     pub(super) fn survey(
         &self,
         cwd: &Path,
@@ -190,7 +190,7 @@ impl GitProgram {
 }
 
 impl Answer {
-    /// Standard output of a program that had to succeed.
+    /// Standard output of a command that had to succeed.
     fn success(self) -> Result<Vec<u8>, Failure> {
         match self.exit {
             0 => Ok(self.stdout),
@@ -198,7 +198,7 @@ impl Answer {
         }
     }
 
-    /// Standard output, or `None` where git says no: exit code 1 and no complaint.
+    /// Standard output; `None` where git answers "no": exit code 1 without a message.
     fn yes_or_no(self) -> Result<Option<Vec<u8>>, Failure> {
         match self.exit {
             0 => Ok(Some(self.stdout)),

@@ -1,18 +1,18 @@
-//! Leaving nothing behind when a worktree could not be made.
+//! Leaving nothing behind when a worktree could not be created.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
-/// Folders made on the way to a worktree; removed again on drop unless the worktree was made.
+/// Folders created for a worktree; removed again on drop unless the worktree was created.
 #[derive(Debug)]
 pub(super) struct Parents {
     made: Vec<PathBuf>,
 }
 
 impl Parents {
-    /// Makes the missing parents of `path`.
+    /// Creates the missing parents of `path`.
     pub(super) fn make(path: &Path) -> Result<Parents, Failure> {
         let mut parents = Parents { made: Vec::new() };
         let missing: Vec<&Path> =
@@ -20,7 +20,7 @@ impl Parents {
         for folder in missing.into_iter().rev() {
             match fs::create_dir(folder) {
                 Ok(()) => parents.made.push(folder.to_owned()),
-                // Somebody else was quicker; then it is theirs to remove.
+                // Another process was faster; then it is theirs to remove.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failure(folder, &error)),
             }
@@ -37,7 +37,7 @@ impl Parents {
 impl Drop for Parents {
     fn drop(&mut self) {
         for folder in self.made.iter().rev() {
-            // Not empty means that it has become somebody else's too.
+            // A folder that is not empty is used by somebody else by now.
             let _ = fs::remove_dir(folder);
         }
     }

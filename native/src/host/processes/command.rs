@@ -12,7 +12,7 @@ use crate::host::{Root, failure};
 ///
 /// # Errors
 ///
-/// `Invalid` for what no system can start: no program, a NUL, a nameless variable.
+/// `Invalid` for what no system can start: no program, a NUL, a variable without a name.
 pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Failure> {
     let words = words(&spec.command);
     let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty())

@@ -63,12 +63,18 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// Its process id.
+    #[cfg_attr(unix, expect(dead_code, reason = "only tests run programs this way"))]
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long it has run.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Follows the program to its end, or to the alarm.
+    /// Follows the program until it ends or the alarm goes off.
     pub(super) fn follow(
         mut self,
         alarm: Alarm,
@@ -94,7 +100,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// How the program ended; `None`: `wake_at` has come.
+    /// How the program ended; `None`: `wake_at` has passed.
     fn until(
         &mut self,
         wake_at: Option<Instant>,
@@ -146,7 +152,7 @@ impl Running {
 
 fn follow_streams(child: &mut Child, spec: &ProcessSpec) -> Receiver<(Source, Vec<u8>)> {
     if let Some((mut pipe, bytes)) = child.stdin.take().zip(spec.stdin.clone()) {
-        // A program that does not want all of its input is no failure.
+        // A program that does not read all of its input is not a failure.
         thread::spawn(move || drop(pipe.write_all(&bytes)));
     }
     let (sender, receiver) = sync_channel(CHUNKS_WAITING);

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct RunningGroup(Arc<Mutex<Option<i32>>>);
 
 impl RunningGroup {
-    /// Kills what runs, without grace, and lets nothing start any more: the process is about
-    /// to exit.
+    /// Kills what runs, without a grace period, and lets nothing start any more: the process is
+    /// about to exit.
     pub fn end_for_good(&self) {
         let group = self.guard();
         #[cfg(unix)]
@@ -19,7 +19,7 @@ impl RunningGroup {
         std::mem::forget(group);
     }
 
-    /// Starts a program with `spawn`, which also tells its group. Holding the guard meanwhile
+    /// Starts a program with `spawn`, which also returns its group. Holding the guard meanwhile
     /// leaves no moment in which the program runs and nobody knows it.
     #[cfg(unix)]
     pub(super) fn start<T, E>(

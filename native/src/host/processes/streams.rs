@@ -25,7 +25,7 @@ pub(super) struct Streams {
     chunk: Vec<u8>,
 }
 
-/// What the program has still to be fed.
+/// Input that has not been written to the program yet.
 struct Input {
     pipe: ChildStdin,
     bytes: Vec<u8>,
@@ -87,7 +87,7 @@ impl Streams {
         self.stdout.pipe.is_none() && self.stderr.pipe.is_none()
     }
 
-    /// Nobody is there to read our input any more.
+    /// Nobody reads our input any more.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
@@ -110,7 +110,7 @@ impl Streams {
     }
 }
 
-/// Writes what the pipe takes. A program that does not want all of its input is no failure.
+/// Writes what the pipe takes. A program that does not read all of its input is not a failure.
 fn feed(stdin: &mut Option<Input>) {
     let Some(input) = stdin else { return };
     while input.written < input.bytes.len() {

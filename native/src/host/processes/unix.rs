@@ -12,7 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::notice::EndNotice;
 use super::streams::{Streams, Which};
 use super::{
-    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, tty,
+    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans,
+    parent_death, tty,
 };
 use crate::host::{Interrupts, Progress, failure};
 
@@ -31,6 +32,7 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
     if !spec.interactive {
         command.process_group(0);
     }
+    parent_death::end_with_us(&mut command);
     let started = Instant::now();
     let (mut child, scope) = processes
         .running
@@ -153,11 +155,11 @@ enum Halt {
     Ended,
     /// It cannot be made to end.
     Stuck,
-    /// It still runs, and the caller wants to know.
+    /// It is still running, and the caller wants to know.
     Woken,
 }
 
-/// What one wait brought, besides output.
+/// Why a wait returned, apart from output.
 #[derive(Default)]
 struct Woken {
     ended: bool,
@@ -165,7 +167,7 @@ struct Woken {
     input: bool,
 }
 
-/// What else than streams a wait is for.
+/// What a wait watches besides the streams.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
     /// The end of the program, interrupts and standard input.
@@ -179,12 +181,17 @@ enum Watch {
 }
 
 impl Running {
+    /// Its process id.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long it has run.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Follows the program to its end, or to the alarm.
+    /// Follows the program until it ends or the alarm goes off.
     pub(super) fn follow(
         mut self,
         alarm: Alarm,
@@ -225,7 +232,7 @@ impl Running {
         Ok(ProcessEnd { status, stdout, stderr, duration_ms })
     }
 
-    /// Follows the program until it has ended, cannot be made to end, or the alarm goes.
+    /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.
     fn until(&mut self, alarm: Alarm, progress: &mut dyn Progress) -> Halt {
         loop {
             let (watch, deadline, wake_at) = match self.phase {
@@ -233,7 +240,7 @@ impl Running {
                     (Watch::EndInterruptsAndInput, deadline, alarm.at)
                 }
                 Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm.at),
-                // What is being ended is over soon.
+                // A program that is being ended will end soon.
                 Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
                 Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
             };
@@ -274,13 +281,13 @@ impl Running {
         }
     }
 
-    /// Ends what the program left running and takes its last words.
+    /// Ends what the program left running and reads its last output.
     fn clear_up(&mut self, orphans: Orphans, progress: &mut dyn Progress) {
         self.streams.close_stdin();
         self.drain(progress);
         match orphans {
             Orphans::End => orphans::end(self.scope.leader(), self.scope.group()),
-            // Who is left cannot be seen, so there is nobody to be patient with.
+            // What is left cannot be seen, so there is nothing to wait for.
             Orphans::Leave => {
                 if let Some(group) = self.scope.group() {
                     group::kill_now(group);

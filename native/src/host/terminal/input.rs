@@ -1,6 +1,6 @@
 //! Lines from a person, with Ctrl-C noticed while waiting for one.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, FailureKind};
@@ -15,11 +15,20 @@ const ANSWER_BYTES: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,
-    /// A line that is too long is passed over to its end.
+    /// The rest of a line that is too long is being skipped.
     skipping: bool,
 }
 
 impl Lines {
+    /// Throws away what was typed up to now. A pipe is left alone: what is in it was not meant
+    /// for another moment.
+    pub(super) fn forget_typed(&mut self) {
+        if io::stdin().is_terminal() {
+            self.rest.clear();
+            forget_unread();
+        }
+    }
+
     /// The next line without its line break.
     ///
     /// # Errors
@@ -42,9 +51,9 @@ impl Lines {
         }
     }
 
-    /// The next whole lines, as many as one read brings; empty at the end of input. What comes
-    /// after the last line break at the end is a line too. `None`: no whole line has come
-    /// within `wait_ms`.
+    /// The next complete lines, as many as one read returns; empty at the end of input. What
+    /// follows the last line break at the end is a line too. `None`: no complete line has
+    /// arrived within `wait_ms`.
     ///
     /// # Errors
     ///
@@ -102,11 +111,23 @@ impl Lines {
     }
 }
 
+/// What the system keeps of a terminal's input.
+#[cfg(unix)]
+fn forget_unread() {
+    use rustix::termios::{QueueSelector, tcflush};
+    // A terminal that cannot do it has nothing to forget.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+}
+
+/// Safe code has no means for it here.
+#[cfg(not(unix))]
+fn forget_unread() {}
+
 fn text(line: Vec<u8>) -> String {
     String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned()
 }
 
-/// The failure of a question that nobody can answer.
+/// The failure of a question that nobody is there to answer.
 pub(super) fn nobody() -> Failure {
     Failure::new(FailureKind::Closed, "nobody is at the terminal to answer")
 }
@@ -116,7 +137,7 @@ fn line_too_long(limit_bytes: u64) -> Failure {
     Failure::new(FailureKind::TooLarge, message)
 }
 
-/// Standard input past the buffer of the standard library.
+/// Standard input, bypassing the buffer of the standard library.
 struct Unbuffered;
 
 #[cfg(unix)]
@@ -133,7 +154,7 @@ impl Read for Unbuffered {
     }
 }
 
-/// Until standard input has something, or an interrupt; `false`: the deadline has come.
+/// Waits for input or an interrupt; `false`: the deadline has passed.
 #[cfg(unix)]
 fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Failure> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -160,8 +181,8 @@ fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Fail
     }
 }
 
-/// Here reading itself waits, and Ctrl-C ends the process. Nobody can look whether there is
-/// something to read, so whoever does not want to wait for it gets nothing.
+/// Reading blocks here, and Ctrl-C ends the process. There is no way to see whether input is
+/// available, so a caller that does not want to wait gets nothing.
 #[cfg(not(unix))]
 fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Failure> {
     if interrupts.take() { Err(interrupts::interrupted()) } else { Ok(deadline.is_none()) }

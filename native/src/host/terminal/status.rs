@@ -1,4 +1,4 @@
-//! The live status line of a running process: what runs, for how long, its last words.
+//! The live status line of a running process: its name, how long it has run, its last output.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl Drop for StatusLine {
     }
 }
 
-/// The last line with something to see, fit for a terminal; the bar cuts it to its width.
+/// The last line that is not blank, printable; the bar cuts it to its width.
 fn last_line(bytes: &[u8]) -> Option<String> {
     let start = bytes.len().saturating_sub(LAST_LINE_BYTES);
     let end = text::printable(&String::from_utf8_lossy(&bytes[start..]));

@@ -10,8 +10,8 @@ pub(crate) fn document() -> String {
         "# Command line\n\n\
          Generated from `core/src/cli.rs` by `cargo xtask generate`; do not edit. `onloop VERB --help` prints the \
          same.\n\n\
-         Results go to standard output, everything that is said to people to standard error. Colour and progress \
-         appear only on a terminal; `NO_COLOR` and `CI` are honoured. Nothing asks without a terminal.\n\n\
+         Results go to standard output, notes for people to standard error. Colour and progress appear only on \
+         a terminal; `NO_COLOR` and `CI` are honoured. Without a terminal nothing is asked.\n\n\
          | verb | |\n| --- | --- |\n",
     );
     let verbs: Vec<_> = grammar.get_subcommands().cloned().collect();
@@ -35,11 +35,11 @@ pub(crate) fn document() -> String {
     text
 }
 
-/// What the program reads from its environment, besides what its libraries and the programs
-/// that it starts read.
+/// What the program itself reads from its environment; its libraries and the programs that it
+/// starts read more.
 const VARIABLES: &[(&str, &str)] = &[
     ("ONLOOP_AGENT", "the agent, where `--agent` and `--agent-command` are left out"),
-    ("ONLOOP_RUN_ID", "the run, where a verb for one run is not told which"),
+    ("ONLOOP_RUN_ID", "the run, where a verb that needs one is given none"),
     ("HOTL_RUN_ID", "the same, under its older name"),
     (
         "ONLOOP_BROWSER_CHECKER",
@@ -47,20 +47,20 @@ const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "AGENTIZE_HOME",
-        "folder below which `.tmp` holds sessions, questions and answers, and where a configuration is looked for",
+        "folder that holds sessions, questions and answers in `.tmp`, and may hold a configuration",
     ),
     ("HANDSOFF_…", "override the configuration, see [configuration](config.md)"),
     (
         "ONLOOP_HOOK_DEPTH",
-        "set for agents that are asked for an opinion: our hooks, called by them, ask nobody",
+        "set for agents that are asked for an opinion: when they call our hooks, these ask nobody",
     ),
     (
         "ONLOOP_TELEGRAM_API",
-        "another address of Telegram's interface: `https://…`, or a server on this machine",
+        "another base URL for Telegram's API: `https://…`, or a server on this machine",
     ),
-    ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy to servers, and which ones need none"),
+    ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy, and the servers to reach without one"),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
-    ("ONLOOP_TRACE", "a file that everything that passes is recorded in, for `onloop replay`"),
+    ("ONLOOP_TRACE", "a file that records every request and reply, for `onloop replay`"),
     ("NO_COLOR", "no colour"),
     ("CI", "no live status lines"),
 ];

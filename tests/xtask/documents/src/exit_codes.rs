@@ -28,7 +28,7 @@ pub(crate) fn document() -> String {
         let meaning = meaning(*exit);
         text.push_str(&format!("| {} | `{exit:?}` | {meaning} |\n", exit.code()));
     }
-    text.push_str("\n`onloop auto` ends with codes of its own: [rw-auto](auto.md).\n");
+    text.push_str("\n`onloop auto` has its own exit codes: see [rw-auto](auto.md).\n");
     text
 }
 
@@ -39,7 +39,7 @@ fn meaning(exit: Exit) -> String {
     let documented = rust_docs::read(within)
         .into_iter()
         .find(|item| item.declaration == declaration)
-        .unwrap_or_else(|| panic!("`{exit:?}` has no line of its own"));
+        .unwrap_or_else(|| panic!("`{exit:?}` does not have its own line"));
     let (code, meaning) = documented.text.split_once(": ").unwrap_or_default();
     assert_eq!(code, exit.code().to_string(), "the documentation of `{exit:?}` names its code");
     meaning.to_owned()
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn every_exit_is_in_the_table() {
         let declared = SOURCE.split_once("pub enum Exit {").unwrap().1.split_once("\n}").unwrap().0;
-        // A verb with a table of its own describes its codes there.
+        // A verb with its own table describes its codes there.
         let own = |item: &rust_docs::Documented<'_>| !item.declaration.starts_with("Custom(");
         let variants = rust_docs::read(declared).iter().filter(|item| own(item)).count();
         assert_eq!(EXITS.len(), variants);

@@ -9,7 +9,7 @@ pub(crate) fn document() -> String {
     let mut text = String::from(
         "# Limits\n\n\
          Generated from `core/src/limits.rs` by `cargo xtask generate`; do not edit.\n\n\
-         Hitting one is a named diagnostic or failure, never a silent cut.\n\n\
+         Hitting a limit is a named diagnostic or failure, never a silent cut.\n\n\
          | limit | value | what it bounds |\n| --- | ---: | --- |\n",
     );
     for item in rust_docs::read(SOURCE) {

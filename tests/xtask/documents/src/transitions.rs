@@ -1,5 +1,5 @@
-//! The transition table, made by applying every event to a run in every state: what stands
-//! in the document is what the record does, not what somebody meant it to do.
+//! The transition table, made by applying every event to a run in every state: the document
+//! says what the record does, not what somebody meant it to do.
 
 use onloop_core::run::{
     Beginning, CheckResult, CheckVerdict, Disposition, Event, FinishOutcome, GateDecision, Mode,

@@ -75,8 +75,11 @@ impl Stage {
             | Request::Append { .. }
             | Request::Patch { .. }
             | Request::Canonical { .. }
+            | Request::Holder { .. }
+            | Request::Ancestors
             | Request::Wait { .. }
             | Request::End
+            | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Ask { .. }

@@ -70,7 +70,7 @@ fn lock_reason(path: &Path) -> Option<String> {
     fs::read(path).ok().map(|reason| String::from_utf8_lossy(&reason).trim().to_owned())
 }
 
-/// Makes a worktree, or nothing at all.
+/// Creates a worktree, or nothing at all.
 pub(crate) fn create_worktree(
     repository: &Repository,
     new: &NewWorktree<'_>,

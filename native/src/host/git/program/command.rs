@@ -9,11 +9,11 @@ use std::thread;
 
 use onloop_core::effect::{Failure, FailureKind};
 
-/// What git would start or touch by itself, turned off.
+/// What git would start or touch on its own, turned off.
 ///
 /// Filters and credential helpers stay: without filters a checkout holds the wrong bytes, and
-/// a partial clone may have to fetch. `core.hooksPath` names no folder, so that there is no
-/// hook; the file system monitor is a program too.
+/// a partial clone may have to fetch. `core.hooksPath` is not a folder, so that there are no
+/// hooks; the file system monitor is a program too.
 const CONFIG: [&str; 5] = [
     "core.fsmonitor=false",
     "submodule.recurse=false",
@@ -71,17 +71,17 @@ impl GitProgram {
         GitProgram { executable }
     }
 
-    /// Asks git in `cwd`.
+    /// Runs git in `cwd`.
     pub(super) fn answer(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.answer_to(cwd, args, &[])
     }
 
-    /// Asks git in `cwd` for something that the user's hooks have a say in.
+    /// Runs git in `cwd` for something that the user's hooks may refuse.
     pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::On)
     }
 
-    /// Asks git in `cwd`, which gets to read `input`.
+    /// Runs git in `cwd` with `input` on its standard input.
     pub(super) fn answer_to(
         &self,
         cwd: &Path,
@@ -160,7 +160,7 @@ fn run(mut command: Command, input: &[u8]) -> std::io::Result<Output> {
     let stdin = child.stdin.take();
     thread::scope(|scope| {
         scope.spawn(move || {
-            // A program that does not read to the end has its own reasons and says them.
+            // A program that stops reading early has its own reasons and reports them.
             let _ = stdin.map(|mut stdin| stdin.write_all(input));
         });
         child.wait_with_output()
@@ -179,13 +179,13 @@ fn interrupted(_output: &Output) -> bool {
     false
 }
 
-/// One answer on one line, without its line break.
+/// An answer of one line, without its line break.
 pub(super) fn text(output: &[u8]) -> String {
     let output = output.strip_suffix(b"\n").unwrap_or(output);
     String::from_utf8_lossy(output).into_owned()
 }
 
-/// The parts of an output that ends each of them with NUL.
+/// The parts of an output that terminates each of them with NUL.
 pub(super) fn lines_until_nul(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|&byte| byte == 0).filter(|part| !part.is_empty())
 }

@@ -69,7 +69,7 @@ impl GitProgram {
                 }
             });
         }
-        // Whoever worked on the merged branch goes on from the result.
+        // Whoever worked on the merged branch continues from the result.
         if elsewhere && !before.is(merge.branch) {
             return self.go_back(&root, &before);
         }
@@ -98,7 +98,7 @@ impl GitProgram {
         }
     }
 
-    /// Names the files that do not go together; asked before the merge is given up.
+    /// Names the conflicting files; called before the merge is aborted.
     fn explain_merge(
         &self,
         root: &Path,

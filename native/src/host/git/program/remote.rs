@@ -61,7 +61,7 @@ impl GitProgram {
 fn explain_push(answer: Answer) -> Failure {
     let said = String::from_utf8_lossy(&answer.stdout).into_owned();
     let failure = answer.into_failure();
-    // One line for each branch: a sign, the names, and a summary.
+    // One line for each branch: a flag, the names, and a summary.
     let verdict = said.lines().find(|line| line.starts_with('!')).unwrap_or_default();
     let summary = verdict.rsplit('\t').next().unwrap_or_default();
     let kind = if summary.starts_with("[rejected]") {

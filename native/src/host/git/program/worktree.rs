@@ -57,7 +57,7 @@ impl GitProgram {
         Ok(all)
     }
 
-    /// Makes a worktree, or nothing at all.
+    /// Creates a worktree, or nothing at all.
     pub(crate) fn create_worktree(&self, cwd: &Path, new: &NewWorktree<'_>) -> Result<(), Failure> {
         let path = utf8(new.path)?;
         for stale in self.registered(cwd)? {
@@ -69,7 +69,7 @@ impl GitProgram {
         }
         let parents = Parents::make(new.path)?;
         if let Some(commit) = new.create_at {
-            // By itself, `worktree add -b` leaves its branch behind when the checkout fails.
+            // On its own, `worktree add -b` leaves its branch behind when the checkout fails.
             let args = ["branch", "--quiet", "--no-track", "--", new.branch.as_str(), commit];
             self.answer(cwd, &args)?.success()?;
         }

@@ -1,0 +1,217 @@
+//! What is left of a process group whose driver was killed.
+//!
+//! The number of a group belongs to it as long as it has a member, even when its leader is gone.
+//! So whoever is in it, and started no earlier than its leader, is what we are looking for; a
+//! leader that started at another time has got a number that was free again.
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use onloop_core::effect::{Failure, FailureKind, ProcessGroup};
+use onloop_core::limits::KILL_GRACE_MS;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpgrp, kill_process, pidfd_open, pidfd_send_signal,
+};
+
+use crate::host::process_table::{self, Entry};
+
+const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
+/// How often the group is looked at: ending one member can start another.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Asks what is left of a group to end, kills it after the grace, and says how many there were.
+///
+/// # Errors
+///
+/// `Unsupported` for another machine, and where start times are not known; `Invalid` for what
+/// is never ended: everybody, the first process, our own group; `Denied` when somebody is left.
+pub(super) fn end(group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
+    if host != process_table::host_name() {
+        let message = format!("process group {} is on `{host}`, not on this machine", group.pid);
+        return Err(Failure::new(FailureKind::Unsupported, message));
+    }
+    let Ok(leader_started) = group.started.parse::<u64>() else {
+        let message =
+            format!("nobody knows when process group {} was started, so it is left", group.pid);
+        return Err(Failure::new(FailureKind::Unsupported, message));
+    };
+    let ours = getpgrp().as_raw_nonzero().get().unsigned_abs();
+    if group.pid <= 1 || i32::try_from(group.pid).is_err() || group.pid == ours {
+        let message = format!("process group {} is never ended from here", group.pid);
+        return Err(Failure::new(FailureKind::Invalid, message));
+    }
+    if !group.boot.is_empty() && group.boot != process_table::boot() {
+        return Ok(0);
+    }
+    let begun = Instant::now();
+    let mut asked = BTreeSet::new();
+    loop {
+        let members = members(group.pid, leader_started);
+        if members.is_empty() {
+            return Ok(u32::try_from(asked.len()).unwrap_or(u32::MAX));
+        }
+        let killing = begun.elapsed() >= GRACE;
+        for member in &members {
+            if killing {
+                member.signal(Signal::KILL);
+            }
+            if asked.insert(member.pid) {
+                member.signal(Signal::TERM);
+                member.signal(Signal::CONT);
+            }
+        }
+        if begun.elapsed() >= 2 * GRACE {
+            let pids = members.iter().map(|member| member.pid.to_string()).collect::<Vec<_>>();
+            let message = format!(
+                "process group {} cannot be ended; these are left: {}",
+                group.pid,
+                pids.join(", ")
+            );
+            return Err(Failure::new(FailureKind::Denied, message));
+        }
+        wait_for_one(&members);
+    }
+}
+
+/// Somebody in the group, held so that the number cannot become another process's meanwhile.
+struct Member {
+    pid: u32,
+    /// `None` on kernels and in sandboxes without pidfds.
+    fd: Option<OwnedFd>,
+}
+
+impl Member {
+    fn signal(&self, signal: Signal) {
+        // Who has ended is what we want; who belongs to another user is noticed in the end.
+        let _ = match (&self.fd, Pid::from_raw(self.pid.cast_signed())) {
+            (Some(fd), _) => pidfd_send_signal(fd, signal),
+            (None, Some(pid)) => kill_process(pid, signal),
+            (None, None) => Ok(()),
+        };
+    }
+}
+
+fn members(group: u32, leader_started: u64) -> Vec<Member> {
+    let started = |entry: &Entry| entry.started.parse::<u64>().unwrap_or(0);
+    let leader = process_table::entry(group);
+    if leader.as_ref().is_some_and(|leader| started(leader) != leader_started) {
+        return Vec::new();
+    }
+    let is_member = |pid: u32, entry: &Entry| {
+        // An interactive program leads no group of its own; it is ended alone.
+        let belongs = pid == group || entry.group == group;
+        belongs && !entry.zombie && started(entry) >= leader_started && pid != std::process::id()
+    };
+    let found = process_table::all().into_iter().filter(|(pid, entry)| is_member(*pid, entry));
+    found.filter_map(|(pid, entry)| hold(pid, &entry)).collect()
+}
+
+/// `None`: it has ended meanwhile.
+fn hold(pid: u32, seen: &Entry) -> Option<Member> {
+    let fd = match pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()) {
+        Ok(fd) => Some(fd),
+        Err(Errno::SRCH) => return None,
+        Err(_) => None,
+    };
+    let now = process_table::entry(pid)?;
+    (now.started == seen.started && !now.zombie).then_some(Member { pid, fd })
+}
+
+/// Until a member has ended, or it is time to look again.
+fn wait_for_one(members: &[Member]) {
+    let mut fds: Vec<PollFd<'_>> = members
+        .iter()
+        .filter_map(|member| member.fd.as_ref())
+        .map(|fd| PollFd::new(fd, PollFlags::IN))
+        .collect();
+    let timeout = Timespec::try_from(LOOK_EVERY).ok();
+    let _ = poll(&mut fds, timeout.as_ref());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    fn group_of(pid: u32) -> ProcessGroup {
+        let started = process_table::started(pid);
+        ProcessGroup { pid, started, boot: process_table::boot() }
+    }
+
+    /// A shell that leads a group of its own, with a child in it.
+    fn group() -> (Child, ProcessGroup) {
+        let line = "sleep 1000 & exec sleep 1000";
+        let leader = Command::new("sh").args(["-c", line]).process_group(0).spawn().unwrap();
+        let group = group_of(leader.id());
+        while members(group.pid, group.started.parse().unwrap()).len() < 2 {
+            std::thread::yield_now();
+        }
+        (leader, group)
+    }
+
+    #[test]
+    fn a_group_is_ended_whole_with_its_leader_and_without() {
+        let here = process_table::host_name();
+        for leader_is_killed_first in [false, true] {
+            let (mut leader, group) = group();
+            if leader_is_killed_first {
+                leader.kill().unwrap();
+                leader.wait().unwrap();
+            }
+            let expected = if leader_is_killed_first { 1 } else { 2 };
+            assert_eq!(end(&group, &here), Ok(expected));
+            assert_eq!(end(&group, &here), Ok(0), "nothing is left");
+            leader.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn nobody_else_is_ended() {
+        let here = process_table::host_name();
+        let (mut leader, group) = group();
+        let earlier = (group.started.parse::<u64>().unwrap() - 1).to_string();
+        let others = [
+            (ProcessGroup { started: earlier, ..group.clone() }, here.as_str(), Ok(0)),
+            (ProcessGroup { boot: "another".to_owned(), ..group.clone() }, &here, Ok(0)),
+            (group.clone(), "elsewhere", Err(FailureKind::Unsupported)),
+            (ProcessGroup { started: String::new(), ..group.clone() }, &here, {
+                Err(FailureKind::Unsupported)
+            }),
+            (ProcessGroup { pid: 0, ..group.clone() }, &here, Err(FailureKind::Invalid)),
+            (group_of(1), &here, Err(FailureKind::Invalid)),
+            (
+                group_of(getpgrp().as_raw_nonzero().get().unsigned_abs()),
+                &here,
+                Err(FailureKind::Invalid),
+            ),
+        ];
+        for (other, host, expected) in others {
+            let found = end(&other, host).map_err(|failure| failure.kind);
+            assert_eq!(found, expected, "{other:?} on {host}");
+        }
+        assert_eq!(leader.try_wait().unwrap(), None);
+        assert_eq!(end(&group, &here), Ok(2));
+        leader.wait().unwrap();
+    }
+
+    #[test]
+    fn who_does_not_listen_is_killed() {
+        let line = "trap '' TERM; echo; exec 1>&-; while :; do sleep 1; done";
+        let mut leader = Command::new("sh")
+            .args(["-c", line])
+            .process_group(0)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = leader.stdout.take().unwrap();
+        std::io::Read::read_to_end(&mut out, &mut Vec::new()).unwrap();
+        let ended = end(&group_of(leader.id()), &process_table::host_name()).unwrap();
+        assert!(ended >= 1, "{ended}");
+        leader.wait().unwrap();
+    }
+}

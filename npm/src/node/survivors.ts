@@ -1,0 +1,83 @@
+/**
+ * What is left of a process group whose driver was killed.
+ *
+ * The number of a group belongs to it as long as it has a member, even when its leader is gone. So
+ * whoever is in it, and started no earlier than its leader, is what we are looking for; a leader
+ * that started at another time has got a number that was free again.
+ */
+
+import { hostname } from "node:os";
+import { Failure } from "../failure.js";
+import type { ProcessGroup } from "../host.js";
+import { type Entry, all, boot, lookUp } from "./process_table.js";
+
+/** Time between asking a process group to end and killing it. */
+const GRACE_MS = 2000;
+/** How often the group is looked at. */
+const LOOK_EVERY_MS = 20;
+/** Largest pid; beyond it numbers name nothing. */
+const PID_MAX = 2 ** 31 - 1;
+
+/** Asks what is left of a group to end, kills it after the grace, and says how many there were. */
+export async function endGroup(group: ProcessGroup, host: string): Promise<number> {
+  refuseOthers(group, host);
+  if (group.boot !== "" && group.boot !== boot()) return 0;
+  const begun = performance.now();
+  const asked = new Set<number>();
+  for (;;) {
+    const left = members(group);
+    if (left.length === 0) return asked.size;
+    const elapsed = performance.now() - begun;
+    if (elapsed >= 2 * GRACE_MS) {
+      const what = `process group ${group.pid} cannot be ended`;
+      throw new Failure("denied", `${what}; these are left: ${left.join(", ")}`);
+    }
+    for (const pid of left) {
+      if (elapsed >= GRACE_MS) signal(pid, "SIGKILL");
+      if (asked.has(pid)) continue;
+      asked.add(pid);
+      signal(pid, "SIGTERM");
+      signal(pid, "SIGCONT");
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+function refuseOthers({ pid, started }: ProcessGroup, host: string): void {
+  if (process.platform !== "linux") {
+    const what = `this system does not tell who is in process group ${pid}`;
+    throw new Failure("unsupported", what);
+  }
+  if (host !== hostname()) {
+    const what = `process group ${pid} is on \`${host}\`, not on this machine`;
+    throw new Failure("unsupported", what);
+  }
+  if (!/^[0-9]+$/.test(started)) {
+    const what = `nobody knows when process group ${pid} was started, so it is left`;
+    throw new Failure("unsupported", what);
+  }
+  if (pid <= 1 || pid > PID_MAX || pid === lookUp(process.pid)?.group) {
+    throw new Failure("invalid", `process group ${pid} is never ended from here`);
+  }
+}
+
+function members(group: ProcessGroup): number[] {
+  const leader = lookUp(group.pid);
+  if (leader !== undefined && leader.started !== group.started) return [];
+  const belongs = ([pid, entry]: [number, Entry]): boolean =>
+    // An interactive program leads no group of its own; it is ended alone.
+    (pid === group.pid || entry.group === group.pid) &&
+    !entry.zombie &&
+    BigInt(entry.started) >= BigInt(group.started) &&
+    pid !== process.pid;
+  return all().filter(belongs).map(([pid]) => pid);
+}
+
+/** Who has ended is what we want; who belongs to another user is noticed in the end. */
+function signal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // See above.
+  }
+}
