@@ -10,6 +10,7 @@ mod saved_states;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use onloop_core::documents;
 use serde_json::Value;
 
 use crate::workspace::Workspace;
@@ -25,40 +26,29 @@ fn ballast() -> String {
     "x".repeat(onloop_core::limits::RECORD_REWRITE_BYTES + 1024)
 }
 
-/// A record and its journal as they lie on disk, read without the program's own reader.
+/// The ledger of a run as it lies on disk, read without the program's own store.
 struct OnDisk {
-    state: PathBuf,
-    journal: PathBuf,
+    ledger: PathBuf,
+    copy: PathBuf,
 }
 
 impl OnDisk {
     /// The files of the only run of a project.
     fn of(project: &Workspace) -> OnDisk {
-        let state = only_state(&project.path(".hotl/state")).expect("there is a record");
-        OnDisk { journal: state.with_extension("journal"), state }
+        let ids = project.kept_ids();
+        let [id] = ids.as_slice() else { panic!("one run was expected: {ids:?}") };
+        let copy = project.path(&format!(".hotl/state/{id}.json"));
+        OnDisk { ledger: project.kept(id, "ledger.jsonl"), copy }
     }
 
-    /// The record. A file that is no JSON is a failure at any moment.
+    /// The record that the ledger makes. One that is damaged is a failure at any moment.
     #[track_caller]
     fn snapshot(&self) -> Value {
-        let bytes = std::fs::read(&self.state).expect("the record is there");
-        serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-            panic!("{}: {error}\n{}", self.state.display(), String::from_utf8_lossy(&bytes))
-        })
-    }
-
-    /// Lines of the journal that the record does not contain yet; a torn last line counts as
-    /// never written.
-    #[track_caller]
-    fn journalled(&self, snapshot: &Value) -> Vec<Value> {
-        let bytes = std::fs::read(&self.journal).unwrap_or_default();
-        let text = String::from_utf8(bytes).expect("a journal is UTF-8");
-        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let lines = whole.lines().map(|line| -> Value {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        let bytes = std::fs::read(&self.ledger).expect("the ledger is there");
+        let ledger = documents::ledger::read(&bytes, None).unwrap_or_else(|error| {
+            panic!("{}: {error}\n{}", self.ledger.display(), String::from_utf8_lossy(&bytes))
         });
-        let folded = snapshot["revision"].as_u64().expect("a record has a revision");
-        lines.filter(|line| line["revision"].as_u64().expect("so has a line") > folded).collect()
+        serde_json::from_slice(&documents::run::write(&ledger.run)).expect("a record is JSON")
     }
 
     /// What happened how often: event names, with their step and, where it has one, the reason
@@ -67,14 +57,9 @@ impl OnDisk {
     fn tally(&self) -> BTreeMap<String, usize> {
         let snapshot = self.snapshot();
         let mut tally = BTreeMap::new();
-        let mut count = |key: String| *tally.entry(key).or_insert(0) += 1;
         for event in snapshot["events"].as_array().expect("a record has events") {
             let text = event["text"].as_str().expect("an event has a text");
-            count(key(event, text));
-        }
-        for line in self.journalled(&snapshot) {
-            let said = ["reason", "decision"].map(|name| line[name].as_str().unwrap_or_default());
-            count(key(&line, &said.concat()));
+            *tally.entry(key(event, text)).or_insert(0) += 1;
         }
         tally
     }
@@ -82,10 +67,20 @@ impl OnDisk {
     /// The number of changes so far.
     #[track_caller]
     fn revision(&self) -> u64 {
-        let snapshot = self.snapshot();
-        let lines = self.journalled(&snapshot);
-        let last = lines.last().unwrap_or(&snapshot);
-        last["revision"].as_u64().expect("both have a revision")
+        self.snapshot()["revision"].as_u64().expect("a record has a revision")
+    }
+
+    /// The files as they are now, for [`OnDisk::restore`].
+    fn save(&self) -> (Vec<u8>, Vec<u8>) {
+        let read = |path: &Path| std::fs::read(path).expect("the file is there");
+        (read(&self.ledger), read(&self.copy))
+    }
+
+    /// Makes the files what they were; nothing remembers what has been written since.
+    fn restore(&self, (ledger, copy): &(Vec<u8>, Vec<u8>)) {
+        std::fs::write(&self.ledger, ledger).unwrap();
+        std::fs::write(&self.copy, copy).unwrap();
+        let _ = std::fs::remove_file(self.ledger.with_file_name("head.json"));
     }
 }
 
@@ -98,14 +93,4 @@ fn key(event: &Value, text: &str) -> String {
         _ => None,
     };
     format!("{name} {step} {}", detail.unwrap_or_default()).trim_end().to_owned()
-}
-
-fn only_state(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?;
-    let mut states = entries
-        .map(|entry| entry.expect("the folder can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-    let state = states.next();
-    assert_eq!(states.next(), None, "there is one run");
-    state
 }

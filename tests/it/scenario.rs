@@ -5,6 +5,7 @@ mod failures;
 mod interleaving;
 mod tools;
 
+use onloop_core::documents::{self, ledger};
 use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, Outcome, ProcessSpec};
 use onloop_tests::{Disk, Ended, SimHost, SimProcess};
 use serde_json::Value;
@@ -112,12 +113,14 @@ pub(crate) fn waiting_for(record: &Value) -> Option<u64> {
 
 /// All records on the disk; one that cannot be read is a failure.
 fn records(machine: &SimHost) -> Vec<Value> {
-    let files = machine.disk.files("/demo/.hotl/state");
-    let files = files.iter().filter(|path| path.ends_with(".json"));
-    files
+    let files = machine.disk.files("/state/runs");
+    let ledgers = files.iter().filter(|path| path.ends_with("/ledger.jsonl"));
+    ledgers
         .map(|path| {
-            serde_json::from_slice(machine.disk.get(path).expect("it was listed"))
-                .unwrap_or_else(|error| panic!("{path} was damaged: {error}"))
+            let bytes = machine.disk.get(path).expect("it was listed");
+            let ledger = ledger::read(bytes, None);
+            let run = ledger.unwrap_or_else(|error| panic!("{path} was damaged: {error}")).run;
+            serde_json::from_slice(&documents::run::write(&run)).expect("a record is JSON")
         })
         .collect()
 }

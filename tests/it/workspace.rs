@@ -108,6 +108,29 @@ impl Workspace {
         read(&self.path(below))
     }
 
+    /// A file that onloop keeps for the run `id` in the state home.
+    pub(crate) fn kept(&self, id: &str, file: &str) -> PathBuf {
+        self.folder
+            .path()
+            .canonicalize()
+            .unwrap()
+            .join("home/.state/onloop/runs")
+            .join(id)
+            .join(file)
+    }
+
+    /// Ids of the runs that the state home knows, sorted.
+    pub(crate) fn kept_ids(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.kept("", "")) else { return Vec::new() };
+        let mut ids: Vec<String> = entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.join("ledger.jsonl").exists())
+            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Copies a folder with everything in it into the project.
     pub(crate) fn copy_from(&self, source: &Path) {
         copy_folder(source, &self.path("."));

@@ -59,7 +59,7 @@ impl Found {
     /// The word for how the run stands.
     pub(crate) fn status(&self) -> &'static str {
         match (&self.record, self.run()) {
-            (FoundRecord::Foreign(_), _) => "foreign",
+            (FoundRecord::Foreign(Ok(_)), _) => "foreign",
             (_, Ok(_)) if self.interrupted => "interrupted",
             (_, Ok(run)) => run.status.as_str(),
             (_, Err(_)) => "unreadable",

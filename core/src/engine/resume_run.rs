@@ -13,7 +13,7 @@ use crate::engine::select::{Selected, refuse, select};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::{adopt, rebuild};
 use crate::money::Money;
-use crate::run::{Door, Event, Next, Question, Run, StepStatus};
+use crate::run::{Door, Event, Next, Question, Run, RunStatus, StepStatus};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -117,9 +117,12 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         for line in store.repair_mirrors().await {
             io.note(line).await;
         }
-        io.note(format!("Run {id} is {}; there is nothing to resume", store.run().status.as_str()))
-            .await;
-        return Err(Exit::Usage);
+        let status = store.run().status;
+        io.note(format!("Run {id} is {}; there is nothing to resume", status.as_str())).await;
+        return Err(match status {
+            RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+            _ => Exit::Usage,
+        });
     }
     let timeouts = args.conduct.timeouts(io).await?;
     let budgets = raised(io, &store, &args.raise).await?;

@@ -2,7 +2,7 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::find_run::{FoundRecord, find_all, foreign_copy, is_of, is_own};
-use crate::engine::foreign::refuse_foreign;
+use crate::engine::foreign::{read_foreign, refuse_foreign};
 use crate::engine::rebuild;
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Run, is_run_id};
@@ -38,8 +38,15 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
             Ok(false) => {}
             Err(error) => return Err(refuse(io, id, &error).await),
         }
-        if let Some((_, path)) = foreign_copy(io, id).await {
-            return Err(refuse_foreign(io, id, &path).await);
+        if let Some((root, path)) = foreign_copy(io, id).await {
+            return Err(match read_foreign(io, &root, id).await {
+                Ok(_) => refuse_foreign(io, id, &path).await,
+                // Damaged, or of a newer onloop: it could not be adopted either.
+                Err(error) => {
+                    io.note(format!("error: run {id}: {error}")).await;
+                    (&error).into()
+                }
+            });
         }
     }
     let file = match wanted {

@@ -407,7 +407,7 @@ fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledge
             StoreError::Failed(Failure::new(FailureKind::Unsupported, format!("{path}: {error}")))
         }
         LedgerError::Line { .. } | LedgerError::Empty | LedgerError::Cut { .. } => {
-            StoreError::Unreadable(format!("{path}: {error}"))
+            StoreError::Unreadable(format!("{path}: damaged ledger: {error}"))
         }
     })
 }

@@ -30,7 +30,7 @@ fn edited() -> (Workspace, String) {
 #[test]
 fn an_edited_workflow_is_shown_and_refused() {
     let (project, id) = edited();
-    let state = OnDisk::of(&project).state;
+    let state = OnDisk::of(&project).copy;
     let before = std::fs::read(&state).unwrap();
     let refused = project.onloop(&["resume", &id]).expect_exit(4);
     assert!(refused.stderr.contains("~ Step 2: Second (verify changed)"), "{}", refused.stderr);
@@ -111,7 +111,7 @@ fn a_run_is_taken_over_only_with_a_reason() {
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     // Of a process on another machine nobody here can say whether it is dead.
     let elsewhere = r#"{"pid":4242,"host":"elsewhere","started":"1","at":"2026-01-01T00:00:00Z"}"#;
-    project.write(&format!(".hotl/locks/{id}.driver.lock"), format!("{elsewhere}\n"));
+    std::fs::write(project.kept(&id, "driver.lock"), format!("{elsewhere}\n")).unwrap();
     let refused = project.onloop(&["resume", &id]).expect_exit(4);
     assert!(refused.stderr.contains("elsewhere"), "{}", refused.stderr);
     project.onloop(&["resume", &id, "--take-over"]).expect_exit(2);
@@ -126,7 +126,7 @@ fn a_run_is_taken_over_only_with_a_reason() {
 fn a_damaged_record_is_named_and_left_alone_until_it_is_rebuilt() {
     for keep in [0, 1, 400, 2000] {
         let (project, id) = paused();
-        let state = OnDisk::of(&project).state;
+        let state = OnDisk::of(&project).ledger;
         let mut bytes = std::fs::read(&state).unwrap();
         bytes.truncate(keep.min(bytes.len() - 3));
         std::fs::write(&state, &bytes).unwrap();

@@ -39,6 +39,19 @@ fn project(record: &Value) -> (Workspace, String) {
     (project, id)
 }
 
+/// As [`project`]; a person has adopted the record, which nothing touched before.
+fn adopted(record: &Value) -> (Workspace, String) {
+    let (project, id) = project(record);
+    let path = format!(".hotl/state/{id}.json");
+    let before = project.read(&path);
+    let untouched = project.onloop(&["next", "--run-id", &id]).expect_exit(4);
+    assert!(untouched.stderr.contains(&format!("onloop adopt {id}")), "{untouched:?}");
+    project.onloop(&["adopt", &id]).expect_exit(3);
+    assert_eq!(project.read(&path), before);
+    project.onloop(&["adopt", &id, "--yes"]).expect_exit(0);
+    (project, id)
+}
+
 #[test]
 fn every_saved_state_is_in_the_table() {
     let entries = std::fs::read_dir(folder()).expect("the folder is there");
@@ -55,7 +68,7 @@ fn every_saved_state_is_in_the_table() {
 #[test]
 fn every_saved_state_opens_and_says_what_is_next() {
     for (file, next, standing) in TABLE {
-        let (project, id) = project(&saved(file));
+        let (project, id) = adopted(&saved(file));
         let said = project.onloop(&["next", "--run-id", &id]).expect_exit(0);
         assert_eq!(said.stdout.lines().next(), Some(*next), "{file}: {said:?}");
         let run = onloop_core::documents::run::read(&std::fs::read(folder().join(file)).unwrap());
@@ -97,7 +110,7 @@ fn a_rewrite_keeps_what_it_does_not_know() {
             continue;
         }
         let before = saved(file);
-        let (project, id) = project(&before);
+        let (project, id) = adopted(&before);
         let block = ["step", "1", "block", "--reason", "not now", "--run-id", &id];
         project.onloop(&block).expect_exit(0);
         let after: Value =

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop_core::documents;
+use onloop_core::documents::ledger::{self, Origin};
 use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 use onloop_core::run::{
@@ -130,8 +131,8 @@ impl Repo {
     }
 }
 
-/// A completed run of one step, in its worktree.
-fn completed() -> Run {
+/// A completed run of one step, in its worktree, and its ledger.
+fn completed() -> (Run, Vec<u8>) {
     let file = "---\nintent: do x\nsuccess_criteria: x is done\nrisk_level: low\n---\n\
         - [ ] **Step 1: Do**\naction: do\nloop: false\nverify: true\n";
     let plan = workflow::parse("hotl-workflow-x.md", file.as_bytes()).plan.expect("a valid file");
@@ -154,6 +155,7 @@ fn completed() -> Run {
     let beginning =
         Beginning { id, place, at, auto_approve: false, reverify: false, review_agent: None };
     let mut run = Run::begin(&plan, beginning);
+    let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
     let (stdout, stderr) = (String::new(), String::new());
     let passed = CheckResult { check: 0, verdict: CheckVerdict::Passed, stdout, stderr };
     for event in [
@@ -162,8 +164,9 @@ fn completed() -> Run {
         Event::RunFinalized,
     ] {
         run.apply(at, &event).expect("a plain run");
+        head = ledger::append(&mut ledger, &head, at, &event, None);
     }
-    run
+    (run, ledger)
 }
 
 fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
@@ -172,21 +175,19 @@ fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
     host.disk.put(&format!("{WORKTREE}/.git"), "gitdir: elsewhere");
     host.disk.put(&format!("{WORKTREE}/.hotl/.gitignore"), "*\n");
     host.disk.put(&format!("{WORKTREE}/.hotl/logs/{ID}/1-1.log"), "said");
-    host.disk
-        .put(&format!("{WORKTREE}/.hotl/state/{ID}.json"), documents::run::write(&completed()));
+    let (run, ledger) = completed();
+    host.disk.put(&format!("{WORKTREE}/.hotl/state/{ID}.json"), documents::run::write(&run));
+    host.disk.put(&format!("/state/runs/{ID}/ledger.jsonl"), ledger);
     let repo = Rc::new(RefCell::new(Repo::new()));
     let shared = repo.clone();
     host.on_git(move |disk, request| shared.borrow_mut().answer(disk, request));
     (host, repo)
 }
 
-/// Every copy of the record there is.
+/// The record, as its ledger makes it.
 fn records(host: &SimHost) -> Vec<Run> {
-    let read = |root: &str| {
-        let bytes = host.disk.get(&format!("{root}/.hotl/state/{ID}.json"))?;
-        Some(documents::run::read(bytes).expect("a record is never torn"))
-    };
-    [MAIN, WORKTREE].into_iter().filter_map(read).collect()
+    let bytes = host.disk.get(&format!("/state/runs/{ID}/ledger.jsonl")).expect("it is never lost");
+    vec![ledger::read(bytes, None).expect("whole lines are sound").run]
 }
 
 /// What must hold at every moment, for whoever comes next.

@@ -76,7 +76,7 @@ fn a_damaged_record_continues_nobody_and_ends_nothing() {
     let project = begun();
     stop(&project, "I am done.").expect("the first step has not begun");
     let run = state(&project, "s1")["run_id"].as_str().unwrap().to_owned();
-    project.write(&format!(".hotl/state/{run}.json"), "{");
+    std::fs::write(project.kept(&run, "ledger.jsonl"), "{\n").unwrap();
     let said = claude(&project, "Stop", json!({}));
     assert_eq!(said["decision"], Value::Null, "{said}");
     let error = format!("the record of run {run} cannot be read: ");

@@ -58,14 +58,16 @@ fn a_killed_program_is_resumed_by_verifying_first() {
     let killed = interrupted(&project, Signal::KILL);
     assert_eq!(killed.exit, None);
     assert_eq!(standing(&project), "running: done, in_progress");
-    // The script was not killed with it; it is over before anybody resumes.
-    project.write("go", "");
+    // The script was killed with it, where the system can do that.
     super::agents::assert_gone(&project, "pid");
     assert!(!project.path("verified").exists());
+    project.write("go", "");
+    let status = project.onloop(&["status"]).expect_exit(0);
+    assert!(status.stdout.contains("interrupted"), "{status:?}");
     let resumed = project.onloop(&["resume"]).expect_exit(0);
     assert!(resumed.stderr.contains("Resumed run"), "{}", resumed.stderr);
     assert_eq!(standing(&project), "completed: done, done");
-    assert_eq!(project.read("acted"), "x\n", "the work was found done");
+    assert_eq!(project.read("acted"), "x\nx\n", "verified first, and done again");
 }
 
 #[test]

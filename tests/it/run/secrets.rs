@@ -45,10 +45,11 @@ fn the_value_of_a_secret_variable_is_in_no_file_and_on_no_screen() {
     for hidden in ["s3cr3t", "value\\\""] {
         assert!(!run.stdout.contains(hidden) && !run.stderr.contains(hidden), "{run:?}");
         assert_eq!(containing(&project.path("."), hidden), Vec::<String>::new(), "{hidden}");
+        assert_eq!(containing(&project.kept("", ""), hidden), Vec::<String>::new(), "{hidden}");
     }
     let id = project.record()["run_id"].as_str().unwrap().to_owned();
-    let log = project.read(&format!(".hotl/logs/{id}/1-1.log"));
+    let log = std::fs::read_to_string(project.kept(&id, "logs/1-1.log")).unwrap();
     assert_eq!(log, "the key is [redacted MY_API_KEY]\n");
-    let prompt = project.read(&format!(".hotl/prompts/{id}/1-2.md"));
+    let prompt = std::fs::read_to_string(project.kept(&id, "prompts/1-2.md")).unwrap();
     assert!(prompt.contains("no: [redacted MY_API_KEY]"), "{prompt}");
 }

@@ -81,13 +81,13 @@ fn machine_with_a_large_record() -> SimHost {
 }
 
 #[test]
-fn a_journal_that_is_torn_anywhere_is_continued() {
+fn a_ledger_that_is_torn_anywhere_is_continued() {
     let mut undisturbed = machine_with_a_large_record();
     undisturbed.run(super::RUN);
     assert!(completed(&undisturbed), "{}", undisturbed.notes());
     let is_append = |request: &Request| matches!(request, Request::Append { .. });
     let appends = undisturbed.requests.iter().filter(|request| is_append(request)).count();
-    assert!(appends >= 10, "the record is journalled: {appends}");
+    assert!(appends >= 10, "a line for each change: {appends}");
     for (at_request, request) in undisturbed.requests.iter().enumerate() {
         if !is_append(request) {
             continue;
@@ -98,8 +98,10 @@ fn a_journal_that_is_torn_anywhere_is_continued() {
             let about = format!("{loss:?}");
             machine.lose_power(loss);
             assert_eq!(machine.run(super::RUN), Ended::PowerCut, "{about}");
-            let ended = machine.run(super::RESUME);
-            assert_eq!(ended, Ended::Exit(Exit::Done), "{about}\n{}", machine.notes());
+            if !completed(&machine) {
+                let ended = machine.run(super::RESUME);
+                assert_eq!(ended, Ended::Exit(Exit::Done), "{about}\n{}", machine.notes());
+            }
             assert!(completed(&machine), "{about}\n{}", machine.notes());
             assert_nothing_said_was_lost(&machine, &about);
         }

@@ -85,7 +85,8 @@ fn a_full_disk_in_the_middle_says_how_to_go_on() {
     let mut machine = machine();
     let mut writes = 0;
     machine.refuse(move |_, request| {
-        let state = matches!(request, Request::Write { path, .. } if path.contains("/state/"));
+        let state =
+            matches!(request, Request::Append { path, .. } if path.ends_with("ledger.jsonl"));
         writes += usize::from(state);
         (state && writes == 3).then_some(FailureKind::Full)
     });
