@@ -11,7 +11,7 @@ const BUDGET: Duration = Duration::from_secs(10);
 #[test]
 fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
     let started = Instant::now();
-    let (mut lives, mut cuts, mut kills, mut large) = (0, 0, 0, 0);
+    let (mut lives, mut cuts, mut kills, mut large, mut meddled) = (0, 0, 0, 0, 0);
     for seed in 0..2000 {
         if started.elapsed() > BUDGET {
             break;
@@ -20,10 +20,13 @@ fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
         lives += 1;
         cuts += trace.power_cuts;
         kills += trace.kills;
+        meddled += trace.meddled;
         large += u32::from(trace.large);
     }
-    println!("{lives} lives, {large} with a journal, {cuts} power cuts, {kills} kills");
-    assert!(lives > 3 && large > 0 && cuts > 0 && kills > 0, "{lives} lives, {large} large");
+    println!(
+        "{lives} lives, {large} large, {cuts} power cuts, {kills} kills, {meddled} forged copies"
+    );
+    assert!(lives > 3 && large > 0 && cuts > 0 && kills > 0 && meddled > 0, "{lives} lives, {large} large");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn with_a_power_cut(loss: PowerLoss) {
     let record = records(&machine).into_iter().find(|record| record["status"] == "completed");
     let record = record.unwrap_or_else(|| panic!("{about}: nothing was completed"));
     let id = record["run_id"].as_str().expect("a run has an id");
-    assert_eq!(machine.run(&["onloop", "resume", id]), Ended::Exit(Exit::Usage), "{about}");
+    assert_eq!(machine.run(&["onloop", "resume", id]), Ended::Exit(Exit::Done), "{about}");
     assert_finished_well(&machine, &about);
     assert_nothing_said_was_lost(&machine, &about);
 }

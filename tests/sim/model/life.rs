@@ -20,6 +20,8 @@ pub struct Trace {
     pub text: String,
     /// Programs that ran.
     pub programs: u32,
+    /// Times an agent changed the copies in the worktree.
+    pub meddled: u32,
     /// Times the power went.
     pub power_cuts: u32,
     /// Programs that were killed.
@@ -57,6 +59,7 @@ pub fn live(seed: u64) -> Result<Trace, String> {
         let said = format!("{}\n{}", life.host.notes(), life.host.results());
         return Err(format!("seed {seed}: {why}\n--- plan\n{:?}\n--- said\n{said}", life.plan));
     }
+    life.trace.meddled = life.world.borrow().meddled;
     let files = life.host.disk.files("/");
     let files = files.iter().map(|path| format!("{path}: {:?}\n", life.host.disk.get(path)));
     life.trace.text =

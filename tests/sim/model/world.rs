@@ -21,6 +21,8 @@ pub(super) struct World {
     turns: BTreeSet<(u32, String, u32, u32)>,
     /// What each check said last.
     pub(super) verdicts: BTreeMap<String, bool>,
+    /// How often the agent changed what is not its own.
+    pub(super) meddled: u32,
     /// Claims that did not hold while a program was running.
     pub(super) broken: Vec<String>,
 }
@@ -34,16 +36,22 @@ impl World {
             adoptions: 0,
             turns: BTreeSet::new(),
             verdicts: BTreeMap::new(),
+            meddled: 0,
             broken: Vec::new(),
         }));
         let agent = Rc::clone(&world);
         host.on("the-agent", move |disk, spec| agent.borrow_mut().act(disk, spec));
         let check = Rc::clone(&world);
-        host.on("check-", move |_, spec| check.borrow_mut().check(spec));
+        host.on("check-", move |disk, spec| {
+            let mut world = check.borrow_mut();
+            world.meddle(disk);
+            world.check(spec)
+        });
         world
     }
 
-    fn act(&mut self, disk: &Disk, spec: &ProcessSpec) -> SimProcess {
+    fn act(&mut self, disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
+        self.meddle(disk);
         let variable =
             |wanted: &str| spec.env_set.get(wanted).cloned().expect("an agent is told its place");
         let number = |wanted: &str| variable(wanted).parse::<u32>().expect("a number");
@@ -65,6 +73,31 @@ impl World {
             3 => SimProcess::forever("thinking\n"),
             _ => SimProcess::exit(0, &"acted\n".repeat(1 + self.random.below(900) as usize)),
         }
+    }
+
+    /// What an agent does that wants to be done without doing anything: it changes what it can
+    /// reach, which is everything in the worktree.
+    fn meddle(&mut self, disk: &mut Disk) {
+        if !self.random.chance(25) {
+            return;
+        }
+        let files = disk.files("/demo/.hotl");
+        if files.is_empty() {
+            return;
+        }
+        let path = self.random.pick(&files).clone();
+        let text = String::from_utf8_lossy(disk.get(&path).expect("it was listed")).into_owned();
+        self.meddled += 1;
+        let changed = match self.random.below(7) {
+            0 => return disk.remove(&path).expect("it was listed"),
+            1 => return disk.remove("/demo/.hotl").expect("it was listed"),
+            2 => text.replace("check-", "true #check-"),
+            3 => text.replace("\"running\"", "\"completed\"").replace("\"pending\"", "\"done\""),
+            4 => text.replace("\"gate_result\": null", "\"gate_result\": \"approved\""),
+            5 => text.replace("\"steps\"", "\"stops\""),
+            _ => text.chars().take(text.len() / 2).collect(),
+        };
+        disk.put(&path, changed);
     }
 
     fn check(&mut self, spec: &ProcessSpec) -> SimProcess {

@@ -159,12 +159,13 @@ impl Store {
         self.notes.push(format!("warning: {path} {what}; it is a copy and was put right"));
         let event = Event::CopyChanged { path, what: what.to_owned() };
         let at = self.io.now();
-        self.run.apply(at, &event).map_err(StoreError::Overtaken)?;
-        let before = (self.head.clone(), self.size_bytes, self.last_line_bytes);
+        let mut run = self.run.clone();
+        run.apply(at, &event).map_err(StoreError::Overtaken)?;
         let mut line = Vec::new();
-        self.head = ledger::append(&mut line, &before.0, at, &event, None);
+        let head = ledger::append(&mut line, &self.head, at, &event, None);
         let bytes = line.len() as u64;
         self.io.append(&self.paths.ledger(), line, self.size_bytes, None).await?;
+        (self.run, self.head) = (run, head);
         self.size_bytes += bytes;
         self.last_line_bytes = bytes;
         Ok(())
