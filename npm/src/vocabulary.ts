@@ -5,7 +5,7 @@
  * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
  */
 
-/** What a program knows from the beginning. */
+/** What a program is started with. */
 export interface Start {
   /** Command line; the first word is the name the program was called by. */
   argv: string[];
@@ -25,23 +25,26 @@ export interface Start {
   terminal: Terminal;
   /** Who asks; written into locks. */
   process: ProcessIdentity;
-  /** Unpredictable bytes; the only randomness a program gets. Thirty-two hexadecimal digits. */
+  /**
+   * Unpredictable bytes; the only source of randomness that a program has. Thirty-two hexadecimal
+   * digits.
+   */
   random: string;
 }
 
 /** What the standard streams are connected to. */
 export interface Terminal {
-  /** Somebody can answer questions. */
+  /** Whether somebody can answer questions. */
   stdin: boolean;
-  /** Results are read by a person. */
+  /** Whether a person reads the results. */
   stdout: boolean;
-  /** Progress is read by a person. */
+  /** Whether a person reads the notes. */
   stderr: boolean;
   /** Width; 80 where unknown. */
   columns: number;
 }
 
-/** A process, so that another one can tell whether it is still there. */
+/** A process, so that another one can tell whether it still exists. */
 export interface ProcessIdentity {
   /** Process id on `host`. */
   pid: number;
@@ -199,7 +202,8 @@ export type Request =
    */
   | ({ do: "process" } & ProcessSpec)
   /**
-   * Goes on with the program that was left running → `process` or `running`. None is: `not_found`.
+   * Continues to follow the program that was left running → `process` or `running`. `not_found`
+   * when there is none.
    */
   | {
       do: "wait";
@@ -227,7 +231,10 @@ export type Request =
     }
   /** Asks or changes a git repository. */
   | ({ do: "git" } & GitRequest)
-  /** Asks a server → `http`, also when it refuses. Nobody there, or no answer in time: `closed`. */
+  /**
+   * Sends a request to a server → `http`, whatever the status of the answer. Unreachable, or no
+   * answer in time: `closed`.
+   */
   | ({ do: "http" } & HttpSpec)
   /**
    * Asks the person at the terminal → `answer`. What was typed before the question is no answer to
@@ -239,17 +246,17 @@ export type Request =
       question: string;
     }
   /**
-   * The next whole lines of standard input → `input`: as many as there are, up to `limit_bytes`,
-   * the last one perhaps without a line break when it is the end. A line longer than the limit:
-   * `too_large`, and reading goes on behind it.
+   * The next complete lines of standard input → `input`: as many as there are, up to `limit_bytes`;
+   * at the end of the input the last one may lack its line break. A line longer than the limit:
+   * `too_large`, and the next read starts after it.
    */
   | {
       do: "read_input";
       /** Most bytes accepted. */
       limit_bytes: number;
       /**
-       * Longest wait for a whole line; after it: `no_input`. What has come of the line is kept.
-       * `null`: as long as it takes.
+       * Longest wait for a complete line; then: `no_input`, and what has arrived of the line is
+       * kept. `null`: no limit.
        */
       wait_ms: number | null;
     }
@@ -263,7 +270,7 @@ export type Request =
   | ({ do: "say" } & Say);
 
 /**
- * Content of a file, a stream or a body. In a document stands its position among the attachments of
+ * Content of a file, a stream or a body. A document contains its position among the attachments of
  * the `Message`, which carries the bytes themselves.
  */
 export type Bytes = number;
@@ -297,17 +304,21 @@ export interface ProcessSpec {
   command: Command;
   /** Folder to run in. */
   cwd: string;
-  /** Environment variables taken away from what we inherited. */
+  /** Inherited environment variables to remove. */
   env_remove: string[];
-  /** Environment variables set, after the removals. */
+  /** Environment variables to set, after the removals. */
   env_set: Record<string, string>;
-  /** What the program reads; `null` is an empty, closed stream. */
+  /** Standard input; `null` is an empty, closed stream. */
   stdin: Bytes | null;
-  /** Longest run; afterwards its whole process group is ended, then killed. */
+  /** Longest running time; then its whole process group is terminated, and finally killed. */
   timeout_ms: number | null;
   /** Bytes kept from the start, and again from the end, of each stream. */
   capture_bytes: number;
-  /** File that receives both streams as they come; created, with its folders. */
+  /**
+   * File that receives both streams as they come; created, with its folders. It has no value of a
+   * secret environment variable in it, see `Redaction`, and of one program only the first
+   * `limits.LOG_HEAD_BYTES` and the last `limits.LOG_TAIL_BYTES`.
+   */
   stream_to: string | null;
   /** Whether that file is for its owner alone; as in `write`. */
   private: boolean;
@@ -316,14 +327,14 @@ export interface ProcessSpec {
   /** Connect the program to the terminal instead of capturing (interactive agents). */
   interactive: boolean;
   /**
-   * Longest time without a reply; a program that still runs then is left running. Until the next
-   * `wait` nobody reads its output or looks at its timeout, so that is a time for short requests
-   * only. The end of the caller ends it. `null`: its end.
+   * Longest time without a reply; a program that is still running then is left running. Until the
+   * next `wait` nobody reads its output or enforces its timeout, so only short requests belong in
+   * between. It is ended when the caller ends. `null`: the reply comes when the program has ended.
    */
   wake_after_ms: number | null;
   /**
-   * Wakes the caller as well when standard input has something to read, or has ended. A host that
-   * cannot notice that does not.
+   * Also wakes the caller when standard input has something to read or has ended. A host that
+   * cannot tell ignores this.
    */
   wake_on_input: boolean;
   /**
@@ -372,9 +383,9 @@ export interface ProcessGroup {
   boot: string;
 }
 
-/** A closed set of questions and acts; hosts answer through libgit2 or the git program. */
+/** A closed set of queries and changes; hosts perform them with libgit2 or the git program. */
 export type GitRequest =
-  /** Everything preflight wants to know → `survey`. */
+  /** Everything preflight needs to know → `survey`. */
   | {
       git: "survey";
       /** A folder, usually inside a repository. */
@@ -397,14 +408,14 @@ export type GitRequest =
       /** A folder inside the repository. */
       cwd: string;
     }
-  /** A linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
+  /** Creates a linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
   | {
       git: "create_worktree";
       /** A folder inside the repository. */
       cwd: string;
-      /** Where. */
+      /** Folder of the new worktree. */
       path: string;
-      /** On which branch. */
+      /** The branch to check out in it. */
       branch: string;
       /** The commit to create the branch at; `null` takes the existing branch. */
       create_at: string | null;
@@ -424,7 +435,7 @@ export type GitRequest =
       cwd: string;
       /** The branch. */
       branch: string;
-      /** Creates it at HEAD first. */
+      /** Whether to create it at HEAD first. */
       create: boolean;
     }
   /** Deletes a local branch that is not checked out, merged or not → `done`. */
@@ -462,31 +473,31 @@ export type GitRequest =
       branch: string;
     }
   /**
-   * Merges a branch into another in the checkout at `cwd`, with a merge commit wherever there is
-   * something to merge → `done`. `conflict` names the files when the two do not go together, and is
-   * also the answer when the branch is not at `commit` or a merge is under way. After any failure
-   * everything is as it was before, or the message says what is not. No hook runs, as with every
-   * other request but `push`.
+   * Merges a branch into another in the checkout at `cwd`, with a merge commit whenever there is
+   * something to merge → `done`. `conflict` names the conflicting files, and is also the answer
+   * when the branch is not at `commit` or a merge is in progress. After any failure everything is
+   * as it was before, or the message says what is not. No hook runs, as with every other request
+   * but `push`.
    */
   | {
       git: "merge";
       /**
        * The top folder of the checkout. Afterwards `into` is checked out there if it was before or
-       * if `branch` was; else whatever was.
+       * if `branch` was; otherwise the checkout stays on what it was on.
        */
       cwd: string;
-      /** The branch that is merged. */
+      /** The branch to merge. */
       branch: string;
       /** The commit that it must be at. */
       commit: string;
-      /** The branch that takes it in. */
+      /** The branch to merge it into. */
       into: string;
     }
   /**
    * Pushes a branch to the branch of the same name in a remote repository and makes that its
    * upstream → `done`. Never forced; `conflict` when the remote branch has commits that the local
-   * one has not. The only request that lets a hook run: what a `pre-push` hook refuses or uploads
-   * belongs to every push.
+   * one does not. The only request that lets hooks run: what a `pre-push` hook refuses or uploads
+   * is part of every push.
    */
   | {
       git: "push";
@@ -509,19 +520,19 @@ export type GitRequest =
     };
 
 /**
- * A question to a server. What it shows of itself in messages is where it goes and nothing else: an
- * address may contain a token, headers and body may contain anything.
+ * A request to a server. Its `Debug` output and messages show its origin and nothing else: a URL
+ * may contain a token, headers and body may contain anything.
  */
 export interface HttpSpec {
   /** What is done. */
   method: HttpMethod;
   /** Where: `http://` or `https://`. */
   url: string;
-  /** Names and values, besides those that follow from the rest. */
+  /** Names and values, in addition to those that follow from the rest. */
   headers: [string, string][];
   /** What is sent. */
   body: Bytes | null;
-  /** Longest time until the answer is there as a whole. After it: `closed`. */
+  /** Longest time until the whole answer has arrived; then: `closed`. */
   timeout_ms: number;
   /** Largest body that is accepted; a larger one: `too_large`. */
   limit_bytes: number;
@@ -539,8 +550,8 @@ export type Say =
   /** A result, for standard output, written as it is. */
   | { to: "result"; text: string }
   /**
-   * Human words, for standard error; one or more whole lines, styled with ANSI where that helps.
-   * The host removes the styles where they are not wanted.
+   * A note for people, for standard error; one or more complete lines, styled with ANSI where that
+   * helps. The host removes the styles where they are not wanted.
    */
   | { to: "note"; text: string };
 
@@ -552,9 +563,9 @@ export type Reply =
   | { at_ms: number; outcome: Outcome }
   | { at_ms: number; failure: Failure };
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome =
-  /** Nothing but success. */
+  /** Success, without a value. */
   | { is: "done" }
   /** Content and version of a file. */
   | {
@@ -594,7 +605,7 @@ export type Outcome =
     }
   /** How a program ended. */
   | ({ is: "process" } & ProcessEnd)
-  /** A program still runs; `wait` goes on with it. */
+  /** A program is still running; `wait` continues to follow it. */
   | { is: "running" }
   /** A program runs; `wait` goes on with it. */
   | {
@@ -636,7 +647,7 @@ export type Outcome =
     }
   /** What a server answered. */
   | ({ is: "http" } & HttpAnswer)
-  /** A person has answered. */
+  /** A person's answer. */
   | {
       is: "answer";
       /** One line, without its line break. */
@@ -645,10 +656,10 @@ export type Outcome =
   /** Lines of standard input. */
   | {
       is: "input";
-      /** Whole lines; empty at the end of the input. */
+      /** Complete lines; empty at the end of the input. */
       bytes: Bytes;
     }
-  /** No whole line has come in time. */
+  /** No complete line has arrived in time. */
   | { is: "no_input" };
 
 /** What is at a path. */
@@ -659,7 +670,7 @@ export interface Stat {
   size_bytes: number;
   /** Last change of the content. Milliseconds since 1970. */
   modified_ms: number;
-  /** May be run as a program. */
+  /** Whether it may be executed. */
   executable: boolean;
 }
 
@@ -692,7 +703,7 @@ export type ProcessStatus =
   | { exited: number }
   /** By a signal that was not ours. */
   | { signalled: number }
-  /** By us, because its time was over. */
+  /** By us, because its time was up. */
   | "timed_out"
   /** By us, because the person interrupted. */
   | "interrupted";
@@ -732,7 +743,7 @@ export interface Repository {
   main_root: string;
   /** Whether this checkout is a linked worktree. */
   linked: boolean;
-  /** Name of the checked-out branch, also before its first commit; `null`: detached HEAD. */
+  /** Name of the checked-out branch, even before its first commit; `null`: detached HEAD. */
   branch: string | null;
   /** Commit at HEAD; `null`: no commit yet. */
   head: string | null;
@@ -761,9 +772,9 @@ export interface WorktreeEntry {
   branch: string | null;
 }
 
-/** What a server answered, whatever it thinks of the question. */
+/** What a server answered, whatever the status. */
 export interface HttpAnswer {
-  /** Status; redirections are not followed. */
+  /** Status; redirects are not followed. */
   status: number;
   /** The body. */
   body: Bytes;
@@ -774,13 +785,13 @@ export interface HttpAnswer {
  * `message`.
  */
 export interface Failure {
-  /** What sort of failure. */
+  /** What kind of failure. */
   kind: FailureKind;
   /** What the operating system or git said, and about what. */
   message: string;
 }
 
-/** Sorts of failure that programs tell apart. */
+/** Kinds of failure that programs distinguish. */
 export type FailureKind =
   /** Nothing is there. */
   | "not_found"
@@ -790,11 +801,11 @@ export type FailureKind =
   | "conflict"
   /** Not permitted, or a read-only file system. */
   | "denied"
-  /** No room left, or a quota. */
+  /** No space left, or a quota is used up. */
   | "full"
   /** Larger than the limit. */
   | "too_large"
-  /** A file where a folder was expected, or the reverse; not UTF-8; a path that cannot be. */
+  /** A file where a folder was expected, or the reverse; not UTF-8; an impossible path. */
   | "invalid"
   /** Somebody else holds it. */
   | "busy"
