@@ -26,7 +26,10 @@ fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
     println!(
         "{lives} lives, {large} large, {cuts} power cuts, {kills} kills, {meddled} forged copies"
     );
-    assert!(lives > 3 && large > 0 && cuts > 0 && kills > 0 && meddled > 0, "{lives} lives, {large} large");
+    assert!(
+        lives > 3 && large > 0 && cuts > 0 && kills > 0 && meddled > 0,
+        "{lives} lives, {large} large"
+    );
 }
 
 #[test]
