@@ -121,7 +121,7 @@ impl Redaction {
     }
 
     /// What is between the secrets, and what stands for them, in order.
-    pub(super) fn pieces(&self, bytes: &[u8], hand_on: impl FnMut(Piece<'_>)) {
+    pub(super) fn pieces(&self, bytes: &[u8], hand_on: impl FnMut(OutputPiece<'_>)) {
         self.scan(bytes, Rest::IsAll, hand_on);
     }
 
@@ -186,21 +186,21 @@ impl Redaction {
 
     /// Hands `bytes` on, piece by piece. Returns how many of them: those behind may be the beginning
     /// of a secret that goes on in what is still to come.
-    fn scan(&self, bytes: &[u8], rest: Rest, mut hand_on: impl FnMut(Piece<'_>)) -> usize {
+    fn scan(&self, bytes: &[u8], rest: Rest, mut hand_on: impl FnMut(OutputPiece<'_>)) -> usize {
         let (mut done, mut at) = (0, 0);
         while at < bytes.len() {
             match self.look(&bytes[at..], rest) {
                 Look::Plain => at += 1,
                 Look::Secret(secret) => {
-                    hand_on(Piece::Plain(&bytes[done..at]));
-                    hand_on(Piece::Placeholder(&secret.placeholder));
+                    hand_on(OutputPiece::Plain(&bytes[done..at]));
+                    hand_on(OutputPiece::Placeholder(&secret.placeholder));
                     at += secret.form.len();
                     done = at;
                 }
                 Look::Unfinished => break,
             }
         }
-        hand_on(Piece::Plain(&bytes[done..at]));
+        hand_on(OutputPiece::Plain(&bytes[done..at]));
         at
     }
 
@@ -220,18 +220,18 @@ impl Redaction {
 }
 
 /// A part of what was scanned.
-pub(super) enum Piece<'p> {
+pub(super) enum OutputPiece<'p> {
     /// As it was.
     Plain(&'p [u8]),
     /// What stands for a secret.
     Placeholder(&'p str),
 }
 
-impl Piece<'_> {
+impl OutputPiece<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend(match self {
-            Piece::Plain(bytes) => bytes,
-            Piece::Placeholder(placeholder) => placeholder.as_bytes(),
+            OutputPiece::Plain(bytes) => bytes,
+            OutputPiece::Placeholder(placeholder) => placeholder.as_bytes(),
         });
     }
 }

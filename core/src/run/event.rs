@@ -1,9 +1,9 @@
 //! What can happen to a run, in the past tense.
 
 use super::finish::{FinishAct, FinishOutcome};
-use super::record::Acting;
 use super::verdict::Verdict;
 use super::words::words;
+use crate::effect::ProcessGroup;
 use crate::money::Money;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Plan, Risk, Step};
@@ -143,6 +143,18 @@ pub enum Event {
         /// Why, on one line.
         reason: String,
     },
+}
+
+/// The processes of an agent that acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acting {
+    /// Number of the step that it acts on.
+    pub step: u32,
+    /// The process group that it was started in.
+    pub group: ProcessGroup,
+    /// The machine that it was started on, as
+    /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
+    pub host: String,
 }
 
 /// A plan that replaces the one a run began with.

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::event::{CheckResult, GateDecision, LogEntry, Mode, Usage, Written};
+use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, Usage, Written};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
 use super::words::words;
-use crate::effect::ProcessGroup;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, Loop, Risk, Step};
 
@@ -71,18 +70,6 @@ pub struct Record {
     pub unknown: Map<String, Value>,
     /// The same of documents inside it that have no place for them here, by where they stand.
     pub unknown_inside: BTreeMap<String, Map<String, Value>>,
-}
-
-/// The processes of an agent that acts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acting {
-    /// Number of the step that it acts on.
-    pub step: u32,
-    /// The process group that it was started in.
-    pub group: ProcessGroup,
-    /// The machine that it was started on, as
-    /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
-    pub host: String,
 }
 
 /// Where the plan came from and where the work happens. Paths are absolute.

@@ -46,7 +46,7 @@ fn a_retry_is_told_what_failed() {
     ] {
         assert!(env.contains(&expected), "{expected} in {env}");
     }
-    assert_eq!(std::fs::read_to_string(project.kept(&id, "logs/1-2.log")).unwrap(), "acting\n");
+    assert_eq!(std::fs::read_to_string(project.kept(id, "logs/1-2.log")).unwrap(), "acting\n");
     assert!(run.stderr.contains("↻ Step 1: Count | \"quoted\" `x` (attempt 2/3)"), "{run:?}");
     assert!(run.stderr.contains("(2 attempts)"), "{run:?}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::effect::redact::{Piece, REDACTED, Redaction, is_secret};
+use crate::effect::redact::{OutputPiece, REDACTED, Redaction, is_secret};
 use crate::effect::{Outcome, Reply};
 use crate::{limits, text};
 
@@ -76,8 +76,10 @@ impl TraceRedaction {
             Err(_) => {
                 let mut digits = String::new();
                 self.values.pieces(bytes, |piece| match piece {
-                    Piece::Plain(bytes) => digits.extend(bytes.iter().map(|b| format!("{b:02x}"))),
-                    Piece::Placeholder(placeholder) => digits.push_str(placeholder),
+                    OutputPiece::Plain(bytes) => {
+                        digits.extend(bytes.iter().map(|b| format!("{b:02x}")))
+                    }
+                    OutputPiece::Placeholder(placeholder) => digits.push_str(placeholder),
                 });
                 json!({"hex": bounded(digits)})
             }
