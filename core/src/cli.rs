@@ -159,7 +159,7 @@ foreign record is run before.
 
 Examples:
   onloop adopt add-auth-20260320T212315Z
-  onloop adopt add-auth-20260320T212315Z --yes     without a terminal")]
+  onloop adopt add-auth-20260320T212315Z --yes   unasked")]
     Adopt(AdoptArgs),
     /// Say where the checkout of a run was moved to
     #[command(after_help = "Examples:

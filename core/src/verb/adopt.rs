@@ -19,7 +19,7 @@ use crate::workflow::Check;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AdoptArgs {
-    /// Id of a foreign run, or a ledger that was saved when another was changed
+    /// Id of a foreign run, or a saved ledger
     #[cfg_attr(feature = "cli", arg(value_name = "RUN_ID|FILE"))]
     pub run: String,
     /// Adopt it without being asked
