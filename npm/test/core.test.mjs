@@ -106,13 +106,13 @@ test("the core without programs has every other function, and both give the same
   const names = (type) => Object.getOwnPropertyNames(type.prototype).filter((name) => name !== "constructor");
   const [functions, all] = [Object.getPrototypeOf(pure.PureCore), Core];
   assert.deepEqual(names(functions), names(Object.getPrototypeOf(all)));
-  assert.deepEqual(names(all).sort(), ["brokenHookAnswer", "capture", "recordingCommand", "run"]);
+  assert.deepEqual(names(all).sort(), ["brokenHookAnswer", "capture", "recordingCommand", "run", "secrets"]);
   assert.deepEqual(names(pure.PureCore), []);
   const exported = (name) => WebAssembly.Module.exports(new WebAssembly.Module(module(name))).map(({ name }) => name);
   const more = exported("onloop.wasm").filter((name) => !exported("onloop-pure.wasm").includes(name) && !name.startsWith("__"));
   assert.deepEqual(more.sort(), [
     ...["broken_hook_answer", "program_begin", "program_drop", "program_resume"],
-    ...["recording_command_of", "trace_begin", "trace_reply", "trace_turn"],
+    ...["recording_command_of", "secrets", "trace_begin", "trace_reply", "trace_turn"],
   ]);
   assert.deepEqual(exported("onloop-pure.wasm").filter((name) => !exported("onloop.wasm").includes(name)), []);
 });

@@ -67,9 +67,7 @@ impl Store {
     ) -> Result<Store, StoreError> {
         let home = StateHome::of(io)?;
         let root = run.place.execution_root.clone();
-        for checkout in [Some(&root), run.place.repo_root.as_ref()].into_iter().flatten() {
-            home.demand_outside(io, checkout).await?;
-        }
+        demand_outside_of(io, &home, &run).await?;
         let paths = Paths::new(&home, &root, &run.id);
         prepare_folder(io, paths.root()).await?;
         enter(io, &home, &run).await?;
@@ -114,7 +112,7 @@ impl Store {
             let why = format!("{path} is the ledger of run `{}`", run.id);
             return Err(StoreError::Unreadable(why));
         }
-        home.demand_outside(io, &run.place.execution_root).await?;
+        demand_outside_of(io, &home, &run).await?;
         let last_line = bytes[..whole_bytes.saturating_sub(1)].iter().rposition(|b| *b == b'\n');
         let last_line_bytes = whole_bytes - last_line.map_or(0, |end| end + 1);
         Ok(Store {
@@ -159,7 +157,9 @@ impl Store {
         if left.root() == root.trim_end_matches('/') {
             return Ok(self);
         }
-        self.home.demand_outside(&self.io, root).await?;
+        if self.run.place.repo_root.is_some() {
+            self.home.demand_outside(&self.io, root).await?;
+        }
         prepare_folder(&self.io, root).await?;
         let execution_root = root.trim_end_matches('/').to_owned();
         let event = Event::RunMoved { execution_root, checkout };
@@ -366,6 +366,14 @@ impl Store {
 /// As [`StateHome::of`].
 pub(crate) fn paths_of(io: &Io, run: &Run) -> Result<Paths, Failure> {
     Ok(Paths::new(&StateHome::of(io)?, &run.place.execution_root, &run.id))
+}
+
+/// Refuses a state home in the checkout of the run. A folder that is no checkout may hold it: it may
+/// be the user's home.
+async fn demand_outside_of(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
+    let Some(repository) = &run.place.repo_root else { return Ok(()) };
+    home.demand_outside(io, repository).await?;
+    home.demand_outside(io, &run.place.execution_root).await
 }
 
 /// Enters the run where those who look for runs of a folder find it.

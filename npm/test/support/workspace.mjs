@@ -23,11 +23,20 @@ export function folder(test) {
   return path;
 }
 
+/** State homes of the tests of this process: beside their projects, which may not hold them. */
+const stateHomes = new Set();
+process.once("exit", () => {
+  for (const path of stateHomes) rmSync(path, { recursive: true, force: true });
+});
+
 /** An environment in which only what is named here can make a difference. */
 export function environment(home, more = {}) {
+  const state = `${home}.state`;
+  stateHomes.add(state);
   return {
     PATH: process.env.PATH,
     HOME: home,
+    ONLOOP_STATE_HOME: state,
     LANG: "C.UTF-8",
     ONLOOP_NOW: "2026-03-20T21:23:15Z",
     GIT_CONFIG_NOSYSTEM: "1",
