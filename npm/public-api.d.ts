@@ -11,7 +11,7 @@ export type { Start } from "./vocabulary.js";
 // core.d.ts
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
-import type { Host } from "./host.js";
+import type { Host, Secret } from "./host.js";
 import { type ModuleSource } from "./instance.js";
 import type { Start } from "./vocabulary.js";
 export declare const EXIT_BUG = 70;
@@ -21,6 +21,7 @@ export declare class Core extends Functions {
     constructor(module: ModuleSource);
     capture(start: Start, host: Host): Promise<Outcome>;
     run(start: Start, host: Host, trace?: (line: string) => void): Promise<number>;
+    secrets(env: Readonly<Record<string, string>>): Secret[];
     brokenHookAnswer(argv: readonly string[]): string | undefined;
     recordingCommand(argv: readonly string[]): string | undefined;
 }
@@ -386,12 +387,17 @@ export interface ProcessSpec {
     timeoutMs?: number;
     captureBytes: number;
     streamTo?: string;
+    secrets?: Secret[];
     isPrivate?: boolean;
     label?: string;
     interactive: boolean;
     wakeAfterMs?: number;
     wakeOnInput?: boolean;
     announce?: boolean;
+}
+export interface Secret {
+    form: string;
+    placeholder: string;
 }
 export interface Capture {
     head: Uint8Array;

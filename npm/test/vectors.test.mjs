@@ -146,6 +146,7 @@ test("saved states of every generation say the same", async (t) => {
     const [id, record] = [saved.run_id, JSON.stringify(saved, null, 2)];
     const env = workspace.environment(cwd);
     workspace.write(cwd, { [`.hotl/state/${id}.json`]: record });
+    assert.equal(workspace.run(NATIVE, ["adopt", id, "--yes"], { cwd, env }).exit, 0, name);
     const verbs = [
       ["next", "--json", "--run-id", id],
       ["report", id],

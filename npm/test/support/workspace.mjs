@@ -89,7 +89,8 @@ export function tree(root, below = "") {
   const files = {};
   for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
     const path = join(below, entry.name);
-    if (entry.name === ".git") continue;
+    // Ledgers name folders and processes, which differ; what is made from them does not.
+    if (entry.name === ".git" || entry.name.endsWith(".state")) continue;
     if (entry.isDirectory()) Object.assign(files, tree(root, path));
     else files[path] = entry.isFile() ? withoutDigests(readFileSync(join(root, path), "latin1")) : "(no file)";
   }
