@@ -163,7 +163,7 @@ Examples:
     Adopt(AdoptArgs),
     /// Say where the checkout of a run was moved to
     #[command(after_help = "Examples:
-  onloop relocate add-auth-20260320T212315Z --to ~/work/shop")]
+  onloop relocate add-auth-20260320T212315Z --to ~/src/shop")]
     Relocate(RelocateArgs),
     /// Give up a run; its record and its work are kept
     #[command(after_help = "Examples:
