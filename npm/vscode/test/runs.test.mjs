@@ -19,7 +19,9 @@ const { lastWords, onScreen, plain } = await load("screen");
 
 // Nothing of the person who runs the tests.
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
-const folders = [];
+const state = temporaryFolder("onloop-vscode-state-");
+process.env.ONLOOP_STATE_HOME = state;
+const folders = [state];
 after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 const GATED = `---
@@ -148,8 +150,8 @@ test("a damaged record is shown as what it is", async () => {
   await conduct(core, { folder, argv: ["run", file, ...RUN] });
   const store = new Store(core);
   await store.refresh([folder]);
-  const { state_file: record } = store.runs()[0].entry;
-  writeFileSync(record, "{");
+  const { run_id: id } = store.runs()[0].entry;
+  writeFileSync(join(state, "runs", id, "ledger.jsonl"), "{\n");
   await store.refresh([folder]);
   const [run] = store.runs();
   assert.equal(runs.icon(run), "warning");
