@@ -45,3 +45,4 @@ pub mod supervisor;
 pub(crate) mod surroundings;
 pub(crate) mod usage;
 pub(crate) mod verify;
+pub(crate) mod work;

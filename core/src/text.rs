@@ -169,9 +169,14 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     out
 }
 
-/// `1 attempt`, `2 attempts`.
+/// `1 attempt`, `2 attempts`, `3 processes`.
 pub fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    let ending = match noun.ends_with(['s', 'x']) {
+        _ if count == 1 => "",
+        true => "es",
+        false => "s",
+    };
+    format!("{count} {noun}{ending}")
 }
 
 /// `word` as one word of a POSIX shell line, quoted only when it has to be.

@@ -32,8 +32,7 @@ use std::time::Duration;
 
 use onloop_core::effect::{
     Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome, ProcessEnd,
-    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Unchanged,
-    Version,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -64,7 +63,7 @@ pub trait Files {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: Option<&Unchanged>,
+        durability: Durability,
         private: bool,
     ) -> Result<(), Failure>;
     /// [`Request::Patch`].
@@ -254,10 +253,9 @@ impl OsHost {
                 .files
                 .write(&path, &bytes, &expect, durability, private)
                 .map(|version| Outcome::Written { version }),
-            Request::Append { path, bytes, expect_len_bytes, unchanged, private } => self
-                .files
-                .append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private)
-                .map(done),
+            Request::Append { path, bytes, expect_len_bytes, durability, private } => {
+                self.files.append(&path, &bytes, expect_len_bytes, durability, private).map(done)
+            }
             Request::Patch { path, offset_bytes, old, new } => {
                 self.files.patch(&path, offset_bytes, &old, &new).map(done)
             }

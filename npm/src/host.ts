@@ -17,7 +17,6 @@ import type {
   ProcessStatus,
   Say,
   Shell,
-  Unchanged,
   Version,
 } from "./vocabulary.js";
 
@@ -51,14 +50,14 @@ export interface Files {
     isPrivate?: boolean,
   ): Promise<Version>;
   /**
-   * Adds to the end of a file, durably; creates it when `expectLenBytes` is 0. Another size
-   * before, or another version of the file `unchanged`, if one is named: `conflict`. `isPrivate` as in `write`.
+   * Adds to the end of a file; creates it when `expectLenBytes` is 0. Another size before: `conflict`.
+   * `durable` and `isPrivate` as in `write`.
    */
   append(
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: Unchanged | undefined,
+    durable: boolean,
     isPrivate?: boolean,
   ): Promise<void>;
   /** Overwrites `old` with the equally long `neu`; anything else there: `conflict`. */

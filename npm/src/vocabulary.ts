@@ -106,8 +106,8 @@ export type Request =
       private: boolean;
     }
   /**
-   * Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0 → `done`. A
-   * torn end after a power cut is possible and must be expected.
+   * Adds to the end of a file and creates it when `expect_len_bytes` is 0 → `done`. A torn end
+   * after a power cut is possible and must be expected.
    */
   | {
       do: "append";
@@ -117,11 +117,8 @@ export type Request =
       bytes: Bytes;
       /** Size of the file before; another size: `conflict`. */
       expect_len_bytes: number;
-      /**
-       * Another file that must still have this version; otherwise: `conflict`. `null`: only the
-       * size is compared.
-       */
-      unchanged: Unchanged | null;
+      /** As in `write`. */
+      durable: Durability;
       /** As in `write`. */
       private: boolean;
     }
@@ -289,14 +286,6 @@ export type Version = string;
 
 /** Whether a write must survive a power cut. */
 export type Durability = boolean;
-
-/** A file that must still have the version that an earlier reply named. */
-export interface Unchanged {
-  /** The file. */
-  path: string;
-  /** Its version. */
-  version: Version;
-}
 
 /** A program to run. */
 export interface ProcessSpec {

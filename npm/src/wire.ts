@@ -94,9 +94,9 @@ async function outcome(
       return { is: "written", version };
     }
     case "append": {
-      const { path, expect_len_bytes, unchanged, private: isPrivate } = request;
+      const { path, expect_len_bytes, durable, private: isPrivate } = request;
       const content = bytes(request.bytes);
-      await files.append(path, content, expect_len_bytes, unchanged ?? undefined, isPrivate);
+      await files.append(path, content, expect_len_bytes, durable, isPrivate);
       return DONE;
     }
     case "patch": {

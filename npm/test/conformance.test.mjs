@@ -112,9 +112,7 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
       return { is: "written", version };
     }
     case "append": {
-      const guard = { path: step.guard, version: versions[step.guard_version] };
-      const unchanged = step.guard === undefined ? undefined : guard;
-      await files.append(path, bytes(step.text), step.len ?? 0, unchanged, step.private);
+      await files.append(path, bytes(step.text), step.len ?? 0, step.durable ?? true, step.private);
       return { is: "done" };
     }
     case "patch":

@@ -4,6 +4,8 @@
 mod agents;
 mod checks;
 mod dead_ends;
+mod deciders;
+mod foreign;
 mod gates;
 mod hostile_files;
 mod interruptions;
@@ -13,6 +15,7 @@ mod repeated_checks;
 mod reviews;
 mod secrets;
 mod silent_passes;
+mod survivors;
 mod terminal;
 
 use std::process::{Child, Stdio};

@@ -3,7 +3,6 @@
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Durability, Exit, Expect, FailureKind, Io, ProcessGroup, ProcessSpec, ProcessStatus, Program,
-    Version,
 };
 use onloop_tests::{Disk, Ended, Kill, Moment, PowerLoss, SimHost, SimProcess};
 
@@ -17,12 +16,6 @@ fn run<F: Future<Output = Exit> + 'static>(
 
 fn line(line: &str, timeout_ms: Option<u64>) -> ProcessSpec {
     ProcessSpec { timeout_ms, ..ProcessSpec::shell(Shell::Sh, line) }.capture_bytes(100)
-}
-
-/// A file of which an append says that it must not have changed.
-async fn guard(io: &Io) -> (String, Version) {
-    let version = io.write("guard", Vec::new(), Expect::Any, Durability::Durable).await.unwrap();
-    ("guard".to_owned(), version)
 }
 
 /// Writes two generations of a durable record, and a relaxed rendering of each.
@@ -61,15 +54,35 @@ fn a_power_cut_keeps_what_was_durable_and_may_lose_the_rest() {
 #[test]
 fn a_power_cut_can_tear_an_append() {
     let mut host = SimHost::new();
-    host.lose_power(PowerLoss { at_request: 2, moment: Moment::Within, lose_relaxed: false });
+    host.lose_power(PowerLoss { at_request: 1, moment: Moment::Within, lose_relaxed: false });
     let ended = run(&mut host, async |io| {
-        let guard = guard(&io).await;
-        io.append("log", b"first\n".to_vec(), 0, guard.clone()).await.unwrap();
-        io.append("log", b"second\n".to_vec(), 6, guard).await.unwrap();
+        io.append("log", b"first\n".to_vec(), 0, Durability::Durable).await.unwrap();
+        io.append("log", b"second\n".to_vec(), 6, Durability::Durable).await.unwrap();
         Exit::Done
     });
     assert_eq!(ended, Ended::PowerCut);
     assert_eq!(host.disk.text("log"), "first\nsec");
+}
+
+#[test]
+fn a_relaxed_append_is_lost_unless_a_durable_one_follows() {
+    for (durable_after, expected) in [(false, "first\n"), (true, "first\nsecond\nthird\n")] {
+        let mut host = SimHost::new();
+        host.lose_power(PowerLoss { at_request: 3, moment: Moment::Before, lose_relaxed: true });
+        let ended = run(&mut host, async move |io| {
+            io.append("log", b"first\n".to_vec(), 0, Durability::Durable).await.unwrap();
+            io.append("log", b"second\n".to_vec(), 6, Durability::Relaxed).await.unwrap();
+            if durable_after {
+                io.append("log", b"third\n".to_vec(), 13, Durability::Durable).await.unwrap();
+            } else {
+                io.stat("log").await.unwrap();
+            }
+            io.sleep(1).await.unwrap();
+            Exit::Done
+        });
+        assert_eq!(ended, Ended::PowerCut);
+        assert_eq!(host.disk.text("log"), expected);
+    }
 }
 
 #[test]
@@ -114,7 +127,7 @@ fn disks_fill_up_and_folders_refuse() {
         write("a", "1234").await.unwrap();
         assert_eq!(write("b", "5").await, Err(FailureKind::Full));
         write("a", "12").await.unwrap();
-        let full = io.append("a", b"345".to_vec(), 2, guard(&io).await).await.unwrap_err().kind;
+        let full = io.append("a", b"345".to_vec(), 2, Durability::Durable).await.unwrap_err().kind;
         assert_eq!(full, FailureKind::Full);
         Exit::Done
     });

@@ -12,7 +12,7 @@ use onloop::host::Host;
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Unchanged, Version,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
 };
 use serde_json::Value;
 
@@ -153,10 +153,10 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
             path: path(),
             bytes: bytes("text").into(),
             expect_len_bytes: number("len"),
-            unchanged: step["guard"].as_str().map(|guard| Unchanged {
-                path: guard.to_owned(),
-                version: versions[&text(step, "guard_version")].clone(),
-            }),
+            durability: match step["durable"].as_bool() {
+                Some(false) => Durability::Relaxed,
+                Some(true) | None => Durability::Durable,
+            },
             private: is("private"),
         },
         "patch" => Request::Patch {

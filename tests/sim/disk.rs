@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use onloop_core::effect::{
-    Durability, Expect, Failure, FailureKind, FileKind, Stat, Unchanged, Version,
-};
+use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
 use onloop_core::time::Timestamp;
 
 /// Longest name of one file, as on every common file system.
@@ -247,27 +245,7 @@ impl Disk {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: Option<&Unchanged>,
-        private: bool,
-    ) -> Done<()> {
-        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
-            match self.file(guard, Follow::Folders) {
-                Ok(file) if version(file) == *expected => {}
-                Ok(_) => return fail(FailureKind::Conflict, guard, "it is another version"),
-                Err(failure) if failure.kind == FailureKind::NotFound => {
-                    return fail(FailureKind::Conflict, guard, "it is gone");
-                }
-                Err(failure) => return Err(failure),
-            }
-        }
-        self.append_log(path, bytes, expect_len_bytes, private)
-    }
-
-    pub(crate) fn append_log(
-        &mut self,
-        path: &str,
-        bytes: &[u8],
-        expect_len_bytes: u64,
+        durability: Durability,
         private: bool,
     ) -> Done<()> {
         let existing = match self.file(path, Follow::Folders) {
@@ -285,7 +263,7 @@ impl Disk {
         };
         self.has_room(path, bytes.len())?;
         all.extend_from_slice(bytes);
-        self.write(path, &all, &Expect::Any, Durability::Durable, private).map(|_| ())
+        self.write(path, &all, &Expect::Any, durability, private).map(|_| ())
     }
 
     pub(crate) fn patch(&mut self, path: &str, offset: u64, old: &[u8], new: &[u8]) -> Done<()> {

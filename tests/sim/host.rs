@@ -346,9 +346,9 @@ impl SimHost {
 
     /// Half of an append reaches the disk.
     fn tear(&mut self, request: &Request) {
-        if let Request::Append { path, bytes, expect_len_bytes, unchanged, private } = request {
+        if let Request::Append { path, bytes, expect_len_bytes, durability, private } = request {
             let half = &bytes[..bytes.len() / 2];
-            let _ = self.disk.append(path, half, *expect_len_bytes, unchanged.as_ref(), *private);
+            let _ = self.disk.append(path, half, *expect_len_bytes, *durability, *private);
         }
     }
 
@@ -370,8 +370,8 @@ impl SimHost {
             Request::Write { path, bytes, expect, durability, private } => disk
                 .write(&path, &bytes, &expect, durability, private)
                 .map(|version| Outcome::Written { version }),
-            Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
-                disk.append(&path, &bytes, expect_len_bytes, unchanged.as_ref(), private).map(done)
+            Request::Append { path, bytes, expect_len_bytes, durability, private } => {
+                disk.append(&path, &bytes, expect_len_bytes, durability, private).map(done)
             }
             Request::Patch { path, offset_bytes, old, new } => {
                 disk.patch(&path, offset_bytes, &old, &new).map(done)

@@ -11,12 +11,12 @@ use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
 use super::run::{
-    ActingDocument, LimitsDocument, StepDocument, acting_document, limits_document, read_acting,
+    ActingDocument, LimitsDocument, StepDocument, acting_document, acting_of, limits_document,
     read_limits, read_plan_step, step_document, verdict_from_parts, verdict_parts,
 };
 use super::tagged;
 use crate::money::Money;
-use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Written};
+use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
@@ -33,6 +33,8 @@ enum EventDocument {
         step: u32,
     },
     AgentStarted(ActingDocument),
+    CheckStarted(ActingDocument),
+    ReviewStarted(ActingDocument),
     StepActed {
         step: u32,
     },
@@ -208,7 +210,14 @@ pub fn read(json: &str) -> Result<Event, DocumentError> {
 fn to_document(event: &Event) -> EventDocument {
     match event.clone() {
         Event::StepStarted { step } => EventDocument::StepStarted { step },
-        Event::AgentStarted(acting) => EventDocument::AgentStarted(acting_document(&acting)),
+        Event::WorkStarted(acting) => {
+            let document = acting_document(&acting);
+            match acting.worker {
+                Worker::Agent => EventDocument::AgentStarted(document),
+                Worker::Check => EventDocument::CheckStarted(document),
+                Worker::Review => EventDocument::ReviewStarted(document),
+            }
+        }
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
             EventDocument::ActionFailed { step, reason, output }
@@ -276,13 +285,17 @@ fn to_document(event: &Event) -> EventDocument {
     }
 }
 
+fn work_started(worker: Worker, document: ActingDocument) -> Result<Event, DocumentError> {
+    demand("acting", document.lacks)?;
+    Ok(Event::WorkStarted(acting_of(worker, document)))
+}
+
 fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
     Ok(match document {
         EventDocument::StepStarted { step } => Event::StepStarted { step },
-        EventDocument::AgentStarted(acting) => {
-            demand("acting", acting.lacks)?;
-            Event::AgentStarted(read_acting(acting))
-        }
+        EventDocument::AgentStarted(acting) => work_started(Worker::Agent, acting)?,
+        EventDocument::CheckStarted(acting) => work_started(Worker::Check, acting)?,
+        EventDocument::ReviewStarted(acting) => work_started(Worker::Review, acting)?,
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {
             Event::ActionFailed { step, reason, output }

@@ -24,6 +24,8 @@ const NOTHING_BEFORE: &str = "00000000000000000000000000000000000000000000000000
 
 /// What stands between the members of a line and its checksum.
 const CHECKSUM: &str = ",\"sha256\":\"";
+/// What stands behind the checksum.
+const END: &[u8] = b"\"}";
 /// Characters of a digest in hexadecimal.
 const DIGEST_CHARS: usize = 64;
 
@@ -78,6 +80,12 @@ pub enum LedgerError {
     Newer(String),
 }
 
+impl LedgerError {
+    fn newer(schema: &str) -> LedgerError {
+        LedgerError::Newer(text::one_line(schema))
+    }
+}
+
 impl std::fmt::Display for LedgerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -94,19 +102,28 @@ impl std::fmt::Display for LedgerError {
     }
 }
 
-/// What every line has; the first one has the record besides.
-#[derive(Deserialize)]
+/// What every line has.
 struct Frame {
     seq: u64,
     at: String,
     prev: String,
 }
 
+/// The first line, which has the record besides. It can be long, so it is read once.
 #[derive(Deserialize)]
 struct FirstLine {
     schema: String,
+    seq: u64,
+    at: String,
+    prev: String,
     event: String,
     record: RunDocument,
+}
+
+/// What says whether this onloop knows the rest.
+#[derive(Deserialize)]
+struct Format {
+    schema: String,
 }
 
 #[derive(Serialize)]
@@ -172,7 +189,7 @@ fn write(
     let checksum = sha256(&out[start..]);
     out.extend_from_slice(CHECKSUM.as_bytes());
     out.extend_from_slice(checksum.as_bytes());
-    out.extend_from_slice(b"\"}");
+    out.extend_from_slice(END);
     let head = Head { seq, sha256: sha256(&out[start..]) };
     out.push(b'\n');
     head
@@ -199,8 +216,7 @@ pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Led
     for (number, line) in (1u64..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let Some(body) = line.strip_suffix(b"\n").filter(|_| number <= last) else { break };
         let bad = |why: String| LedgerError::Line { line: number, why };
-        check_sum(body).map_err(|why| bad(why.to_owned()))?;
-        let sha256 = sha256(body);
+        let sha256 = digest_of_sound(body).map_err(|why| bad(why.to_owned()))?;
         if written.is_some_and(|written| written.seq == number && written.sha256 != sha256) {
             return Err(bad("it is not the line that was written".to_owned()));
         }
@@ -222,17 +238,19 @@ pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Led
 
 fn read_first(line: &[u8]) -> Result<Run, LedgerError> {
     let bad = |why: String| LedgerError::Line { line: 1, why };
-    let frame: Frame = serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
-    let first: FirstLine = match serde_json::from_slice::<FirstLine>(line) {
-        Ok(first) if first.schema != SCHEMA => {
-            return Err(LedgerError::Newer(text::one_line(&first.schema)));
+    let first: FirstLine = serde_json::from_slice(line).map_err(|error| {
+        match serde_json::from_slice::<Format>(line) {
+            Ok(Format { schema }) if schema != SCHEMA => LedgerError::newer(&schema),
+            Ok(_) | Err(_) => bad(error.to_string()),
         }
-        Ok(first) => first,
-        Err(error) => return Err(bad(error.to_string())),
-    };
+    })?;
+    if first.schema != SCHEMA {
+        return Err(LedgerError::newer(&first.schema));
+    }
     if !["run_begun", "record_adopted", "record_saved"].contains(&first.event.as_str()) {
         return Err(bad(format!("`event` is {:?}, expected `run_begun`", first.event)));
     }
+    let frame = Frame { seq: first.seq, at: first.at, prev: first.prev };
     check_frame(&frame, &Head { seq: 0, sha256: NOTHING_BEFORE.to_owned() }).map_err(bad)?;
     run_of(first.record).map_err(|error| bad(error.to_string()))
 }
@@ -265,23 +283,32 @@ fn check_frame(frame: &Frame, before: &Head) -> Result<Timestamp, String> {
         .ok_or_else(|| format!("`at` is {:?}, expected a time", text::ellipsis(&frame.at, 80)))
 }
 
-fn check_sum(line: &[u8]) -> Result<(), &'static str> {
+/// The digest of a line whose checksum is that of its content.
+fn digest_of_sound(line: &[u8]) -> Result<String, &'static str> {
     const DAMAGED: &str = "it is damaged: its checksum is not that of its content";
-    let body = line.strip_suffix(b"\"}").ok_or(DAMAGED)?;
-    let (rest, checksum) =
-        body.split_at_checked(body.len().wrapping_sub(DIGEST_CHARS)).ok_or(DAMAGED)?;
-    let members = rest.strip_suffix(CHECKSUM.as_bytes()).ok_or(DAMAGED)?;
-    match sha256(members).as_bytes() == checksum {
-        true => Ok(()),
-        false => Err(DAMAGED),
+    let end = line.len().wrapping_sub(CHECKSUM.len() + DIGEST_CHARS + END.len());
+    let (members, rest) = line.split_at_checked(end).ok_or(DAMAGED)?;
+    let checksum = rest.strip_prefix(CHECKSUM.as_bytes()).ok_or(DAMAGED)?;
+    let checksum = checksum.strip_suffix(END).ok_or(DAMAGED)?;
+    // Both digests begin with the members, which can be long.
+    let mut digest = Sha256::new();
+    digest.update(members);
+    if hex(&digest.clone().finalize()).as_bytes() != checksum {
+        return Err(DAMAGED);
     }
+    digest.update(rest);
+    Ok(hex(&digest.finalize()))
 }
 
 /// SHA-256 in lower case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    let mut hex = String::with_capacity(DIGEST_CHARS);
-    for byte in Sha256::digest(bytes) {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         write!(hex, "{byte:02x}").expect("a String takes everything");
     }
     hex
@@ -298,17 +325,17 @@ mod tests {
         let event = Event::RunPaused { reason: "\u{1F6D1} \"later\"".to_owned() };
         append(&mut line, &before, Timestamp::EPOCH, &event, None);
         let line = line.strip_suffix(b"\n").expect("a whole line");
-        assert_eq!(check_sum(line), Ok(()));
+        assert_eq!(digest_of_sound(line), Ok(sha256(line)));
         let mut damaged = line.to_vec();
         for at in 0..line.len() {
             for value in (0..=255).filter(|value| *value != line[at]) {
                 damaged[at] = value;
-                assert!(check_sum(&damaged).is_err(), "byte {at} is {value}");
+                assert!(digest_of_sound(&damaged).is_err(), "byte {at} is {value}");
             }
             damaged[at] = line[at];
         }
         for length in 0..line.len() {
-            assert!(check_sum(&line[..length]).is_err(), "{length} bytes");
+            assert!(digest_of_sound(&line[..length]).is_err(), "{length} bytes");
         }
     }
 }

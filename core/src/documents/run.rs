@@ -14,7 +14,7 @@ use crate::run::*;
 use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::*;
-pub(super) use read::{read_acting, read_limits, read_plan_step, verdict_from_parts};
+pub(super) use read::{acting_of, read_limits, read_plan_step, verdict_from_parts};
 
 /// Name and version of the format. A higher version is refused; a record without one was
 /// written by an older generation.
@@ -82,8 +82,9 @@ document! {
 }
 
 document! {
-    /// The processes of an agent that acts.
+    /// Processes that work for a run.
     pub(super) struct ActingDocument {
+        worker: String [optional],
         step: u32,
         pid: u32,
         started: String,
@@ -397,6 +398,7 @@ fn to_document(run: &Run) -> RunDocument {
 
 pub(super) fn acting_document(acting: &Acting) -> ActingDocument {
     ActingDocument {
+        worker: acting.worker.as_str().to_owned(),
         step: acting.step,
         pid: acting.group.pid,
         started: acting.group.started.clone(),

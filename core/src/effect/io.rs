@@ -193,17 +193,16 @@ impl Io {
         answer!(self.request(request), Outcome::Written { version } => version)
     }
 
-    /// [`Request::Append`]; `unchanged` names another file and its version, or is `None`.
+    /// [`Request::Append`].
     pub async fn append(
         &self,
         path: &str,
         bytes: Vec<u8>,
         expect_len_bytes: u64,
-        unchanged: impl Into<Option<(String, Version)>>,
+        durability: Durability,
     ) -> Result<(), Failure> {
         let (path, bytes) = (path.to_owned(), bytes.into());
-        let unchanged = unchanged.into().map(|(path, version)| Unchanged { path, version });
-        self.done(Request::Append { path, bytes, expect_len_bytes, unchanged, private: false })
+        self.done(Request::Append { path, bytes, expect_len_bytes, durability, private: false })
             .await
     }
 

@@ -53,7 +53,7 @@ pub enum Request {
         /// the process's mask says. Otherwise a file that is replaced keeps its permissions.
         private: bool,
     },
-    /// Adds to the end of a file, durably, and creates it when `expect_len_bytes` is 0
+    /// Adds to the end of a file and creates it when `expect_len_bytes` is 0
     /// → [`Outcome::Done`]. A torn end after a power cut is possible and must be expected.
     Append {
         /// The file.
@@ -62,9 +62,9 @@ pub enum Request {
         bytes: Bytes,
         /// Size of the file before; another size: `Conflict`.
         expect_len_bytes: u64,
-        /// Another file that must still have this version; otherwise: `Conflict`. `None`: only
-        /// the size is compared.
-        unchanged: Option<Unchanged>,
+        /// As in [`Request::Write`].
+        #[serde(rename = "durable")]
+        durability: Durability,
         /// As in [`Request::Write`].
         private: bool,
     },
@@ -198,22 +198,13 @@ pub enum Expect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version(pub String);
 
-/// A file that must still have the version that an earlier reply named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unchanged {
-    /// The file.
-    pub path: String,
-    /// Its version.
-    pub version: Version,
-}
-
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// File and folder are synced before the reply.
     Durable,
-    /// The file is replaced atomically but may be the old one again after a power cut: right
-    /// for everything that can be rendered again.
+    /// The file may be the old one again after a power cut: right for everything that can be
+    /// rendered again, or that a power cut makes untrue.
     Relaxed,
 }
 

@@ -4,7 +4,8 @@ use crate::agent::{self, Agent};
 use crate::effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::verify::{private_names, recorded};
-use crate::run::{Acting, Event, Run, StepRecord, step_prompt};
+use crate::engine::work::{WorkError, run_recorded};
+use crate::run::{Run, StepRecord, Worker, step_prompt};
 use crate::text;
 
 /// How the agent's turn ended.
@@ -43,7 +44,8 @@ pub(crate) async fn act(
 ) -> Result<Acted, StoreError> {
     let (run, paths) = (store.run().clone(), store.paths().clone());
     let run = &run;
-    let attempt = format!("{}-{}", record.step.number, record.attempts);
+    let number = record.step.number;
+    let attempt = format!("{number}-{}", record.attempts);
     match agent {
         Agent::You => Ok(act_by_person(io, record).await),
         Agent::Script => match &record.step.script {
@@ -52,7 +54,11 @@ pub(crate) async fn act(
             Some(script) => {
                 let command = Command::Shell { shell: script.shell, line: script.text.clone() };
                 let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
-                ended(announced(io, spec, store, record).await, "script", timeout_ms)
+                ended(
+                    run_recorded(io, store, Worker::Agent, number, spec).await,
+                    "script",
+                    timeout_ms,
+                )
             }
         },
         Agent::Preset(_) | Agent::CommandLine(_) => {
@@ -71,7 +77,7 @@ pub(crate) async fn act(
             spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), file);
             spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
             spec.stdin = Some(prompt.into_bytes().into());
-            ended(announced(io, spec, store, record).await, "agent", timeout_ms)
+            ended(run_recorded(io, store, Worker::Agent, number, spec).await, "agent", timeout_ms)
         }
     }
 }
@@ -103,36 +109,20 @@ fn spec(
         .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
 }
 
-/// Runs the agent; which processes it runs in is durable before anybody waits for them.
-async fn announced(
-    io: &Io,
-    spec: ProcessSpec,
-    store: &mut Store,
-    record: &StepRecord,
-) -> Result<ProcessEnd, StoreError> {
-    let (step, host) = (record.step.number, io.start().process.host.clone());
-    io.process_announced(spec, async |group| {
-        let event = Event::AgentStarted(Acting { step, group, host });
-        store.apply(event).map_err(StoreError::Overtaken)?;
-        store.commit().await
-    })
-    .await
-}
-
 fn ended(
-    end: Result<ProcessEnd, StoreError>,
+    end: Result<ProcessEnd, WorkError>,
     who: &str,
     timeout_ms: u64,
 ) -> Result<Acted, StoreError> {
     let end = match end {
         Ok(end) => end,
-        Err(StoreError::Failed(failure)) if failure.is_interrupted() => {
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => {
             return Ok(Acted::Interrupted);
         }
-        Err(StoreError::Failed(failure)) => {
+        Err(WorkError::Process(failure)) => {
             return Ok(Acted::failed(format!("{who} failed: {failure}")));
         }
-        Err(error) => return Err(error),
+        Err(WorkError::Record(error)) => return Err(error),
     };
     let reason = match end.status {
         ProcessStatus::Exited(0) => return Ok(Acted::Done),

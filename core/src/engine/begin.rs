@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{self, Severity};
 use crate::documents::ledger::Origin;
-use crate::effect::{Exit, FailureKind, Io};
+use crate::effect::{Exit, Failure, FailureKind, Io};
 use crate::engine::decide::decider;
 use crate::engine::find_run::copies;
 use crate::engine::store::{Paths, StateHome, Store, StoreError, refuse_links};
@@ -62,7 +62,7 @@ pub(crate) async fn create(
     let root = &prepared.execution_root;
     // A foreign record of that name would be overwritten by our copy.
     let mut taken: BTreeSet<String> = copies(io, root).await.into_iter().collect();
-    let home = match refuse_links(io, root).await.and_then(|()| StateHome::of(io)) {
+    let home = match usable_home(io, prepared).await {
         Ok(home) => home,
         Err(failure) => return Err(refuse(io, &StoreError::Failed(failure)).await),
     };
@@ -94,6 +94,17 @@ pub(crate) async fn create(
     }
     io.note("error: a hundred runs of this workflow began in this second").await;
     Err(Exit::Refused)
+}
+
+/// The state home, where neither it nor the copies of its records would be misplaced.
+async fn usable_home(io: &Io, prepared: &Prepared) -> Result<StateHome, Failure> {
+    let home = StateHome::of(io)?;
+    let roots = prepared.repo_root.iter().chain([&prepared.execution_root]);
+    for root in roots {
+        home.demand_outside(io, root).await?;
+    }
+    refuse_links(io, &prepared.execution_root).await?;
+    Ok(home)
 }
 
 async fn refuse(io: &Io, error: &StoreError) -> Exit {

@@ -44,7 +44,7 @@ impl Boxes {
                 self.touched.extend(failures.iter().map(|(step, _)| *step));
             }
             Event::StepStarted { .. }
-            | Event::AgentStarted(_)
+            | Event::WorkStarted(_)
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
             | Event::ReviewFinished { .. }

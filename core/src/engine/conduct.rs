@@ -72,8 +72,7 @@ async fn take_turn(
             record_acted(store, how, step, acted)?;
         }
         Next::Verify { step } => {
-            let record = store.run().step(step).expect("`next` names steps that exist");
-            match verify_step(io, store.run(), record, &how.conditions).await {
+            match verify_step(io, store, step, &how.conditions).await? {
                 Verification::Interrupted => return Err(Halt::Interrupted),
                 Verification::Finished(results) => {
                     store.apply(Event::StepVerified { step, results })?;
@@ -91,12 +90,12 @@ async fn take_turn(
         }
         Next::Review { step } => {
             store.commit().await?;
-            let event = review::perform(io, store.run(), step, how.agent_timeout_ms).await;
+            let event = review::perform(io, store, step, how.agent_timeout_ms).await?;
             store.apply(event.ok_or(Halt::Interrupted)?)?;
         }
         Next::Repeat => {
             store.commit().await?;
-            let repeated = repeat_checks(io, store.run(), &how.conditions).await;
+            let repeated = repeat_checks(io, store, &how.conditions).await?;
             let (repeated, failures) = repeated.ok_or(Halt::Interrupted)?;
             store.apply(Event::ChecksRepeated { repeated, failures })?;
         }

@@ -1,58 +1,51 @@
 //! Driving a run: only one process at a time does.
 
-use crate::effect::{Exit, FailureKind, Io, OptionalExt};
+use crate::effect::{Exit, Io, LockHolder, OptionalExt};
 use crate::engine::change::apply;
 use crate::engine::decide::decider;
 use crate::engine::store::Store;
-use crate::run::{Acting, Door, Event, Run, RunStatus};
-use crate::text;
+use crate::run::{Door, Event, RunStatus};
 
 /// Becomes the only process that drives the run.
 pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
     let Err(failure) = io.lock(&store.paths().driver_lock(), 0).await else { return Ok(()) };
     let id = &store.run().id;
-    if failure.is_busy() {
-        io.note(format!(
-            "error: another onloop works on run {id}: {failure}\n  Wait for it, or end it, then \
-             try again. If it cannot be there any more (another\n  machine, say), take the run \
-             over:\n    onloop resume {id} --take-over --reason 'machine lost'"
-        ))
-        .await;
-    } else {
+    if !failure.is_busy() {
         io.note(format!("error: run {id}: {failure}")).await;
+        return Err(Exit::Refused);
     }
+    let advice = match io.holder(&store.paths().driver_lock()).await {
+        Ok(Some(LockHolder { process, live: true })) => {
+            format!("Wait until it is done, or interrupt it:\n    kill -INT {}", process.pid)
+        }
+        // Of another machine nothing is known.
+        Ok(_) | Err(_) => format!(
+            "Wait for it, or end it there. If it cannot be there any more, take the run over:\n    \
+             onloop resume {id} --take-over --reason 'machine lost'"
+        ),
+    };
+    io.note(format!("error: another onloop works on run {id}: {failure}\n  {advice}")).await;
     Err(Exit::Refused)
 }
 
-/// Ends what is left of an agent whose onloop was killed: two would work in one place.
-pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
-    let Some(Acting { step, group, host }) = run.acting.clone() else { return Ok(()) };
-    let pid = group.pid;
-    match io.end_group(group, &host).await {
-        Ok(0) => {}
-        Ok(survivors) => {
-            let count = text::counted(u64::from(survivors), "process");
-            io.note(format!("Ended {count} that the interrupted agent of step {step} had left."))
-                .await;
-        }
-        Err(failure) if failure.kind == FailureKind::Unsupported => {
-            io.note(format!(
-                "warning: whether the agent of step {step} (process group {pid} on {}) still runs \
-                 is not known: {failure}",
-                text::one_line(&host)
-            ))
-            .await;
-        }
-        Err(failure) => {
-            io.note(format!(
-                "error: the agent of step {step} still runs and could not be ended: {failure}\n  \
-                 End process group {pid}, then try again."
-            ))
-            .await;
-            return Err(Exit::Refused);
-        }
+/// Refuses a change from outside while another process drives the run: it would be told that its
+/// record had changed under it.
+pub(crate) async fn demand_undriven(io: &Io, store: &Store) -> Result<(), Exit> {
+    let Ok(Some(LockHolder { process, live: true })) =
+        io.holder(&store.paths().driver_lock()).await
+    else {
+        return Ok(());
+    };
+    if process == io.start().process {
+        return Ok(());
     }
-    Ok(())
+    let (id, pid) = (&store.run().id, process.pid);
+    io.note(format!(
+        "ERROR: process {pid} drives run {id} and records what happens in it.\n  An agent in its turn \
+         just does the work and ends; a person can watch with\n    onloop status {id}"
+    ))
+    .await;
+    Err(Exit::Refused)
 }
 
 /// Whether nobody drives a run that is `running`: its process was killed, or the power went.

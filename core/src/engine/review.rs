@@ -2,19 +2,26 @@
 
 use crate::agent::Reviewer;
 use crate::effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::private_names;
+use crate::engine::work::{WorkError, run_recorded};
 use crate::limits;
-use crate::run::{Event, Run, Verdict, parse_verdict, review_prompt};
+use crate::run::{Event, Verdict, Worker, parse_verdict, review_prompt};
 use crate::text;
 
 /// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
 /// wrong counts as no verdict, which holds the run up.
+///
+/// # Errors
+///
+/// When it cannot be recorded which processes review; they have been ended.
 pub(crate) async fn perform(
     io: &Io,
-    run: &Run,
+    store: &mut Store,
     step: Option<u32>,
     timeout_ms: u64,
-) -> Option<Event> {
+) -> Result<Option<Event>, StoreError> {
+    let run = store.run();
     let base = io.git_head(&run.place.execution_root).await.ok().flatten();
     let name = run.terms.review_agent.as_deref().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
@@ -25,20 +32,22 @@ pub(crate) async fn perform(
         .with_stdin(prompt)
         .timeout_ms(timeout_ms)
         .label("Review");
-    let (verdict, findings) = match io.process(spec).await {
+    let base = base.or_else(|| run.reviews.base.clone());
+    let after = step.unwrap_or(run.steps.len() as u32);
+    let (verdict, findings) = match run_recorded(io, store, Worker::Review, after, spec).await {
         Ok(end) => match end.status {
-            ProcessStatus::Interrupted => return None,
+            ProcessStatus::Interrupted => return Ok(None),
             ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),
             ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
                 (Verdict::Missing, failed(&end.stdout, &end.stderr))
             }
         },
-        Err(failure) if failure.is_interrupted() => return None,
-        Err(failure) => (Verdict::Missing, failure.message),
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => return Ok(None),
+        Err(WorkError::Process(failure)) => (Verdict::Missing, failure.message),
+        Err(WorkError::Record(error)) => return Err(error),
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
-    let base = base.or_else(|| run.reviews.base.clone());
-    Some(Event::ReviewFinished { step, verdict, findings, base })
+    Ok(Some(Event::ReviewFinished { step, verdict, findings, base }))
 }
 
 fn failed(stdout: &Capture, stderr: &Capture) -> String {

@@ -157,9 +157,7 @@ impl Store {
         if left.root() == root.trim_end_matches('/') {
             return Ok(self);
         }
-        if self.run.place.repo_root.is_some() {
-            self.home.demand_outside(&self.io, root).await?;
-        }
+        self.home.demand_outside(&self.io, root).await?;
         prepare_folder(&self.io, root).await?;
         let execution_root = root.trim_end_matches('/').to_owned();
         let event = Event::RunMoved { execution_root, checkout };
@@ -245,7 +243,7 @@ impl Store {
     pub async fn commit(&mut self) -> Result<(), StoreError> {
         if !self.pending.is_empty() {
             self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await?;
-            let mut written = self.write_pending().await;
+            let mut written = self.write_pending(Durability::Durable).await;
             if written.is_ok() {
                 self.pending.clear();
                 written = self.write_copies(false).await;
@@ -264,9 +262,20 @@ impl Store {
         Ok(())
     }
 
+    /// Writes down every change so that it survives this process. A power cut may undo it: right
+    /// for what a power cut makes untrue. Copies follow with the next [`Store::commit`].
+    pub(crate) async fn write_down(&mut self) -> Result<(), StoreError> {
+        self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await?;
+        let written = self.write_pending(Durability::Relaxed).await;
+        let unlocked = self.io.unlock(&self.paths.record_lock()).await;
+        written?;
+        self.pending.clear();
+        Ok(unlocked?)
+    }
+
     /// Appends under the record's lock; when another process was faster, reads what it wrote and
     /// applies our events to that.
-    async fn write_pending(&mut self) -> Result<(), StoreError> {
+    async fn write_pending(&mut self, durability: Durability) -> Result<(), StoreError> {
         if !self.is_as_known().await? {
             self.catch_up().await?;
         }
@@ -281,7 +290,7 @@ impl Store {
         let path = self.paths.ledger();
         let added = lines.len() as u64;
         match self.torn.take() {
-            None => self.io.append(&path, lines, self.size_bytes, None).await?,
+            None => self.io.append(&path, lines, self.size_bytes, durability).await?,
             Some(version) => {
                 // Behind half a line nothing can be added: what is whole is written anew.
                 let (mut bytes, _) = self.io.read(&path, limits::RECORD_BYTES).await?;
@@ -359,29 +368,17 @@ impl Store {
     }
 }
 
-/// The files of a run that this process works on.
-///
-/// # Errors
-///
-/// As [`StateHome::of`].
-pub(crate) fn paths_of(io: &Io, run: &Run) -> Result<Paths, Failure> {
-    Ok(Paths::new(&StateHome::of(io)?, &run.place.execution_root, &run.id))
-}
-
-/// Refuses a state home in the checkout of the run. A folder that is no checkout may hold it: it may
-/// be the user's home.
+/// Refuses a state home in the checkout of the run.
 async fn demand_outside_of(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
-    let Some(repository) = &run.place.repo_root else { return Ok(()) };
-    home.demand_outside(io, repository).await?;
-    home.demand_outside(io, &run.place.execution_root).await
+    for root in run.place.roots() {
+        home.demand_outside(io, root).await?;
+    }
+    Ok(())
 }
 
 /// Enters the run where those who look for runs of a folder find it.
 async fn enter(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
-    let place = &run.place;
-    let mut roots = vec![place.execution_root.as_str()];
-    roots.extend(place.repo_root.as_deref().filter(|root| *root != place.execution_root));
-    for root in roots {
+    for root in run.place.roots() {
         let entry = format!("{}/{}", home.runs_of(root), run.id);
         let bytes = format!("{root}\n").into_bytes();
         io.write(&entry, bytes, Expect::Any, Durability::Durable).await?;

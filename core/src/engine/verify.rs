@@ -1,10 +1,11 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessEnd, ProcessSpec};
+use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
-use crate::engine::store::paths_of;
+use crate::engine::store::{Store, StoreError};
+use crate::engine::work::{WorkError, run_recorded};
 use crate::limits;
-use crate::run::{CheckResult, CheckVerdict, Run, StepRecord, is_machine_check};
+use crate::run::{CheckResult, CheckVerdict, Run, Worker, is_machine_check};
 use crate::text;
 use crate::workflow::{Assertion, Check, Expectation, ShellCheck};
 
@@ -39,62 +40,106 @@ pub(crate) enum Verification {
     Interrupted,
 }
 
-/// Evaluates every check of a step up to the first that fails. A check that needs a person is
-/// only noted here: nobody is asked about what a machine then refuses, and no check is skipped
-/// because one before it needs a person.
+/// A check that is being evaluated.
+struct Place<'c> {
+    step: u32,
+    /// Its index among the checks of the step.
+    index: usize,
+    /// What people see meanwhile.
+    label: String,
+    conditions: &'c Conditions,
+}
+
+/// Why there is no verdict.
+enum NoVerdict {
+    Interrupted,
+    Failed(StoreError),
+}
+
+/// Evaluates every check of `step`, which the run has, up to the first that fails. A check that
+/// needs a person is only noted here: nobody is asked about what a machine then refuses, and no
+/// check is skipped because one before it needs a person.
+///
+/// # Errors
+///
+/// When it cannot be recorded which processes check; they have been ended.
 pub(crate) async fn verify_step(
     io: &Io,
-    run: &Run,
-    record: &StepRecord,
+    store: &mut Store,
+    step: u32,
     conditions: &Conditions,
-) -> Verification {
-    let mut results: Vec<CheckResult> = Vec::with_capacity(record.step.checks.len());
-    for (index, check) in record.step.checks.iter().enumerate() {
-        let name = format!("{}-{index}", record.step.number);
-        let label = format!("Step {}: verify", record.step.number);
-        let evaluated = evaluate(io, run, check, conditions, &name, &label).await;
-        let Some((verdict, stdout, stderr)) = evaluated else { return Verification::Interrupted };
-        let ends =
-            matches!(verdict, CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. });
+) -> Result<Verification, StoreError> {
+    let checks = store.run().step(step).map(|record| record.step.checks.clone());
+    let checks = checks.expect("callers name steps that exist");
+    let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
+    for (index, check) in checks.iter().enumerate() {
+        let label = format!("Step {step}: verify");
+        let place = Place { step, index, label, conditions };
+        let (verdict, stdout, stderr) = match evaluate(io, store, check, &place).await {
+            Ok(evaluated) => evaluated,
+            Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
+            Err(NoVerdict::Failed(error)) => return Err(error),
+        };
+        let ends = is_refusal(&verdict);
         results.push(CheckResult { check: index as u32, verdict, stdout, stderr });
         if ends {
             break;
         }
     }
-    Verification::Finished(results)
+    Ok(Verification::Finished(results))
 }
 
+/// What came of repeating checks: how many were repeated, and those that no longer hold with the
+/// number of their step.
+pub(crate) type Repeated = (u32, Vec<(u32, CheckResult)>);
+
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
-/// describe the moment before the work, not its result. Returns how many were repeated and
-/// those that no longer hold; `None` when interrupted.
+/// describe the moment before the work, not its result. `None` when interrupted.
+///
+/// # Errors
+///
+/// As [`verify_step`].
 pub(crate) async fn repeat_checks(
     io: &Io,
-    run: &Run,
+    store: &mut Store,
     conditions: &Conditions,
-) -> Option<(u32, Vec<(u32, CheckResult)>)> {
+) -> Result<Option<Repeated>, StoreError> {
     let mut repeated = 0;
     let mut failures = Vec::new();
-    for record in &run.steps {
-        for (index, check) in record.step.checks.iter().enumerate() {
+    let steps: Vec<(u32, Vec<Check>)> = store
+        .run()
+        .steps
+        .iter()
+        .map(|record| (record.step.number, record.step.checks.clone()))
+        .collect();
+    for (step, checks) in steps {
+        for (index, check) in checks.iter().enumerate() {
             if !is_machine_check(check) || describes_the_past(check) {
                 continue;
             }
             repeated += 1;
-            let name = format!("{}-{index}", record.step.number);
-            let label = format!("Step {}: verify again", record.step.number);
-            let (verdict, stdout, stderr) =
-                evaluate(io, run, check, conditions, &name, &label).await?;
-            match verdict {
-                CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => {}
-                CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => {
-                    let result = CheckResult { check: index as u32, verdict, stdout, stderr };
-                    failures.push((record.step.number, result));
-                    break;
-                }
+            let label = format!("Step {step}: verify again");
+            let place = Place { step, index, label, conditions };
+            let (verdict, stdout, stderr) = match evaluate(io, store, check, &place).await {
+                Ok(evaluated) => evaluated,
+                Err(NoVerdict::Interrupted) => return Ok(None),
+                Err(NoVerdict::Failed(error)) => return Err(error),
+            };
+            if is_refusal(&verdict) {
+                let result = CheckResult { check: index as u32, verdict, stdout, stderr };
+                failures.push((step, result));
+                break;
             }
         }
     }
-    Some((repeated, failures))
+    Ok(Some((repeated, failures)))
+}
+
+fn is_refusal(verdict: &CheckVerdict) -> bool {
+    match verdict {
+        CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => false,
+        CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => true,
+    }
 }
 
 /// A check that had to fail when its step was done.
@@ -111,19 +156,17 @@ type Evaluated = (CheckVerdict, String, String);
 
 async fn evaluate(
     io: &Io,
-    run: &Run,
+    store: &mut Store,
     check: &Check,
-    conditions: &Conditions,
-    name: &str,
-    label: &str,
-) -> Option<Evaluated> {
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
     match check {
-        Check::Shell(shell) => run_command(io, shell, conditions, label).await,
+        Check::Shell(shell) => run_command(io, store, shell, place).await,
         Check::Artifact { path, assertion } => {
-            Some(look_at_artifact(io, conditions, path, assertion).await)
+            Ok(look_at_artifact(io, place.conditions, path, assertion).await)
         }
-        Check::HumanReview { prompt } => Some(ask_for_review(prompt.clone())),
-        Check::Browser { url, check } => look_at_page(io, run, url, check, conditions, name).await,
+        Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
+        Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
     }
 }
 
@@ -137,17 +180,18 @@ fn cannot(reason: String) -> Evaluated {
 
 async fn run_command(
     io: &Io,
+    store: &mut Store,
     check: &ShellCheck,
-    conditions: &Conditions,
-    label: &str,
-) -> Option<Evaluated> {
-    let timeout_ms = check.timeout_ms.unwrap_or(conditions.timeout_ms);
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
+    let timeout_ms = check.timeout_ms.unwrap_or(place.conditions.timeout_ms);
+    let root = &place.conditions.root;
     let cwd = match &check.cwd {
-        None => conditions.root.clone(),
-        Some(folder) => match inside(io, &conditions.root, folder).await {
+        None => root.clone(),
+        Some(folder) => match inside(io, root, folder).await {
             Inside::At(path) => path,
-            Inside::Absent => return Some(cannot(format!("`cwd: {folder}` does not exist"))),
-            Inside::Outside(why) => return Some(cannot(format!("`cwd: {folder}` {why}"))),
+            Inside::Absent => return Ok(cannot(format!("`cwd: {folder}` does not exist"))),
+            Inside::Outside(why) => return Ok(cannot(format!("`cwd: {folder}` {why}"))),
         },
     };
     let spec = ProcessSpec::shell(check.shell, &check.command)
@@ -155,19 +199,30 @@ async fn run_command(
         .without_env(private_names(io))
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
-        .label(label);
-    match io.process(spec).await {
-        Ok(end) => judge_command(check.expect, &end, timeout_ms),
-        Err(failure) if failure.is_interrupted() => None,
-        Err(failure) => Some(cannot(failure.message)),
-    }
+        .label(place.label.as_str());
+    judge_command(io, store, place, spec, check.expect).await
 }
 
-/// `None`: interrupted.
-fn judge_command(expect: Expectation, end: &ProcessEnd, timeout_ms: u64) -> Option<Evaluated> {
+/// Runs a command that says by its exit code whether a check holds.
+async fn judge_command(
+    io: &Io,
+    store: &mut Store,
+    place: &Place<'_>,
+    spec: ProcessSpec,
+    expect: Expectation,
+) -> Result<Evaluated, NoVerdict> {
+    let timeout_ms = spec.timeout_ms.unwrap_or(place.conditions.timeout_ms);
+    let end = match run_recorded(io, store, Worker::Check, place.step, spec).await {
+        Ok(end) => end,
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => {
+            return Err(NoVerdict::Interrupted);
+        }
+        Err(WorkError::Process(failure)) => return Ok(cannot(failure.message)),
+        Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
+    };
     let failed = |reason: String| CheckVerdict::Failed { reason };
     let verdict = match (end.status, expect) {
-        (ProcessStatus::Interrupted, _) => return None,
+        (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
         (ProcessStatus::TimedOut, _) => {
             failed(format!("verify timed out after {}", seconds(timeout_ms)))
         }
@@ -187,7 +242,7 @@ fn judge_command(expect: Expectation, end: &ProcessEnd, timeout_ms: u64) -> Opti
         }
         (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
     };
-    Some((verdict, recorded(&end.stdout), recorded(&end.stderr)))
+    Ok((verdict, recorded(&end.stdout), recorded(&end.stderr)))
 }
 
 fn seconds(ms: u64) -> String {
@@ -325,48 +380,37 @@ async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, Fai
 
 async fn look_at_page(
     io: &Io,
-    run: &Run,
+    store: &mut Store,
     url: &str,
     check: &str,
-    conditions: &Conditions,
-    name: &str,
-) -> Option<Evaluated> {
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
     let review = format!("browser verify requested for {url} - {check}");
-    let Some(checker) = &conditions.browser_checker else {
-        return Some(match screenshot(io, run, url, conditions, name).await {
+    let Some(checker) = &place.conditions.browser_checker else {
+        return Ok(match screenshot(io, store, url, place).await {
             Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
             None => ask_for_review(review),
         });
     };
     let spec = ProcessSpec::new(crate::agent::command_line(checker))
-        .in_folder(&conditions.root)
+        .in_folder(&place.conditions.root)
         .without_env(private_names(io))
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
-        .timeout_ms(conditions.timeout_ms)
+        .timeout_ms(place.conditions.timeout_ms)
         .label(format!("page {url}"));
-    match io.process(spec).await {
-        Ok(end) => judge_command(Expectation::Pass, &end, conditions.timeout_ms),
-        Err(failure) if failure.is_interrupted() => None,
-        Err(failure) => Some(cannot(failure.message)),
-    }
+    judge_command(io, store, place, spec, Expectation::Pass).await
 }
 
 /// Time a browser may take for one picture.
 const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
 
 /// A picture of the page for whoever reviews it, where a Chromium is on the machine.
-async fn screenshot(
-    io: &Io,
-    run: &Run,
-    url: &str,
-    conditions: &Conditions,
-    name: &str,
-) -> Option<String> {
+async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         return None;
     }
-    let paths = paths_of(io, run).ok()?;
-    let path = paths.evidence(&format!("{name}.png"));
+    let paths = store.paths();
+    let path = paths.evidence(&format!("{}-{}.png", place.step, place.index));
     // The browser does not create folders.
     let marker = paths.evidence(".keep");
     io.write(&marker, Vec::new(), Expect::Any, Durability::Relaxed).await.ok()?;
@@ -385,7 +429,7 @@ async fn screenshot(
             url,
         ];
         let spec = ProcessSpec::argv(argv)
-            .in_folder(&conditions.root)
+            .in_folder(&place.conditions.root)
             .without_env(private_names(io))
             .timeout_ms(SCREENSHOT_TIMEOUT_MS)
             .capture_bytes(1024);

@@ -16,8 +16,8 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
     },
-    /// The agent of the attempt was started.
-    AgentStarted(Acting),
+    /// The agent of an attempt, a check or a review was started.
+    WorkStarted(Acting),
     /// The agent said that the action is done.
     StepActed {
         /// Number of the step, from 1.
@@ -145,14 +145,39 @@ pub enum Event {
     },
 }
 
-/// The processes of an agent that acts.
+/// What runs in the processes that a run has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// An agent, or the script of the step.
+    Agent,
+    /// A check.
+    Check,
+    /// An agent that reviews.
+    Review,
+}
+
+words!(Worker { Agent => "agent", Check => "check", Review => "review", });
+
+impl Worker {
+    pub(super) fn event_name(self) -> &'static str {
+        match self {
+            Worker::Agent => "agent_started",
+            Worker::Check => "check_started",
+            Worker::Review => "review_started",
+        }
+    }
+}
+
+/// Processes that work for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acting {
-    /// Number of the step that it acts on.
+    /// What runs in them.
+    pub worker: Worker,
+    /// Number of the step that they work on; a final review has that of the last one.
     pub step: u32,
-    /// The process group that it was started in.
+    /// The process group that they were started in.
     pub group: ProcessGroup,
-    /// The machine that it was started on, as
+    /// The machine that they were started on, as
     /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
     pub host: String,
 }

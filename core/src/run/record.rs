@@ -103,6 +103,14 @@ pub struct Place {
     pub report_path: String,
 }
 
+impl Place {
+    /// The folder in which it works, then the checkout that it was started in where that is another.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
+        let started_in = self.repo_root.as_deref().filter(|root| *root != self.execution_root);
+        std::iter::once(self.execution_root.as_str()).chain(started_in)
+    }
+}
+
 /// What the plan says about the run as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {

@@ -152,7 +152,7 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Event::StepStarted { .. } => "step_started",
-            Event::AgentStarted(_) => "agent_started",
+            Event::WorkStarted(acting) => acting.worker.event_name(),
             Event::StepActed { .. } => "step_acted",
             Event::ActionFailed { .. } => "action_failed",
             Event::StepVerified { .. } => "step_verified",
@@ -203,7 +203,7 @@ impl Run {
         self.demand_nothing_settled(event)?;
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
-            Event::AgentStarted(acting) => self.agent_started(acting)?,
+            Event::WorkStarted(acting) => self.work_started(acting)?,
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;

@@ -2,7 +2,7 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::change::change_by;
-use crate::engine::decide::{decider, demand_person_of};
+use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::drive_alone;
 use crate::engine::select::open;
 use crate::run::{Door, Event};
@@ -34,7 +34,7 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), Exit> {
         return Err(Exit::Usage);
     }
     let mut store = open(io, Some(&args.run_id)).await?;
-    demand_person_of(io, &store, "abandoning a run").await?;
+    demand_person(io, "abandoning a run").await?;
     drive_alone(io, &store).await?;
     let driver = store.paths().driver_lock();
     let by = Some(decider(io, Door::Command));

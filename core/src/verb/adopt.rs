@@ -3,6 +3,7 @@
 use crate::documents::ledger::{self, Origin};
 use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::ask::is_attended;
+use crate::engine::checkout;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::ending::go_on;
 use crate::engine::exit::refused_by;
@@ -36,6 +37,8 @@ struct Candidate {
     replaced: Option<String>,
     /// There is a damaged ledger of this run, which is put aside first.
     has_ledger: bool,
+    /// It came with the repository.
+    is_tracked: bool,
 }
 
 /// `onloop adopt`.
@@ -54,7 +57,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
     };
     io.result(description(&candidate, io)).await;
     consent(io, args).await?;
-    let Candidate { run, from, replaced, has_ledger } = candidate;
+    let Candidate { run, from, replaced, has_ledger, is_tracked: _ } = candidate;
     if has_ledger {
         set_aside(io, &run.id).await?;
     }
@@ -130,7 +133,17 @@ async fn foreign(io: &Io, id: &str) -> Result<Candidate, Exit> {
             Err(error) => return Err(refused_by(io, &error).await),
         };
     }
-    Ok(Candidate { run, from: record.path, replaced, has_ledger: false })
+    let is_tracked = is_tracked(io, &root, &record.path).await;
+    Ok(Candidate { run, from: record.path, replaced, has_ledger: false, is_tracked })
+}
+
+/// Whether git tracks the record at `path` below `root`.
+async fn is_tracked(io: &Io, root: &str, path: &str) -> bool {
+    let Some(checkout) = checkout::find(io, root).await else { return false };
+    match path.strip_prefix(&checkout.root) {
+        Some(below) => checkout.tracks(io, below.trim_start_matches('/')).await,
+        None => false,
+    }
 }
 
 /// A ledger that was saved beside one that had been changed.
@@ -155,7 +168,7 @@ async fn saved(io: &Io, path: &str) -> Result<Candidate, Exit> {
         io.note(format!("error: the ledger of run {id} is sound; there is nothing to adopt")).await;
         return Err(Exit::Usage);
     }
-    Ok(Candidate { run, from: path.to_owned(), replaced: None, has_ledger })
+    Ok(Candidate { run, from: path.to_owned(), replaced: None, has_ledger, is_tracked: false })
 }
 
 async fn consent(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
@@ -198,6 +211,9 @@ fn description(candidate: &Candidate, io: &Io) -> String {
             "  Its last change lies in the future ({}): a clock was wrong, or it was made up.\n",
             run.last_update.to_rfc3339()
         );
+    }
+    if candidate.is_tracked {
+        out += "  Git tracks this record: whoever can push to the repository can write it.\n";
     }
     out += &format!("It would run, in {}:\n", text::one_line(&run.place.execution_root));
     for record in &run.steps {

@@ -3,7 +3,8 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::change::change;
-use crate::engine::exit::step_by_step;
+use crate::engine::drive::demand_undriven;
+use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::select::open;
 use crate::engine::verify::{Conditions, repeat_checks};
 use crate::limits;
@@ -31,11 +32,14 @@ pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
 
 async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let mut store = open(io, args.run_id.as_deref()).await?;
+    demand_undriven(io, &store).await?;
     if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
             let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-            let repeated = repeat_checks(io, store.run(), &conditions).await;
-            let (repeated, failures) = repeated.ok_or(Exit::Interrupted)?;
+            let (repeated, failures) = match repeat_checks(io, &mut store, &conditions).await {
+                Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
+                Err(error) => return Err(refused_by(io, &error).await),
+            };
             change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
         }
         change(io, &mut store, Event::RunFinalized).await?;

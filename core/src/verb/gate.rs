@@ -3,7 +3,7 @@
 use crate::effect::{Exit, Io};
 use crate::engine::ask::{self, Consulted};
 use crate::engine::change::change_by;
-use crate::engine::decide::{decider, demand_person_of};
+use crate::engine::decide::{decider, demand_person};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::run::{
@@ -69,7 +69,7 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     if args.mode == ModeWord::Human {
         let what = "the decision at a gate";
-        demand_person_of(io, &store, what).await.map_err(|_| Exit::Failed)?;
+        demand_person(io, what).await.map_err(|_| Exit::Failed)?;
     }
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,

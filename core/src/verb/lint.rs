@@ -188,7 +188,7 @@ async fn write_fixed(
     let write = io.write(path, fixed.clone(), Expect::Version(version), Durability::Durable);
     match write.await {
         Ok(_) => {
-            let fixes = counted(count as u64, "fix").replace("fixs", "fixes");
+            let fixes = counted(count as u64, "fix");
             io.note(format!("{}: {fixes} applied", one_line(path))).await;
             Ok(fixed)
         }

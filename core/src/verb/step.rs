@@ -2,10 +2,12 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::change::change;
-use crate::engine::drive::drive_alone;
+use crate::engine::drive::{demand_undriven, drive_alone};
+use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
+use crate::engine::work::end_survivors;
 use crate::limits;
 use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus};
 
@@ -54,9 +56,11 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         return Err(Exit::Failed);
     }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    demand_undriven(io, &store).await.map_err(step_by_step)?;
     let number = args.step;
     match args.action {
         StepAction::Start => {
+            end_survivors(io, store.run()).await.map_err(step_by_step)?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
             io.result(format!("started step {number}\n")).await;
             Ok(Exit::Done)
@@ -88,13 +92,19 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         return Err(Exit::Failed);
     }
     let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-    let record = store.run().step(number).expect("looked up above");
-    let unverified = record.step.checks.is_empty();
+    let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
-    drive_alone(io, store).await.map_err(|_| Exit::Failed)?;
-    let verification = verify_step(io, store.run(), record, &conditions).await;
+    drive_alone(io, store).await.map_err(step_by_step)?;
+    let verification = match end_survivors(io, store.run()).await {
+        Ok(()) => Ok(verify_step(io, store, number, &conditions).await),
+        Err(exit) => Err(step_by_step(exit)),
+    };
     let _ = io.unlock(&store.paths().driver_lock()).await;
-    let Verification::Finished(results) = verification else { return Err(Exit::Interrupted) };
+    let results = match verification? {
+        Ok(Verification::Finished(results)) => results,
+        Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
+        Err(error) => return Err(step_by_step(refused_by(io, &error).await)),
+    };
     change(io, store, Event::StepVerified { step: number, results }).await?;
     let record = store.run().step(number).expect("looked up above");
     let (line, exit) = match &record.status {

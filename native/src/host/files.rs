@@ -14,9 +14,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use onloop_core::effect::{
-    Durability, Expect, Failure, FailureKind, FileKind, Stat, Unchanged, Version,
-};
+use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
 
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
@@ -120,19 +118,15 @@ impl Files for OsFiles {
         path: &str,
         bytes: &[u8],
         expect_len_bytes: u64,
-        unchanged: Option<&Unchanged>,
+        durability: Durability,
         private: bool,
     ) -> Result<(), Failure> {
         let readers = Readers::of(private);
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
-        if let Some(Unchanged { path: guard, version: expected }) = unchanged {
-            let guarded = replaceable(&self.root.resolve(guard)?, guard)?;
-            met(&Expect::Version(expected.clone()), guarded.as_ref(), guard)?;
-        }
         let target = self.root.resolve(path)?;
         let folder = paths::folder_of(&target);
         if expect_len_bytes == 0 {
-            create_folders(folder, Durability::Durable, readers).map_err(fail)?;
+            create_folders(folder, durability, readers).map_err(fail)?;
         }
         let opened = open::to_append(&target, expect_len_bytes == 0, readers);
         let (mut file, created) = match opened {
@@ -148,13 +142,17 @@ impl Files for OsFiles {
             let found = format!("has {} bytes; {expect_len_bytes} expected", metadata.len());
             return Err(conflict(path, &found));
         }
-        if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+        let synced = |file: &File| match durability {
+            Durability::Durable => file.sync_data(),
+            Durability::Relaxed => Ok(()),
+        };
+        if let Err(error) = file.write_all(bytes).and_then(|()| synced(&file)) {
             // A full disk accepts a part of the bytes; without this the next append, which
             // expects the old size, could never succeed.
             let _ = file.set_len(expect_len_bytes);
             return Err(fail(error));
         }
-        if created {
+        if created && durability == Durability::Durable {
             publish::sync_folder(folder).map_err(fail)?;
         }
         Ok(())

@@ -121,16 +121,12 @@ export class NodeFiles implements Files {
     path: string,
     bytes: Uint8Array,
     expectLenBytes: number,
-    unchanged: { path: string; version: Version } | undefined,
+    durable: boolean,
     isPrivate = false,
   ): Promise<void> {
-    if (unchanged !== undefined) {
-      const guard = await replaceable(this.#root.resolve(unchanged.path), unchanged.path);
-      met({ version: unchanged.version }, guard, unchanged.path);
-    }
     const target = this.#root.resolve(path);
     await onPath("append to", path, async () => {
-      if (expectLenBytes === 0) await createFolders(dirname(target), true, isPrivate);
+      if (expectLenBytes === 0) await createFolders(dirname(target), durable, isPrivate);
       const { file, created } = await openToAppend(target, path, expectLenBytes, isPrivate);
       await using(Promise.resolve(file), async () => {
         const stats = await file.stat({ bigint: true });
@@ -141,7 +137,7 @@ export class NodeFiles implements Files {
         }
         try {
           await file.appendFile(bytes);
-          await file.datasync();
+          if (durable) await file.datasync();
         } catch (error) {
           // A full disk accepts a part of the bytes; without this the next append, which expects
           // the old size, could never succeed.
@@ -149,7 +145,7 @@ export class NodeFiles implements Files {
           throw error;
         }
       });
-      if (created) await syncFolder(dirname(target));
+      if (created && durable) await syncFolder(dirname(target));
     });
   }
 

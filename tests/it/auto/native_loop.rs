@@ -240,8 +240,8 @@ fn a_power_cut_anywhere_neither_loses_a_task_nor_believes_it() {
     let mut whole = simulated();
     assert_eq!(whole.run(SIMULATED), Ended::Exit(AutoEnding::Done.exit()), "{}", whole.notes());
     let wakes = whole.requests.iter().filter(|r| matches!(r, Request::Wait { .. })).count();
-    // The first one follows the announcement of who acts.
-    assert_eq!(wakes, 5, "the lock is stamped while a step of the workflow is at work");
+    // Three of them follow the announcements of who acts and of who checks.
+    assert_eq!(wakes, 7, "the lock is stamped while a step of the workflow is at work");
     for at_request in 0..whole.requests.len() {
         for (moment, lose_relaxed) in
             [(Moment::Before, true), (Moment::Within, false), (Moment::After, false)]

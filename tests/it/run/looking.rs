@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{command_below, project, run};
 use crate::workspace::{Run, Workspace, program};
 
-fn paused() -> (Workspace, String) {
+pub(super) fn paused() -> (Workspace, String) {
     let project = project(
         "",
         "- [ ] **Step 1: First | second**\naction: go\nloop: false\nverify: true\ngate: human\n\

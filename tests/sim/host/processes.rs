@@ -3,7 +3,8 @@
 use std::mem::take;
 
 use onloop_core::effect::{
-    Failure, FailureKind, Outcome, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, Redaction,
+    Durability, Failure, FailureKind, Outcome, ProcessEnd, ProcessGroup, ProcessSpec,
+    ProcessStatus, Redaction,
 };
 use onloop_core::limits;
 use onloop_core::time::Timestamp;
@@ -69,7 +70,7 @@ impl SimHost {
         }
         if let Some(path) = &spec.stream_to {
             let so_far = self.disk.get(path).map_or(0, <[u8]>::len) as u64;
-            self.disk.append_log(path, &[], so_far, spec.private)?;
+            self.disk.append(path, &[], so_far, Durability::Durable, spec.private)?;
         }
         let process = self.scripts.run(&mut self.disk, spec)?;
         if let Some(path) = &spec.stream_to {
@@ -78,7 +79,7 @@ impl SimHost {
             let all = [redaction.bytes(&process.stdout), redaction.bytes(&process.stderr)].concat();
             let all = bounded(all);
             // A log that cannot be written does not change how its program ends.
-            let _ = self.disk.append_log(path, &all, so_far, spec.private);
+            let _ = self.disk.append(path, &all, so_far, Durability::Durable, spec.private);
         }
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;

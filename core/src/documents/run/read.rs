@@ -113,7 +113,7 @@ pub(super) fn from_document(
         finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
-        acting: document.acting.map(read_acting),
+        acting: document.acting.map(read_acting).transpose()?,
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })
@@ -173,9 +173,17 @@ fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadErro
     })
 }
 
-pub(in crate::documents) fn read_acting(document: ActingDocument) -> Acting {
+fn read_acting(document: ActingDocument) -> Result<Acting, ReadError> {
+    let worker = match document.worker.as_str() {
+        "" => Worker::Agent,
+        name => word("acting.worker", name)?,
+    };
+    Ok(acting_of(worker, document))
+}
+
+pub(in crate::documents) fn acting_of(worker: Worker, document: ActingDocument) -> Acting {
     let ActingDocument { step, pid, started, boot, host, .. } = document;
-    Acting { step, group: ProcessGroup { pid, started, boot }, host }
+    Acting { worker, step, group: ProcessGroup { pid, started, boot }, host }
 }
 
 /// The limits of a run; see [`limits_document`].

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::effect::{
-    Capture, Command, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod, HttpSpec,
-    LockHolder, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request,
-    Say, Shell, Unchanged, Version,
+    Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod,
+    HttpSpec, LockHolder, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus,
+    Request, Say, Shell, Version,
 };
 use std::collections::BTreeMap;
 
@@ -77,14 +77,14 @@ fn every_request_has_its_document() {
         path: text("j"),
         bytes: b"x".to_vec().into(),
         expect_len_bytes: 4,
-        unchanged: Some(Unchanged { path: text("r"), version: Version(text("v")) }),
+        durability: Durability::Relaxed,
         private: true,
     };
     let append_alone = Request::Append {
         path: text("j"),
         bytes: b"x".to_vec().into(),
         expect_len_bytes: 0,
-        unchanged: None,
+        durability: Durability::Durable,
         private: false,
     };
     let patch = Request::Patch {
@@ -122,14 +122,14 @@ fn every_request_has_its_document() {
         (
             append,
             text(
-                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"unchanged":{"path":"r","version":"v"},"private":true}"#,
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":4,"durable":false,"private":true}"#,
             ),
             &[b"x"],
         ),
         (
             append_alone,
             text(
-                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":0,"unchanged":null,"private":false}"#,
+                r#"{"do":"append","path":"j","bytes":0,"expect_len_bytes":0,"durable":true,"private":false}"#,
             ),
             &[b"x"],
         ),

@@ -164,7 +164,7 @@ impl Store {
         let mut line = Vec::new();
         let head = ledger::append(&mut line, &self.head, at, &event, None);
         let bytes = line.len() as u64;
-        self.io.append(&self.paths.ledger(), line, self.size_bytes, None).await?;
+        self.io.append(&self.paths.ledger(), line, self.size_bytes, Durability::Durable).await?;
         (self.run, self.head) = (run, head);
         self.size_bytes += bytes;
         self.last_line_bytes = bytes;

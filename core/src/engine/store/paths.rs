@@ -1,7 +1,7 @@
 //! Where things are kept: what decides in the state home, copies for readers in the worktree.
 
 use crate::documents::ledger::sha256;
-use crate::effect::{Failure, FailureKind, Io};
+use crate::effect::{Failure, FailureKind, Io, OptionalExt};
 
 /// The folder in which onloop keeps what an agent must not write; see
 /// [`Start::state_home`](crate::effect::Start::state_home).
@@ -21,7 +21,8 @@ impl StateHome {
         home.map(StateHome).ok_or_else(|| Failure::new(FailureKind::Unsupported, message))
     }
 
-    /// Refuses a state home in the checkout `checkout`: whoever works there could write to it.
+    /// Refuses a state home in the checkout `checkout`: whoever works there could write to it. A
+    /// folder that is no checkout may hold it: it may be the user's home.
     ///
     /// # Errors
     ///
@@ -30,7 +31,7 @@ impl StateHome {
         let checkout = checkout.trim_end_matches('/');
         let inside =
             is_below(&self.0, checkout) || is_below(&existing(io, &self.0).await, checkout);
-        if !inside {
+        if !inside || io.stat(&format!("{checkout}/.git")).await.optional()?.is_none() {
             return Ok(());
         }
         let home = &self.0;
@@ -53,6 +54,12 @@ impl StateHome {
     pub(crate) fn runs_of(&self, root: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());
         format!("{}/places/{}", self.0, &key[..32])
+    }
+
+    /// Names the processes of the child that rw-auto waits for in the workspace `root`.
+    pub(crate) fn auto_child(&self, root: &str) -> String {
+        let key = sha256(root.trim_end_matches('/').as_bytes());
+        format!("{}/auto/{}.json", self.0, &key[..32])
     }
 
     /// Held while something is done with the work of a run of the repository whose main checkout

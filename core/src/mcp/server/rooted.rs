@@ -1,6 +1,6 @@
 //! Requests of a program in another folder than the host's.
 
-use crate::effect::{GitRequest, ProcessSpec, Request, Unchanged};
+use crate::effect::{GitRequest, ProcessSpec, Request};
 
 /// The request with every path absolute, relative ones taken from `cwd`.
 pub(super) fn rooted(request: Request, cwd: &str) -> Request {
@@ -13,10 +13,8 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
         Request::Write { path, bytes, expect, durability, private } => {
             Request::Write { path: at(path), bytes, expect, durability, private }
         }
-        Request::Append { path, bytes, expect_len_bytes, unchanged, private } => {
-            let unchanged =
-                unchanged.map(|Unchanged { path, version }| Unchanged { path: at(path), version });
-            Request::Append { path: at(path), bytes, expect_len_bytes, unchanged, private }
+        Request::Append { path, bytes, expect_len_bytes, durability, private } => {
+            Request::Append { path: at(path), bytes, expect_len_bytes, durability, private }
         }
         Request::Patch { path, offset_bytes, old, new } => {
             Request::Patch { path: at(path), offset_bytes, old, new }

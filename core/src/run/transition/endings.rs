@@ -27,6 +27,7 @@ impl Run {
         for (step, _) in failures {
             self.demand_step(*step)?;
         }
+        self.0.acting = None;
         self.0.reverified = failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {

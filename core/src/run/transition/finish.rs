@@ -104,7 +104,7 @@ impl Run {
             | Event::RunMoved { .. }
             | Event::CopyChanged { .. } => return Ok(()),
             Event::StepStarted { .. }
-            | Event::AgentStarted(_)
+            | Event::WorkStarted(_)
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }

@@ -97,6 +97,7 @@ impl Run {
             let what = "the run is not at a review checkpoint".to_owned();
             return Err(Refusal::NotDue { what });
         }
+        self.0.acting = None;
         if verdict.passes() {
             self.pass_review(step);
             self.0.reviews.base = base;

@@ -65,9 +65,14 @@ impl Run {
     }
 
     /// No line in the report: it is about processes, not about the work.
-    pub(super) fn agent_started(&mut self, acting: &Acting) -> Result<(), Refusal> {
-        self.demand_running("agent_started")?;
-        self.demand_in_progress(acting.step)?;
+    pub(super) fn work_started(&mut self, acting: &Acting) -> Result<(), Refusal> {
+        self.demand_running(acting.worker.event_name())?;
+        match acting.worker {
+            Worker::Agent => {
+                self.demand_in_progress(acting.step)?;
+            }
+            Worker::Check | Worker::Review => {}
+        }
         self.0.acting = Some(acting.clone());
         Ok(())
     }
@@ -127,6 +132,7 @@ impl Run {
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let report_full = self.terms.report_full;
+        self.0.acting = None;
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
         match judgement {

@@ -1,5 +1,7 @@
 //! Child agents as processes.
 
+mod survivors;
+
 use crate::agent::{self, Agent};
 use crate::auto::RUNTIME_FOLDER;
 use crate::auto::child::ChildOutcome;
@@ -60,7 +62,10 @@ impl ChildCommand {
             .capture_bytes(limits::AUTO_ANSWER_BYTES)
             .stream_to(&log_path)
             .label(format!("cycle {}: {target}", dispatch.cycle));
-        match io.process(spec).await {
+        if survivors::end(io).await.is_err() {
+            return ChildOutcome::Unavailable;
+        }
+        match survivors::run_noted(io, spec).await {
             Ok(end) => outcome(&end, &log_path),
             Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,
             Err(failure) if failure.is_not_found() || failure.kind == FailureKind::Unsupported => {

@@ -1,0 +1,91 @@
+//! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
+//! them, so that a later process can end what a killed one has left.
+
+use crate::effect::{Exit, Failure, FailureKind, Io, ProcessEnd, ProcessGroup, ProcessSpec};
+use crate::engine::store::{Store, StoreError};
+use crate::run::{Acting, Event, Run, Worker};
+use crate::text;
+
+/// Why it is not known how a process ended.
+#[derive(Debug)]
+pub(crate) enum WorkError {
+    /// It could not be started or followed.
+    Process(Failure),
+    /// It could not be recorded which processes work; they have been ended.
+    Record(StoreError),
+}
+
+impl From<Failure> for WorkError {
+    fn from(failure: Failure) -> WorkError {
+        WorkError::Process(failure)
+    }
+}
+
+/// Runs a process that works on `step`.
+pub(crate) async fn run_recorded(
+    io: &Io,
+    store: &mut Store,
+    worker: Worker,
+    step: u32,
+    spec: ProcessSpec,
+) -> Result<ProcessEnd, WorkError> {
+    let host = io.start().process.host.clone();
+    io.process_announced(spec, async |group| {
+        let acting = Acting { worker, step, group, host };
+        let recorded = match store.apply(Event::WorkStarted(acting)) {
+            Ok(()) => store.write_down().await,
+            Err(refusal) => Err(StoreError::Overtaken(refusal)),
+        };
+        recorded.map_err(WorkError::Record)
+    })
+    .await
+}
+
+/// Ends what is left of the work of an onloop that was killed: two would work in one place.
+pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
+    let Some(Acting { worker, step, group, host }) = run.acting.clone() else { return Ok(()) };
+    let whose = match worker {
+        Worker::Agent => format!("the agent of step {step}"),
+        Worker::Check => format!("a check of step {step}"),
+        Worker::Review => format!("the review after step {step}"),
+    };
+    end_group(io, &whose, group, &host).await
+}
+
+/// Ends what is left of a process group whose onloop was killed; `whose` it was is said.
+///
+/// # Errors
+///
+/// [`Exit::Refused`] when something of it still runs; it has been explained.
+pub(crate) async fn end_group(
+    io: &Io,
+    whose: &str,
+    group: ProcessGroup,
+    host: &str,
+) -> Result<(), Exit> {
+    let pid = group.pid;
+    match io.end_group(group, host).await {
+        Ok(0) => {}
+        Ok(survivors) => {
+            let count = text::counted(u64::from(survivors), "process");
+            io.note(format!("Ended {count} that {whose} had left when it was interrupted.")).await;
+        }
+        Err(failure) if failure.kind == FailureKind::Unsupported => {
+            let host = text::one_line(host);
+            io.note(format!(
+                "warning: whether {whose} (process group {pid} on {host}) still runs is not \
+                 known: {failure}"
+            ))
+            .await;
+        }
+        Err(failure) => {
+            io.note(format!(
+                "error: {whose} still runs and could not be ended: {failure}\n  End process group \
+                 {pid}, then try again."
+            ))
+            .await;
+            return Err(Exit::Refused);
+        }
+    }
+    Ok(())
+}

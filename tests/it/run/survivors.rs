@@ -1,0 +1,86 @@
+//! What an onloop that was killed has left running, and what the next one does about it.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::agents::assert_gone;
+use super::{begin, output_of, project, standing, wait_until};
+use crate::workspace::{Run, Workspace};
+
+/// A line that leaves a process behind which outlives the death of its parent, says which one it
+/// is, and waits. A second time it only ends.
+const LEAVING: &str = "test -e pid && exit; trap '' TERM; sh -c 'echo $$ > pid.new; mv pid.new pid; \
+                       exec sleep 1000' & wait";
+
+/// Starts onloop, kills it once there is a process that it would leave, and looks that it is left.
+fn killed(project: &Workspace, arguments: &[&str]) {
+    let child = begin(project, arguments);
+    wait_until("there is something to leave", || project.path("pid").exists());
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    // Its pipes stay open in what is left, so nobody waits for their end.
+    let mut child = child;
+    child.wait().expect("it was killed");
+    let pid = project.read("pid").trim().to_owned();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    assert!(stat.is_ok_and(|stat| !stat.contains(") Z ")), "a grandchild outlives a kill");
+}
+
+fn resumed(project: &Workspace, arguments: &[&str]) -> Run {
+    let run = output_of(begin(project, arguments));
+    assert_gone(project, "pid");
+    run
+}
+
+#[test]
+fn what_an_agent_left_is_ended_before_its_work_is_verified() {
+    let steps = format!(
+        "- [ ] **Step 1: Work**\naction: go\nloop: false\nverify: true\n```sh\n{LEAVING}\n```\n"
+    );
+    let project = project("", &steps);
+    killed(&project, &["run", "--mode", "none"]);
+    let run = resumed(&project, &["resume"]).expect_exit(0);
+    let ended = "Ended 1 process that the agent of step 1 had left when it was interrupted.\n";
+    assert!(run.stderr.starts_with(ended), "{}", run.stderr);
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn what_a_check_left_is_ended_before_it_is_repeated() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Work**\naction: go\nloop: false\nverify: sh check.sh\n```sh\ntrue\n```\n",
+    );
+    project.write("check.sh", LEAVING);
+    killed(&project, &["run", "--mode", "none"]);
+    let run = resumed(&project, &["resume"]).expect_exit(0);
+    let ended = "Ended 1 process that a check of step 1 had left when it was interrupted.\n";
+    assert!(run.stderr.starts_with(ended), "{}", run.stderr);
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn what_a_check_left_is_ended_where_an_agent_drives_step_by_step() {
+    let project =
+        project("", "- [ ] **Step 1: Work**\naction: go\nloop: false\nverify: sh check.sh\n");
+    project.write("check.sh", LEAVING);
+    project.onloop(&["init", super::FILE]).expect_exit(0);
+    project.onloop(&["step", "1", "start"]).expect_exit(0);
+    killed(&project, &["step", "1", "verify"]);
+    let run = resumed(&project, &["step", "1", "verify"]).expect_exit(0);
+    let ended = "Ended 1 process that a check of step 1 had left when it was interrupted.\n";
+    assert!(run.stderr.starts_with(ended), "{}", run.stderr);
+}
+
+#[test]
+fn what_a_child_of_rw_auto_left_is_ended_before_the_next_one_starts() {
+    let project = Workspace::plain();
+    project.write(".ai/CONTEXT.md", "# Context\n");
+    project.write(".ai/PROGRESS.md", "## Task Status\n| Task | Title | Status | Commit |\n");
+    project.write("agent.sh", format!("cat > /dev/null\n({LEAVING})\necho NEXT_COMMAND=done\n"));
+    let auto = ["auto", "--agent-command", "sh agent.sh", "a feature"];
+    killed(&project, &auto);
+    let _ = std::fs::remove_file(project.path(".ai/runtime/rw-auto.lock"));
+    let run = resumed(&project, &auto);
+    let ended = "Ended 3 processes that the child of an rw-auto that was killed had left when it \
+                 was interrupted.\n";
+    assert!(run.stderr.contains(ended), "{}", run.stderr);
+}
