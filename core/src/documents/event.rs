@@ -23,7 +23,42 @@ use crate::time::Timestamp;
 use crate::workflow::Budgets;
 
 /// The member that names an event.
-const TAG: &str = "event";
+pub(super) const TAG: &str = "event";
+
+/// The names of [`EventDocument`].
+const NAMES: [&str; 26] = [
+    "step_started",
+    "agent_started",
+    "check_started",
+    "review_started",
+    "step_acted",
+    "action_failed",
+    "step_verified",
+    "step_blocked",
+    "gate_decided",
+    "review_finished",
+    "verdict_accepted",
+    "checks_repeated",
+    "run_paused",
+    "run_resumed",
+    "taken_over",
+    "usage_reported",
+    "run_finalized",
+    "run_abandoned",
+    "run_moved",
+    "copy_changed",
+    "plan_adopted",
+    "record_rebuilt",
+    "budgets_changed",
+    "finish_intended",
+    "finish_recorded",
+    "finish_abandoned",
+];
+
+/// Whether this onloop knows an event of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    NAMES.contains(&name)
+}
 
 /// A line of a journal has `revision` and `at_ms` before these.
 #[derive(Debug, Serialize, Deserialize)]
@@ -465,6 +500,14 @@ mod tests {
         }
         let error = read(r#"{"event":"step_flew","step":2}"#).unwrap_err().to_string();
         assert!(error.starts_with("unknown variant `step_flew`, expected"), "{error}");
+    }
+
+    #[test]
+    fn the_names_of_events_are_those_that_are_read() {
+        let members = [(TAG.to_owned(), Value::from("?"))].into_iter().collect();
+        let error = read_members(members).unwrap_err().to_string();
+        let names = NAMES.map(|name| format!("`{name}`")).join(", ");
+        assert_eq!(error, format!("unknown variant `?`, expected one of {names}"));
     }
 
     #[test]

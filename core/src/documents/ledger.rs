@@ -78,6 +78,13 @@ pub enum LedgerError {
     },
     /// It was written by a newer onloop.
     Newer(String),
+    /// A line was added by a newer onloop.
+    UnknownEvent {
+        /// Its number, from 1.
+        line: u64,
+        /// What happened, which this onloop does not know.
+        event: String,
+    },
 }
 
 impl LedgerError {
@@ -97,6 +104,11 @@ impl std::fmt::Display for LedgerError {
             LedgerError::Newer(schema) => write!(
                 f,
                 "it has the format `{schema}`, this onloop knows `{SCHEMA}`: upgrade onloop"
+            ),
+            LedgerError::UnknownEvent { line, event } => write!(
+                f,
+                "line {line}: a newer onloop recorded `{event}`, which this one does not know: \
+                 upgrade onloop"
             ),
         }
     }
@@ -227,7 +239,7 @@ pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Led
                 ledger = Some(Ledger { run, head, whole_bytes: line.len() });
             }
             Some(ledger) => {
-                read_next(body, ledger).map_err(bad)?;
+                read_next(body, ledger, number)?;
                 ledger.head = head;
                 ledger.whole_bytes += line.len();
             }
@@ -255,19 +267,24 @@ fn read_first(line: &[u8]) -> Result<Run, LedgerError> {
     run_of(first.record).map_err(|error| bad(error.to_string()))
 }
 
-fn read_next(line: &[u8], ledger: &mut Ledger) -> Result<(), String> {
+fn read_next(line: &[u8], ledger: &mut Ledger, number: u64) -> Result<(), LedgerError> {
+    let bad = |why: String| LedgerError::Line { line: number, why };
     let members: Map<String, Value> =
-        serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+        serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
+    let member = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
     let frame = Frame {
         seq: members.get("seq").and_then(Value::as_u64).unwrap_or_default(),
-        at: text("at").to_owned(),
-        prev: text("prev").to_owned(),
+        at: member("at").to_owned(),
+        prev: member("prev").to_owned(),
     };
-    let at = check_frame(&frame, &ledger.head)?;
-    let event = event::read_members(members).map_err(|error| error.to_string())?;
+    let at = check_frame(&frame, &ledger.head).map_err(bad)?;
+    let name = member(event::TAG);
+    if !name.is_empty() && !event::is_known(name) {
+        return Err(LedgerError::UnknownEvent { line: number, event: text::one_line(name) });
+    }
+    let event = event::read_members(members).map_err(|error| bad(error.to_string()))?;
     ledger.run.apply(at, &event).map_err(|refusal| {
-        format!("`{}` does not follow from the lines before it: {refusal}", event.name())
+        bad(format!("`{}` does not follow from the lines before it: {refusal}", event.name()))
     })
 }
 

@@ -408,7 +408,7 @@ async fn read_head(io: &Io, paths: &Paths) -> Result<KnownHead, StoreError> {
 fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledger, StoreError> {
     ledger::read(bytes, written).map_err(|error| match error {
         // Not damaged at all: another version has to be asked.
-        LedgerError::Newer(_) => {
+        LedgerError::Newer(_) | LedgerError::UnknownEvent { .. } => {
             StoreError::Failed(Failure::new(FailureKind::Unsupported, format!("{path}: {error}")))
         }
         LedgerError::Line { .. } | LedgerError::Empty | LedgerError::Cut { .. } => {

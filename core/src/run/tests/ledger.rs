@@ -186,3 +186,23 @@ fn every_event_has_a_line() {
 fn apply_at(run: &mut Run, at: Timestamp, event: &Event) {
     run.apply(at, event).unwrap_or_else(|refusal| panic!("{event:?}: {refusal}"));
 }
+
+#[test]
+fn an_event_that_is_not_known_was_recorded_by_a_newer_onloop() {
+    let (bytes, _) = small();
+    let head = head_of(&bytes);
+    let mut line = Vec::new();
+    append(&mut line, &head, Timestamp::EPOCH, &Event::RunResumed, None);
+    let text = String::from_utf8(line).unwrap().replace("run_resumed", "run_sent_away");
+    let members = text.split_once(",\"sha256\"").unwrap().0;
+    let line = format!("{members},\"sha256\":\"{}\"}}\n", sha256(members.as_bytes()));
+    let error = read(&[bytes, line.into_bytes()].concat(), None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "line {}: a newer onloop recorded `run_sent_away`, which this one does not know: \
+             upgrade onloop",
+            head.seq + 1
+        )
+    );
+}
