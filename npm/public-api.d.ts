@@ -347,7 +347,7 @@ export declare class Functions {
 }
 
 // host.d.ts
-import type { Command, Expect, FileKind, HttpMethod, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Unchanged, Version } from "./vocabulary.js";
+import type { Command, Expect, FileKind, HttpMethod, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Version } from "./vocabulary.js";
 export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 export interface Stat {
     kind: FileKind;
@@ -365,7 +365,7 @@ export interface Files {
         sizeBytes: number;
     }>;
     write(path: string, bytes: Uint8Array, expect: Expect, durable: boolean, isPrivate?: boolean): Promise<Version>;
-    append(path: string, bytes: Uint8Array, expectLenBytes: number, unchanged: Unchanged | undefined, isPrivate?: boolean): Promise<void>;
+    append(path: string, bytes: Uint8Array, expectLenBytes: number, durable: boolean, isPrivate?: boolean): Promise<void>;
     patch(path: string, offsetBytes: number, old: Uint8Array, neu: Uint8Array): Promise<void>;
     remove(path: string): Promise<void>;
     list(path: string): Promise<string[]>;
@@ -718,7 +718,7 @@ export type Request = {
     path: string;
     bytes: Bytes;
     expect_len_bytes: number;
-    unchanged: Unchanged | null;
+    durable: Durability;
     private: boolean;
 } | {
     do: "patch";
@@ -786,10 +786,6 @@ export type Expect = "any" | "absent" | {
 };
 export type Version = string;
 export type Durability = boolean;
-export interface Unchanged {
-    path: string;
-    version: Version;
-}
 export interface ProcessSpec {
     command: Command;
     cwd: string;
