@@ -9,7 +9,29 @@ pub use scenario::*;
 pub use state::{AutoDocument, InvalidState};
 
 use crate::auto::record::{AutoEnding, Dispatch};
+use crate::effect::ProcessGroup;
 use crate::time::Timestamp;
+
+/// The processes of the child that an rw-auto waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildGroupDocument {
+    /// The process group that it was started in.
+    pub group: ProcessGroup,
+    /// The machine that it was started on.
+    pub host: String,
+}
+
+impl ChildGroupDocument {
+    /// As JSON.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("it has only string keys")
+    }
+
+    /// `None` where `bytes` are anything else.
+    pub fn of(bytes: &[u8]) -> Option<ChildGroupDocument> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
 
 /// What we write into `.ai/runtime/rw-auto.lock`: one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

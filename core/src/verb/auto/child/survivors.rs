@@ -1,20 +1,11 @@
 //! The processes of a child whose rw-auto was killed. They are noted in the state home while they
 //! run: what lies in the workspace could be written by the child.
 
-use serde::{Deserialize, Serialize};
-
-use crate::effect::{
-    Durability, Exit, Expect, Failure, Io, OptionalExt, ProcessEnd, ProcessGroup, ProcessSpec,
-};
+use crate::documents::auto::ChildGroupDocument;
+use crate::effect::{Durability, Exit, Expect, Failure, Io, OptionalExt, ProcessEnd, ProcessSpec};
 use crate::engine::store::StateHome;
 use crate::engine::work;
 use crate::limits;
-
-#[derive(Serialize, Deserialize)]
-struct Noted {
-    group: ProcessGroup,
-    host: String,
-}
 
 /// Runs a child; in which processes is known to the next rw-auto here before it is waited for.
 pub(super) async fn run_noted(io: &Io, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
@@ -24,8 +15,7 @@ pub(super) async fn run_noted(io: &Io, spec: ProcessSpec) -> Result<ProcessEnd, 
     let host = io.start().process.host.clone();
     let end = io
         .process_announced(spec, async |group| {
-            let noted = Noted { group, host };
-            let bytes = serde_json::to_vec(&noted).expect("it has only string keys");
+            let bytes = ChildGroupDocument { group, host }.to_bytes();
             // No process survives a power cut.
             io.write(&path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
         })
@@ -45,7 +35,7 @@ pub(super) async fn end(io: &Io) -> Result<(), Exit> {
     let path = home.auto_child(&io.start().cwd);
     let read = io.read(&path, limits::AUTO_LOCK_BYTES).await.optional();
     let Some((bytes, _)) = read.ok().flatten() else { return Ok(()) };
-    if let Ok(Noted { group, host }) = serde_json::from_slice(&bytes) {
+    if let Some(ChildGroupDocument { group, host }) = ChildGroupDocument::of(&bytes) {
         work::end_group(io, "the child of an rw-auto that was killed", group, &host).await?;
     }
     let _ = io.remove(&path).await;
