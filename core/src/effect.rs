@@ -29,7 +29,10 @@ use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
-pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
+pub use git::{
+    GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint, Repository,
+    WorktreeEntry,
+};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};

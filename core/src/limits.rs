@@ -80,6 +80,20 @@ pub const SHELL_REREAD_DEPTH: usize = 16;
 /// Most commands of one line that are examined.
 pub const SHELL_COMMANDS: usize = 10_000;
 
+/// Largest file that a checkpoint keeps, unless a filter makes a small one of it (Git LFS). A
+/// larger file that nobody ignores is a dump or a product of a build far more often than work, the
+/// usual hosts of repositories warn at this size, and git would copy it at each change.
+pub const CHECKPOINT_FILE_BYTES: u64 = 50 * 1024 * 1024;
+/// Files that a checkpoint left out, or that stand in the way, which are named; the rest are counted.
+pub const CHECKPOINT_FILES_NAMED: usize = 20;
+/// Largest difference between two checkpoints that is shown; `--stat` shows how it is made up.
+pub const CHECKPOINT_DIFF_BYTES: u64 = 16 * 1024 * 1024;
+/// Longest time that git may take for one step of a checkpoint; a filter that hangs, or a named
+/// pipe where git expects a file, must not hold up the run for ever.
+pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;
+/// Age at which `onloop doctor --prune` removes a checkpoint whatever became of its run.
+pub const CHECKPOINT_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest configuration file.

@@ -548,6 +548,7 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
     match request {
         GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
         GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: Vec::new() }),
+        GitRequest::Checkpoints { .. } => Ok(Outcome::Checkpoints { checkpoints: Vec::new() }),
         GitRequest::Head { .. } | GitRequest::MergeBase { .. } => {
             Ok(Outcome::Commit { commit: None })
         }
@@ -558,7 +559,12 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
         | GitRequest::RemoteBranch { .. }
         | GitRequest::Merge { .. }
         | GitRequest::Push { .. }
-        | GitRequest::Stash { .. } => {
+        | GitRequest::Stash { .. }
+        | GitRequest::Checkpoint { .. }
+        | GitRequest::Restore { .. }
+        | GitRequest::Diff { .. }
+        | GitRequest::ChangedPaths { .. }
+        | GitRequest::ForgetCheckpoint { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }
     }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(doc)]
 use super::Outcome;
+use super::scalar::millis;
+use crate::time::Timestamp;
 
 /// A closed set of queries and changes; hosts perform them with libgit2 or the git program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -120,6 +122,132 @@ pub enum GitRequest {
         /// Paths relative to the root of the checkout.
         paths: Vec<String>,
     },
+    /// Keeps the files of the checkout at `cwd`, tracked and untracked ones that are not ignored,
+    /// without what is in its `.hotl`, as a commit that no branch shows → [`Outcome::Checkpoint`].
+    /// Branches, HEAD, index and files of the checkout stay as they are; no hook runs, nothing is
+    /// signed or fetched. Outside a repository: `NotFound`. Other programs in the configuration
+    /// than expected: `Denied`.
+    Checkpoint {
+        /// A folder inside the checkout.
+        cwd: String,
+        /// The file in which the host keeps what it knows of the checkout from one checkpoint to
+        /// the next; nothing there: it begins with what the checkout's own index says.
+        index: String,
+        /// The name of the commit below `refs/onloop/`; what has it already loses it.
+        name: String,
+        /// The commit before this one; `None`: the one at HEAD, if there is one.
+        parent: Option<String>,
+        /// The message of the commit.
+        message: String,
+        /// The time of the commit.
+        #[serde(rename = "at_ms", with = "millis")]
+        at: Timestamp,
+        /// Largest file that is kept; larger ones that git would not convert are left out and named.
+        limit_bytes: u64,
+        /// What [`KeptWork::programs`] has to be; `None`: anything.
+        programs: Option<String>,
+    },
+    /// Makes the files of the checkout at `cwd` those of a checkpoint → [`Outcome::Done`]. Changes
+    /// and removes only files that the last checkpoint with this `index` kept; something else in
+    /// the way: `Conflict`, and nothing is changed. Branches, HEAD and index of the checkout stay.
+    /// Other programs in the configuration than expected: `Denied`.
+    Restore {
+        /// A folder inside the checkout.
+        cwd: String,
+        /// As in [`GitRequest::Checkpoint`].
+        index: String,
+        /// The commit whose files are wanted.
+        commit: String,
+        /// What [`KeptWork::programs`] has to be; `None`: anything.
+        programs: Option<String>,
+    },
+    /// What changed between two commits, as a patch for people → [`Outcome::Diff`]. Longer than
+    /// `limit_bytes`: `TooLarge`.
+    Diff {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The commit before.
+        from: String,
+        /// The commit after.
+        to: String,
+        /// Only how many lines of which file.
+        stat: bool,
+        /// Most bytes accepted.
+        limit_bytes: u64,
+    },
+    /// The paths that differ between two commits, relative to the root of the checkout, sorted;
+    /// what is not UTF-8 in them is replaced → [`Outcome::Names`].
+    ChangedPaths {
+        /// A folder inside the repository.
+        cwd: String,
+        /// One commit.
+        from: String,
+        /// The other commit.
+        to: String,
+    },
+    /// Every commit below `refs/onloop/`, by name → [`Outcome::Checkpoints`]. Outside a
+    /// repository: none.
+    Checkpoints {
+        /// A folder inside the repository.
+        cwd: String,
+    },
+    /// Takes a checkpoint's name away, so that git may forget the commit → [`Outcome::Done`]. It
+    /// names another commit by now: `Conflict`.
+    ForgetCheckpoint {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Its name below `refs/onloop/`.
+        name: String,
+        /// The commit that it names.
+        commit: String,
+    },
+}
+
+/// The files of a checkout at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWork {
+    /// The commit, hexadecimal.
+    pub commit: String,
+    /// Its tree, hexadecimal: the same files have the same tree.
+    pub tree: String,
+    /// Digest, hexadecimal, of everything that the repository's own configuration names as a
+    /// program to run. Configuration of the user and of the system does not count.
+    pub programs: String,
+    /// Files that should have been kept and were not, sorted by path.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that a checkpoint does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its path relative to the root of the checkout; what is not UTF-8 in it is replaced.
+    pub path: String,
+    /// Why.
+    pub why: LeftOutReason,
+}
+
+/// Why a checkpoint does not have a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutReason {
+    /// It is larger than the limit.
+    TooLarge,
+    /// It may not be read.
+    Unreadable,
+    /// It is a repository without a commit, of which git keeps nothing.
+    NoCommit,
+}
+
+/// A commit below `refs/onloop/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedCheckpoint {
+    /// Its name there.
+    pub name: String,
+    /// Its id, hexadecimal.
+    pub commit: String,
+    /// When it was made.
+    #[serde(rename = "at_ms", with = "millis")]
+    pub at: Timestamp,
 }
 
 /// Facts about the folder a run is started in.

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::{ProcessIdentity, Start};
 use crate::effect::state_home::PrivateFolder;
@@ -377,6 +377,45 @@ impl Io {
         let (cwd, remote, branch) = (cwd.to_owned(), remote.to_owned(), branch.to_owned());
         let request = GitRequest::RemoteBranch { cwd, remote, branch };
         answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
+    }
+
+    /// [`GitRequest::Checkpoint`], as `request`.
+    pub async fn git_checkpoint(&self, request: GitRequest) -> Result<KeptWork, Failure> {
+        answer!(self.request(Request::Git(request)), Outcome::Checkpoint(kept) => kept)
+    }
+
+    /// [`GitRequest::Diff`].
+    pub async fn git_diff(
+        &self,
+        cwd: &str,
+        (from, to): (&str, &str),
+        stat: bool,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let (cwd, from, to) = (cwd.to_owned(), from.to_owned(), to.to_owned());
+        let request = GitRequest::Diff { cwd, from, to, stat, limit_bytes };
+        answer!(self.request(Request::Git(request)), Outcome::Diff { bytes } => bytes.into())
+    }
+
+    /// [`GitRequest::ChangedPaths`].
+    pub async fn git_changed_paths(
+        &self,
+        cwd: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let (cwd, from, to) = (cwd.to_owned(), from.to_owned(), to.to_owned());
+        let request = GitRequest::ChangedPaths { cwd, from, to };
+        answer!(self.request(Request::Git(request)), Outcome::Names { names } => names)
+    }
+
+    /// [`GitRequest::Checkpoints`].
+    pub async fn git_checkpoints(&self, cwd: &str) -> Result<Vec<NamedCheckpoint>, Failure> {
+        let request = GitRequest::Checkpoints { cwd: cwd.to_owned() };
+        answer!(
+            self.request(Request::Git(request)),
+            Outcome::Checkpoints { checkpoints } => checkpoints
+        )
     }
 
     /// Any [`GitRequest`] that changes something.

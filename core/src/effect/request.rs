@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::bytes::Bytes;
-use super::git::{GitRequest, GitSurvey, WorktreeEntry};
+use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use super::scalar::millis;
 use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 use crate::time::Timestamp;
@@ -298,6 +298,18 @@ pub enum Outcome {
         /// Its id, hexadecimal; `None` before the first commit and outside a repository.
         commit: Option<String>,
     },
+    /// The files of a checkout were kept.
+    Checkpoint(KeptWork),
+    /// Commits below `refs/onloop/`.
+    Checkpoints {
+        /// By name.
+        checkpoints: Vec<NamedCheckpoint>,
+    },
+    /// What changed between two commits.
+    Diff {
+        /// A patch, or how many lines of which file.
+        bytes: Bytes,
+    },
     /// What a server answered.
     Http(HttpAnswer),
     /// A person's answer.
@@ -517,6 +529,7 @@ impl Outcome {
         match self {
             Outcome::File { bytes, .. }
             | Outcome::Tail { bytes, .. }
+            | Outcome::Diff { bytes }
             | Outcome::Input { bytes } => vec![bytes],
             Outcome::Process(ProcessEnd { stdout, stderr, .. }) => {
                 vec![&mut stdout.head, &mut stdout.tail, &mut stderr.head, &mut stderr.tail]
@@ -535,6 +548,8 @@ impl Outcome {
             | Outcome::Survey(_)
             | Outcome::Worktrees { .. }
             | Outcome::Commit { .. }
+            | Outcome::Checkpoint(_)
+            | Outcome::Checkpoints { .. }
             | Outcome::Answer { .. }
             | Outcome::NoInput => Vec::new(),
         }

@@ -51,6 +51,10 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
             *cwd = absolute(root, cwd);
             *path = absolute(root, path);
         }
+        GitRequest::Checkpoint { cwd, index, .. } | GitRequest::Restore { cwd, index, .. } => {
+            *cwd = absolute(root, cwd);
+            *index = absolute(root, index);
+        }
         GitRequest::Survey { cwd, .. }
         | GitRequest::Worktrees { cwd }
         | GitRequest::Head { cwd }
@@ -60,7 +64,11 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
         | GitRequest::RemoteBranch { cwd, .. }
         | GitRequest::Merge { cwd, .. }
         | GitRequest::Push { cwd, .. }
-        | GitRequest::Stash { cwd, .. } => *cwd = absolute(root, cwd),
+        | GitRequest::Stash { cwd, .. }
+        | GitRequest::Diff { cwd, .. }
+        | GitRequest::ChangedPaths { cwd, .. }
+        | GitRequest::Checkpoints { cwd }
+        | GitRequest::ForgetCheckpoint { cwd, .. } => *cwd = absolute(root, cwd),
     }
     request
 }

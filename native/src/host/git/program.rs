@@ -1,7 +1,9 @@
 //! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
 
+mod checkpoint;
 mod command;
 mod merge;
+mod references;
 mod remote;
 mod worktree;
 
@@ -13,8 +15,10 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::{resolved, utf8};
 
+pub(super) use checkpoint::NewCheckpoint;
 pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
+pub(super) use references::CHECKPOINTS;
 
 /// Where the parts of a checkout are.
 struct Layout {

@@ -1,5 +1,6 @@
 //! Real repositories in temporary folders.
 
+mod keeping;
 mod merging;
 mod programs;
 mod surroundings;

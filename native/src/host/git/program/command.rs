@@ -2,12 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::limits;
+use onloop_core::time::Timestamp;
 
 /// What git would start or touch on its own, turned off.
 ///
@@ -24,6 +28,39 @@ const CONFIG: [&str; 5] = [
 
 /// Turns hooks off, see [`CONFIG`].
 const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
+/// What is asked with an index of its own comes out the same whatever the repository configures:
+/// what git remembers of a file counts only while size and every time are the same.
+const ASIDE_CONFIG: [&str; 10] = [
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.safecrlf=false",
+    "core.logAllRefUpdates=false",
+    "index.sparse=false",
+    "index.skipHash=true",
+    "i18n.commitEncoding=UTF-8",
+];
+
+/// Git that is asked beside the checkout: with an index of its own, without a network, and not for
+/// ever. A named pipe in the place of a `.gitignore` would hold it for good.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aside<'a> {
+    /// The index instead of the checkout's; `None`: the checkout's, which is only read.
+    pub(super) index: Option<&'a Path>,
+    /// Time of a commit that git makes; then it is ours and not the user's.
+    pub(super) committed: Option<Timestamp>,
+    /// Most bytes that git may answer.
+    pub(super) limit_bytes: u64,
+}
+
+impl Default for Aside<'_> {
+    fn default() -> Self {
+        Aside { index: None, committed: None, limit_bytes: u64::MAX }
+    }
+}
 
 /// Whether hooks of the repository and of the user may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,25 +136,71 @@ impl GitProgram {
         hooks: Hooks,
     ) -> Result<Answer, Failure> {
         let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
-        let output = run(self.command(cwd, args, hooks), input).map_err(|error| {
-            // Spawning fails in the same way for a missing folder and a missing program.
-            match error.kind() {
-                std::io::ErrorKind::NotFound if cwd.is_dir() => {
-                    let name = self.executable.to_string_lossy();
-                    let message = format!("the program `{name}` is not installed");
-                    Failure::new(FailureKind::Unsupported, message)
-                }
-                _ => super::super::rollback::failure(cwd, &error),
-            }
-        })?;
-        if interrupted(&output) {
-            return Err(Failure::new(FailureKind::Interrupted, format!("{asked}: interrupted")));
-        }
-        let exit = output.status.code().unwrap_or(-1);
-        Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, asked })
+        let mut command = self.command(cwd, hooks);
+        command.args(args);
+        let output = run(command, input).map_err(|error| self.unstarted(cwd, &error))?;
+        answered(output, asked)
     }
 
-    fn command(&self, cwd: &Path, args: &[&str], hooks: Hooks) -> Command {
+    /// Spawning fails in the same way for a missing folder and a missing program.
+    fn unstarted(&self, cwd: &Path, error: &std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::NotFound if cwd.is_dir() => {
+                let name = self.executable.to_string_lossy();
+                let message = format!("the program `{name}` is not installed");
+                Failure::new(FailureKind::Unsupported, message)
+            }
+            _ => super::super::rollback::failure(cwd, error),
+        }
+    }
+
+    /// Runs git in `cwd` beside the checkout, with `input` on its standard input.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` when it answers more than it may; `Other` when it takes longer than
+    /// [`limits::CHECKPOINT_TIMEOUT_MS`].
+    pub(super) fn answer_aside(
+        &self,
+        cwd: &Path,
+        args: &[&str],
+        input: &[u8],
+        aside: Aside<'_>,
+    ) -> Result<Answer, Failure> {
+        let mut command = self.command(cwd, Hooks::Off);
+        for setting in ASIDE_CONFIG {
+            command.args(["-c", setting]);
+        }
+        command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
+        if let Some(index) = aside.index {
+            command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
+        }
+        if let Some(at) = aside.committed {
+            let date = format!("@{} +0000", at.as_millis().div_euclid(1000));
+            for who in ["AUTHOR", "COMMITTER"] {
+                command
+                    .env(format!("GIT_{who}_NAME"), "onloop")
+                    .env(format!("GIT_{who}_EMAIL"), "onloop@localhost")
+                    .env(format!("GIT_{who}_DATE"), &date);
+            }
+        }
+        let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
+        let time = Duration::from_millis(limits::CHECKPOINT_TIMEOUT_MS);
+        match run_bounded(command, input, aside.limit_bytes, time) {
+            Ok(Bounded::Ended(output)) => answered(output, asked),
+            Ok(Bounded::TooLong) => {
+                let message = format!("{asked} was not done after {} s", time.as_secs());
+                Err(Failure::new(FailureKind::Other, message))
+            }
+            Ok(Bounded::TooLarge) => {
+                let message = format!("{asked}: more than {} bytes", aside.limit_bytes);
+                Err(Failure::new(FailureKind::TooLarge, message))
+            }
+            Err(error) => Err(self.unstarted(cwd, &error)),
+        }
+    }
+
+    fn command(&self, cwd: &Path, hooks: Hooks) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
         for (name, _) in env::vars_os() {
@@ -139,7 +222,6 @@ impl GitProgram {
         if hooks == Hooks::Off {
             command.args(["-c", NO_HOOKS]);
         }
-        command.args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -165,6 +247,67 @@ fn run(mut command: Command, input: &[u8]) -> std::io::Result<Output> {
         });
         child.wait_with_output()
     })
+}
+
+fn answered(output: Output, asked: String) -> Result<Answer, Failure> {
+    if interrupted(&output) {
+        return Err(Failure::new(FailureKind::Interrupted, format!("{asked}: interrupted")));
+    }
+    let exit = output.status.code().unwrap_or(-1);
+    Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, asked })
+}
+
+/// How a program with bounds came to its end.
+enum Bounded {
+    Ended(Output),
+    TooLarge,
+    TooLong,
+}
+
+/// Runs a program that may say and take only so much; otherwise it is killed.
+fn run_bounded(
+    mut command: Command,
+    input: &[u8],
+    limit_bytes: u64,
+    time: Duration,
+) -> std::io::Result<Bounded> {
+    let mut child = command.spawn()?;
+    let (mut stdin, stdout, stderr) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (done, waits) = mpsc::channel();
+    let input = input.to_vec();
+    // Not joined: what git left behind may hold its pipes open after it was killed.
+    thread::spawn(move || {
+        // A program that stops reading early has its own reasons and reports them.
+        let _ = stdin.take().map(|mut stdin| stdin.write_all(&input));
+    });
+    let errors = thread::spawn(move || read_up_to(stderr, STDERR_BYTES));
+    thread::spawn(move || {
+        let said = read_up_to(stdout, limit_bytes);
+        let _ = done.send((said, errors.join().unwrap_or_default()));
+    });
+    let end = match waits.recv_timeout(time) {
+        Err(_) => Bounded::TooLong,
+        Ok((said, _)) if said.len() as u64 > limit_bytes => Bounded::TooLarge,
+        Ok((stdout, stderr)) => {
+            return Ok(Bounded::Ended(Output { status: child.wait()?, stdout, stderr }));
+        }
+    };
+    let _ = child.kill();
+    child.wait()?;
+    Ok(end)
+}
+
+/// What git says about a failure is longer only when it repeats itself.
+const STDERR_BYTES: u64 = 64 * 1024;
+
+/// One byte more than the limit where there is more.
+fn read_up_to(stream: Option<impl Read>, limit_bytes: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        let _ = stream.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 #[cfg(unix)]

@@ -1,0 +1,367 @@
+//! Keeping the files of a checkout as a commit beside its branches, with an index of its own.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use onloop_core::documents::ledger::sha256;
+use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
+use onloop_core::time::Timestamp;
+
+use super::super::rollback;
+use super::GitProgram;
+use super::command::{Aside, lines_until_nul, text};
+
+/// The folder in which copies of records lie; it is the run's and not its work.
+const OURS: &str = ".hotl";
+
+/// A checkpoint to make.
+pub(crate) struct NewCheckpoint<'a> {
+    pub(crate) index: &'a Path,
+    /// The whole name of the reference.
+    pub(crate) reference: &'a str,
+    pub(crate) parent: Option<&'a str>,
+    pub(crate) message: &'a str,
+    pub(crate) at: Timestamp,
+    pub(crate) limit_bytes: u64,
+    pub(crate) programs: Option<&'a str>,
+}
+
+/// What is different in the checkout from what an index says.
+#[derive(Debug, Default)]
+struct Changes {
+    /// Files, links and repositories to take in; relative to the top folder.
+    present: BTreeSet<Vec<u8>>,
+    gone: BTreeSet<Vec<u8>>,
+}
+
+impl GitProgram {
+    /// Keeps the files of the checkout around `cwd`.
+    pub(crate) fn checkpoint(
+        &self,
+        cwd: &Path,
+        new: &NewCheckpoint<'_>,
+    ) -> Result<KeptWork, Failure> {
+        let root = self.layout(cwd)?.root;
+        let programs = self.demand_programs(&root, new.programs)?;
+        self.prepare_index(&root, new.index)?;
+        let changes = match self.changes(&root, new.index) {
+            Ok(changes) => changes,
+            // An index that cannot be read is only a memory of what is in the checkout.
+            Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
+                fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
+                self.prepare_index(&root, new.index)?;
+                self.changes(&root, new.index)?
+            }
+            Err(failure) => return Err(failure),
+        };
+        let left_out = self.take_in(&root, new, changes)?;
+        let aside = Aside { index: Some(new.index), ..Aside::default() };
+        // What is missing here was missing before: a partial clone.
+        let tree = self.answer_aside(&root, &["write-tree", "--missing-ok"], &[], aside)?;
+        let tree = text(&tree.success()?);
+        let commit = self.commit_aside(&root, &tree, new)?;
+        let args = ["update-ref", "--no-deref", new.reference, &commit];
+        self.answer_aside(&root, &args, &[], Aside::default())?.success()?;
+        Ok(KeptWork { commit, tree, programs, left_out })
+    }
+
+    fn commit_aside(
+        &self,
+        root: &Path,
+        tree: &str,
+        new: &NewCheckpoint<'_>,
+    ) -> Result<String, Failure> {
+        let parent = match new.parent {
+            Some(parent) => Some(parent.to_owned()),
+            None => self.commit(root, "HEAD")?,
+        };
+        let mut args = vec!["commit-tree", "--no-gpg-sign"];
+        if let Some(parent) = &parent {
+            args.extend(["-p", parent]);
+        }
+        args.extend(["-F", "-", tree]);
+        let aside = Aside { committed: Some(new.at), ..Aside::default() };
+        let made = self.answer_aside(root, &args, new.message.as_bytes(), aside)?;
+        Ok(text(&made.success()?))
+    }
+
+    /// Digest of everything that the repository's own configuration names as a program which git
+    /// would run for us.
+    fn demand_programs(&self, root: &Path, expected: Option<&str>) -> Result<String, Failure> {
+        let args = ["config", "--list", "--show-scope", "-z"];
+        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let mut named = Vec::new();
+        let mut keys = BTreeSet::new();
+        let mut fields = listed.split(|&byte| byte == 0);
+        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+            let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let key = String::from_utf8_lossy(key);
+            if matches!(scope, b"local" | b"worktree") && names_program(&key) {
+                named.extend_from_slice(entry);
+                named.push(0);
+                keys.insert(key.into_owned());
+            }
+        }
+        let found = sha256(&named);
+        if expected.is_none_or(|expected| expected == found) {
+            return Ok(found);
+        }
+        let keys: Vec<String> =
+            keys.iter().map(|key| format!("`{}`", key.escape_debug())).collect();
+        let keys = if keys.is_empty() { "none now".to_owned() } else { keys.join(", ") };
+        let message = format!(
+            "the configuration of the repository around `{}` names other programs than when the \
+             run began ({keys}), and git would run them",
+            root.display()
+        );
+        Err(Failure::new(FailureKind::Denied, message))
+    }
+
+    /// Makes `index` ready to be used: begins it with what the checkout's index says, and takes
+    /// away the lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
+    fn prepare_index(&self, root: &Path, index: &Path) -> Result<(), Failure> {
+        let mut lock = index.as_os_str().to_owned();
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        match fs::remove_file(&lock) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(rollback::failure(&lock, &error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        if index.exists() {
+            return Ok(());
+        }
+        if let Some(folder) = index.parent() {
+            fs::create_dir_all(folder).map_err(|error| rollback::failure(folder, &error))?;
+        }
+        let args = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+        let own = PathBuf::from(text(&self.answer(root, &args)?.success()?));
+        copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
+    }
+
+    /// Both questions read the same index and do not wait for each other.
+    fn changes(&self, root: &Path, index: &Path) -> Result<Changes, Failure> {
+        let aside = Aside { index: Some(index), ..Aside::default() };
+        let tracked =
+            ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
+        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let (tracked, others) = thread::scope(|scope| {
+            let tracked = scope.spawn(|| self.answer_aside(root, &tracked, &[], aside));
+            let others = self.answer_aside(root, &others, &[], aside);
+            (tracked.join(), others)
+        });
+        let tracked = match tracked {
+            Ok(answer) => answer?.success()?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let mut changes = Changes::default();
+        let mut fields = lines_until_nul(&tracked);
+        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+            match letter {
+                b"D" => changes.gone.insert(path.to_vec()),
+                _ => changes.present.insert(path.to_vec()),
+            };
+        }
+        let others = others?.success()?;
+        // A repository inside the checkout ends with a slash.
+        let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        changes.present.extend(others.map(<[u8]>::to_vec));
+        changes.present.retain(|path| !is_ours(path));
+        changes.gone.retain(|path| !is_ours(path));
+        Ok(changes)
+    }
+
+    /// Writes the changes to the index; returns what cannot be kept.
+    fn take_in(
+        &self,
+        root: &Path,
+        new: &NewCheckpoint<'_>,
+        mut changes: Changes,
+    ) -> Result<Vec<LeftOut>, Failure> {
+        let left_out = self.unkept(root, &changes.present, new.limit_bytes)?;
+        let aside = Aside { index: Some(new.index), ..Aside::default() };
+        let list = |paths: &BTreeSet<Vec<u8>>| {
+            paths.iter().flat_map(|path| [path.as_slice(), b"\0"]).collect::<Vec<_>>().concat()
+        };
+        // First: a folder may take the place of a file, and a link that of a folder.
+        if !changes.gone.is_empty() {
+            let args = ["update-index", "--force-remove", "-z", "--stdin"];
+            self.answer_aside(root, &args, &list(&changes.gone), aside)?.success()?;
+        }
+        changes.present.retain(|path| !left_out.iter().any(|(left, _)| left == path));
+        if !changes.present.is_empty() {
+            let args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+            self.answer_aside(root, &args, &list(&changes.present), aside)?.success()?;
+        }
+        let named = |(path, why): &(Vec<u8>, LeftOutReason)| LeftOut {
+            path: String::from_utf8_lossy(path).into_owned(),
+            why: *why,
+        };
+        Ok(left_out.iter().map(named).collect())
+    }
+
+    fn unkept(
+        &self,
+        root: &Path,
+        paths: &BTreeSet<Vec<u8>>,
+        limit_bytes: u64,
+    ) -> Result<Vec<(Vec<u8>, LeftOutReason)>, Failure> {
+        let mut unkept = Vec::new();
+        let mut large = Vec::new();
+        for path in paths {
+            let at = below(root, path);
+            // What has gone since is taken out of the index.
+            let Ok(found) = at.symlink_metadata() else { continue };
+            if found.is_dir() {
+                if !matches!(self.commit(&at, "HEAD"), Ok(Some(_))) {
+                    unkept.push((path.clone(), LeftOutReason::NoCommit));
+                }
+            } else if found.is_symlink() {
+            } else if !found.is_file() || File::open(&at).is_err() {
+                unkept.push((path.clone(), LeftOutReason::Unreadable));
+            } else if found.len() > limit_bytes {
+                large.push(path.clone());
+            }
+        }
+        if !large.is_empty() {
+            let filtered = self.filtered(root, &large)?;
+            let too_large = large.into_iter().filter(|path| !filtered.contains(path));
+            unkept.extend(too_large.map(|path| (path, LeftOutReason::TooLarge)));
+            unkept.sort_by(|(a, _), (b, _)| a.cmp(b));
+        }
+        Ok(unkept)
+    }
+
+    /// Those of `paths` of which a filter makes something else.
+    fn filtered(&self, root: &Path, paths: &[Vec<u8>]) -> Result<BTreeSet<Vec<u8>>, Failure> {
+        let mut list = paths.join(&0);
+        list.push(0);
+        let args = ["check-attr", "-z", "--stdin", "filter"];
+        let said = self.answer_aside(root, &args, &list, Aside::default())?.success()?;
+        let mut fields = said.split(|&byte| byte == 0);
+        let mut filtered = BTreeSet::new();
+        while let (Some(path), Some(_), Some(value)) = (fields.next(), fields.next(), fields.next())
+        {
+            if !matches!(value, b"unspecified" | b"unset") {
+                filtered.insert(path.to_vec());
+            }
+        }
+        Ok(filtered)
+    }
+
+    /// Makes the files of the checkout around `cwd` those of `commit`.
+    pub(crate) fn restore(
+        &self,
+        cwd: &Path,
+        index: &Path,
+        commit: &str,
+        programs: Option<&str>,
+    ) -> Result<(), Failure> {
+        let root = self.layout(cwd)?.root;
+        self.demand_programs(&root, programs)?;
+        if !index.exists() {
+            let message = format!("nothing is known about the files in `{}`", root.display());
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        self.prepare_index(&root, index)?;
+        let in_the_way = self.in_the_way(&root, index, commit)?;
+        if !in_the_way.is_empty() {
+            let message = format!("nothing was changed; in the way: {}", in_the_way.join(", "));
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        let aside = Aside { index: Some(index), ..Aside::default() };
+        let read = self.answer_aside(&root, &["read-tree", "-m", "-u", commit], &[], aside)?;
+        match read.exit {
+            0 => Ok(()),
+            _ => Err(Failure::new(FailureKind::Conflict, read.into_failure().message)),
+        }
+    }
+
+    /// Files that nobody has kept, where the files of `commit` belong.
+    fn in_the_way(&self, root: &Path, index: &Path, commit: &str) -> Result<Vec<String>, Failure> {
+        let aside = Aside { index: Some(index), ..Aside::default() };
+        let args = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", commit, "--"];
+        let differ = self.answer_aside(root, &args, &[], aside)?.success()?;
+        let (mut wanted, mut leaving) = (Vec::new(), BTreeSet::new());
+        let mut fields = lines_until_nul(&differ);
+        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+            match letter {
+                b"D" => wanted.push(path),
+                b"A" => drop(leaving.insert(path)),
+                _ => {}
+            }
+        }
+        let mut found = BTreeSet::new();
+        for path in wanted {
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            for end in ends.chain([path.len()]) {
+                let Ok(there) = below(root, &path[..end]).symlink_metadata() else { break };
+                let kept = leaving.contains(&path[..end]);
+                if !kept && !there.is_dir() {
+                    found.insert(path[..end].to_vec());
+                } else if !kept && end == path.len() {
+                    found.extend(self.others_in(root, index, path)?);
+                }
+            }
+        }
+        Ok(found.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect())
+    }
+
+    /// Files in a folder that the index does not have, ignored ones too.
+    fn others_in(&self, root: &Path, index: &Path, folder: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+        let folder = String::from_utf8_lossy(folder);
+        let args = ["ls-files", "--others", "-z", "--", &folder];
+        let aside = Aside { index: Some(index), ..Aside::default() };
+        let others = self.answer_aside(root, &args, &[], aside)?.success()?;
+        Ok(lines_until_nul(&others).map(<[u8]>::to_vec).collect())
+    }
+}
+
+/// Whether git would run what this setting says when it does what we ask. What we turn off does
+/// not count: hooks, the file system monitor, everything that shows differences.
+fn names_program(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match section {
+        "filter" => matches!(name, "clean" | "smudge" | "process"),
+        "merge" => name == "driver",
+        "gpg" => matches!(name, "program" | "defaultkeycommand"),
+        "core" => matches!(name, "sshcommand" | "gitproxy" | "askpass"),
+        "credential" => name == "helper",
+        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
+        "protocol" => name == "allow",
+        _ => false,
+    }
+}
+
+fn is_ours(path: &[u8]) -> bool {
+    path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+#[cfg(unix)]
+fn below(root: &Path, path: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    root.join(OsStr::from_bytes(path))
+}
+
+#[cfg(not(unix))]
+fn below(root: &Path, path: &[u8]) -> PathBuf {
+    root.join(&*String::from_utf8_lossy(path))
+}
+
+/// Copies an index with its time: git trusts what an index says of files that are older than it.
+fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
+    let bytes = match fs::read(from) {
+        Ok(bytes) => bytes,
+        // Nothing was ever added.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let modified = fs::metadata(from)?.modified()?;
+    fs::write(to, bytes)?;
+    File::options().write(true).open(to)?.set_modified(modified)
+}

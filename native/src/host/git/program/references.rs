@@ -1,0 +1,100 @@
+//! Commits that no branch shows: what they are called, and what changed between them.
+
+use std::path::Path;
+
+use onloop_core::effect::{Failure, FailureKind, NamedCheckpoint};
+use onloop_core::time::Timestamp;
+
+use super::GitProgram;
+use super::command::{Aside, lines_until_nul, text};
+
+/// Where the names of checkpoints begin.
+pub(crate) const CHECKPOINTS: &str = "refs/onloop/";
+
+impl GitProgram {
+    /// What changed between two commits, for people.
+    pub(crate) fn diff(
+        &self,
+        cwd: &Path,
+        (from, to): (&str, &str),
+        stat: bool,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let form = if stat { "--stat=100" } else { "--patch" };
+        let args = [
+            "diff-tree",
+            "-r",
+            form,
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--find-renames",
+            "--submodule=short",
+            from,
+            to,
+            "--",
+        ];
+        self.answer_aside(cwd, &args, &[], Aside { limit_bytes, ..Aside::default() })?.success()
+    }
+
+    /// Paths that differ between two commits.
+    pub(crate) fn changed_paths(
+        &self,
+        cwd: &Path,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let args = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
+        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let paths = lines_until_nul(&listed);
+        let mut paths: Vec<String> =
+            paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Every commit that has a name below [`CHECKPOINTS`].
+    pub(crate) fn checkpoints(&self, cwd: &Path) -> Result<Vec<NamedCheckpoint>, Failure> {
+        let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
+        let args = ["for-each-ref", format, CHECKPOINTS];
+        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let mut found = Vec::new();
+        for line in text(&listed).lines() {
+            let mut fields = line.split('\0');
+            let (name, commit, time) = (fields.next(), fields.next(), fields.next());
+            let name = name.and_then(|name| name.strip_prefix(CHECKPOINTS));
+            // What is not a commit there has no time, and is not ours.
+            let time = time.and_then(|time| time.parse::<i64>().ok());
+            if let (Some(name), Some(commit), Some(seconds)) = (name, commit, time) {
+                let at = Timestamp::from_millis(seconds.saturating_mul(1000));
+                found.push(NamedCheckpoint {
+                    name: name.to_owned(),
+                    commit: commit.to_owned(),
+                    at,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes a name away that has to name `commit`.
+    pub(crate) fn forget_checkpoint(
+        &self,
+        cwd: &Path,
+        reference: &str,
+        commit: &str,
+    ) -> Result<(), Failure> {
+        let found = self.commit(cwd, reference)?;
+        if found.as_deref() != Some(commit) {
+            let (kind, found) = match found {
+                Some(found) => (FailureKind::Conflict, found),
+                None => (FailureKind::NotFound, "nothing".to_owned()),
+            };
+            let message = format!("`{reference}` names {found}, expected {commit}");
+            return Err(Failure::new(kind, message));
+        }
+        let args = ["update-ref", "--no-deref", "-d", reference, commit];
+        self.answer_aside(cwd, &args, &[], Aside::default())?.success().map(drop)
+    }
+}
