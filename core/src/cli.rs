@@ -10,14 +10,14 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs,
-    InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs,
-    PrepareArgs, ReceiptArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs,
-    SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs,
-    abandon, adopt, approve, called_as_hook, doctor, finalize, finish, gate, hook, init, install,
-    lint, list, locate, new, next, normalize, prepare, receipt, relocate, replay, report, resume,
-    run, schema, session_clear, session_done, session_list, session_show, session_stop, status,
-    step, summary, uninstall,
+    AbandonArgs, AdoptArgs, ApproveArgs, DiffArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs,
+    HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs,
+    NormalizeArgs, PrepareArgs, ReceiptArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
+    RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
+    SummaryArgs, UndoArgs, abandon, adopt, approve, called_as_hook, diff, doctor, finalize, finish,
+    gate, hook, init, install, lint, list, locate, new, next, normalize, prepare, receipt,
+    relocate, replay, report, resume, run, schema, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -149,6 +149,21 @@ enum Verb {
   onloop finish add-auth-20260320T212315Z publish --create-pr
   onloop finish add-auth-20260320T212315Z discard --confirm discard")]
     Finish(FinishArgs),
+    /// Show what a run, or one of its steps, has changed
+    #[command(after_help = "Examples:
+  onloop diff add-auth-20260320T212315Z            the whole run
+  onloop diff add-auth-20260320T212315Z 2 --stat   its second step")]
+    Diff(DiffArgs),
+    /// Take the files back to how they were after a step
+    #[command(
+        after_help = "What is there now is kept first and can be brought back. Branch and index
+stay as they are.
+
+Examples:
+  onloop undo add-auth-20260320T212315Z 2     as they were after step 2
+  onloop undo add-auth-20260320T212315Z 0     as they were at the beginning"
+    )]
+    Undo(UndoArgs),
     /// Print what the record of a run proves, as JSON
     #[command(after_help = "Examples:
   onloop receipt add-auth-20260320T212315Z > receipt.json")]
@@ -349,6 +364,8 @@ pub async fn main(io: Io) -> Exit {
         Verb::Locate(args) => locate(&io, &args).await,
         Verb::Finalize(args) => finalize(&io, &args).await,
         Verb::Finish(args) => finish(&io, &args).await,
+        Verb::Diff(args) => diff(&io, &args).await,
+        Verb::Undo(args) => undo(&io, &args).await,
         Verb::Receipt(args) => receipt(&io, &args).await,
         Verb::Adopt(args) => adopt(&io, &args).await,
         Verb::Relocate(args) => relocate(&io, &args).await,

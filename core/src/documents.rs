@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod auto;
+mod checkpoint;
 mod document;
 pub mod event;
 mod finish;

@@ -29,6 +29,7 @@ pub(crate) mod git_index;
 pub(crate) mod host_files;
 pub(crate) mod input;
 pub mod instruction;
+pub(crate) mod keep;
 pub(crate) mod links;
 pub(crate) mod planted;
 pub mod preflight;

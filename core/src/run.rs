@@ -7,10 +7,12 @@
 
 mod begin;
 mod budget;
+mod checkpoint;
 mod event;
 mod evidence;
 mod finish;
 mod gate;
+mod kept;
 mod next;
 mod prompt;
 mod record;
@@ -25,6 +27,7 @@ mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
+pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
 pub use event::*;
 pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};

@@ -4,6 +4,7 @@ mod abandon;
 mod adopt;
 mod approve;
 pub mod auto;
+mod diff;
 mod doctor;
 mod finalize;
 mod finish;
@@ -24,10 +25,12 @@ mod schema;
 mod session;
 pub(crate) mod status;
 mod step;
+mod undo;
 
 pub use abandon::{AbandonArgs, abandon};
 pub use adopt::{AdoptArgs, RelocateArgs, adopt, relocate};
 pub use approve::{ApproveArgs, approve};
+pub use diff::{DiffArgs, diff};
 pub use doctor::{DoctorArgs, doctor};
 pub use finalize::{FinalizeArgs, finalize};
 pub use finish::{DispositionWord, FinishArgs, finish};
@@ -53,3 +56,4 @@ pub use status::{
     report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
+pub use undo::{UndoArgs, undo};

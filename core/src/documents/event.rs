@@ -6,6 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::checkpoint::{
+    CheckpointDocument, checkpoint_document, moment_parts, read_checkpoint, read_moment,
+};
 use super::document::{DocumentError, Generation, Lacks};
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
@@ -129,6 +132,18 @@ enum EventDocument {
     CopyChanged {
         path: String,
         what: String,
+    },
+    CheckpointTaken(CheckpointDocument),
+    CheckpointMissed {
+        kind: String,
+        #[serde(default)]
+        step: Option<u32>,
+        #[serde(default)]
+        attempt: Option<u32>,
+        reason: String,
+    },
+    WorkRestored {
+        to: String,
     },
     PlanAdopted {
         intent: String,
@@ -309,6 +324,14 @@ fn to_document(event: &Event) -> EventDocument {
             EventDocument::RunMoved { execution_root, checkout }
         }
         Event::CopyChanged { path, what } => EventDocument::CopyChanged { path, what },
+        Event::CheckpointTaken(checkpoint) => {
+            EventDocument::CheckpointTaken(checkpoint_document(&checkpoint))
+        }
+        Event::CheckpointMissed { moment, reason } => {
+            let (kind, step, attempt) = moment_parts(moment);
+            EventDocument::CheckpointMissed { kind: kind.to_owned(), step, attempt, reason }
+        }
+        Event::WorkRestored { to } => EventDocument::WorkRestored { to },
         Event::FinishIntended { act, notes, replace } => {
             let intent = act_document(&act, None, notes.as_deref());
             EventDocument::FinishIntended { intent, replace }
@@ -373,6 +396,14 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             Event::RunMoved { execution_root, checkout }
         }
         EventDocument::CopyChanged { path, what } => Event::CopyChanged { path, what },
+        EventDocument::CheckpointTaken(document) => {
+            demand("checkpoint", document.lacks)?;
+            Event::CheckpointTaken(read_checkpoint(document)?)
+        }
+        EventDocument::CheckpointMissed { kind, step, attempt, reason } => {
+            Event::CheckpointMissed { moment: read_moment(&kind, step, attempt)?, reason }
+        }
+        EventDocument::WorkRestored { to } => Event::WorkRestored { to },
         EventDocument::PlanAdopted {
             intent,
             success_criteria,

@@ -5,6 +5,7 @@ mod read;
 mod tests;
 mod unknown;
 
+use super::checkpoint::{CheckpointDocument, checkpoint_document};
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
 use crate::effect::Shell;
@@ -67,6 +68,7 @@ document! {
         finish: Option<FinishDocument> [present],
         finish_intent: Option<IntentDocument> [present],
         acting: Option<ActingDocument> [optional],
+        checkpoints: Vec<CheckpointDocument> [optional],
         ledger: Option<LedgerDocument> [optional],
         steps: Vec<StepDocument>,
         events: Vec<EventDocument> [first],
@@ -388,6 +390,7 @@ fn to_document(run: &Run) -> RunDocument {
         finish: run.finish.as_ref().map(finish_document),
         finish_intent: run.finish_intent.as_ref().map(intent_document),
         acting: run.acting.as_ref().map(acting_document),
+        checkpoints: run.checkpoints.iter().map(checkpoint_document).collect(),
         ledger: None,
         steps: run.steps.iter().map(step_document).collect(),
         events: run.events.iter().map(event_document).collect(),

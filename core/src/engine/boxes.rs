@@ -58,6 +58,9 @@ impl Boxes {
             | Event::RunFinalized
             | Event::RunAbandoned { .. }
             | Event::CopyChanged { .. }
+            | Event::CheckpointTaken(_)
+            | Event::CheckpointMissed { .. }
+            | Event::WorkRestored { .. }
             | Event::FinishIntended { .. }
             | Event::FinishRecorded { .. }
             | Event::FinishAbandoned { .. } => {}

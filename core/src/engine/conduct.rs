@@ -10,6 +10,7 @@ use crate::engine::ask::Consulted;
 use crate::engine::conduct_args::Conduct;
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
+use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
@@ -21,8 +22,15 @@ use crate::run::{
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let mut stall = Stall::default();
-    let mut merges;
+    let mut merges = store.merges();
+    let begun = match keep_beginning(io, &mut store).await {
+        Keeping::Interrupted => Some(Halt::Interrupted),
+        Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => None,
+    };
     let halt = loop {
+        if let Some(halt) = begun {
+            break halt;
+        }
         merges = store.merges();
         if let Err(halt) = take_turn(io, &mut store, how, &mut stall).await {
             break halt;
@@ -70,6 +78,7 @@ async fn take_turn(
             let acted = act(io, &how.agent, store, &record, how.agent_timeout_ms).await?;
             report_usage(io, store, how, step).await?;
             record_acted(store, how, step, acted)?;
+            going_on(keep_acted(io, store, step).await)?;
         }
         Next::Verify { step } => {
             match verify_step(io, store, step, &how.conditions).await? {
@@ -79,6 +88,7 @@ async fn take_turn(
                 }
             }
             say_verified(store, how, step);
+            going_on(keep_verified(io, store, step).await?)?;
         }
         Next::Approve { step, .. } => {
             let (decision, mode) = (GateDecision::Approved, Mode::Auto);
@@ -99,7 +109,10 @@ async fn take_turn(
             let (repeated, failures) = repeated.ok_or(Halt::Interrupted)?;
             store.apply(Event::ChecksRepeated { repeated, failures })?;
         }
-        Next::Finalize => store.apply(Event::RunFinalized)?,
+        Next::Finalize => {
+            going_on(keep_whole(io, store).await?)?;
+            store.apply(Event::RunFinalized)?;
+        }
         Next::Ask(question) => {
             store.commit().await?;
             match ask::person(io, store, &question).await {
@@ -119,6 +132,14 @@ async fn take_turn(
         }
     }
     Ok(())
+}
+
+/// A checkpoint that could not be taken stops nothing.
+fn going_on(keeping: Keeping) -> Result<(), Halt> {
+    match keeping {
+        Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Ok(()),
+        Keeping::Interrupted => Err(Halt::Interrupted),
+    }
 }
 
 /// Records a person's answer and says what it means.

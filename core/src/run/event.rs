@@ -1,5 +1,6 @@
 //! What can happen to a run, in the past tense.
 
+use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
 use super::verdict::Verdict;
 use super::words::words;
@@ -120,6 +121,20 @@ pub enum Event {
         path: String,
         /// What was found, as a clause.
         what: String,
+    },
+    /// The work was kept as a commit that no branch shows.
+    CheckpointTaken(Checkpoint),
+    /// The work could not be kept; the run goes on.
+    CheckpointMissed {
+        /// When it should have been.
+        moment: CheckpointMoment,
+        /// Why not, on one line.
+        reason: String,
+    },
+    /// The files of the execution root are those of a checkpoint again.
+    WorkRestored {
+        /// Name of the checkpoint.
+        to: String,
     },
     /// Something is about to be done with the work of a run that has ended. Durable before it
     /// is done, so that a crash leaves a trace of it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::checkpoint::Checkpoint;
 use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, Usage, Written};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
@@ -66,6 +67,8 @@ pub struct Record {
     pub finish_intent: Option<FinishIntent>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
+    /// The work at certain moments, oldest first; none outside a repository.
+    pub checkpoints: Vec<Checkpoint>,
     /// Fields written by other generations of this format; they survive a rewrite.
     pub unknown: Map<String, Value>,
     /// The same of documents inside it that have no place for them here, by where they stand.

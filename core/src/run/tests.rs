@@ -1,5 +1,6 @@
 //! The record's behaviour as tables, and every reachable state of small plans.
 
+mod checkpoints;
 mod exhaustive;
 mod ledger;
 

@@ -172,6 +172,9 @@ impl Event {
             Event::RunAbandoned { .. } => "run_abandoned",
             Event::RunMoved { .. } => "run_moved",
             Event::CopyChanged { .. } => "copy_changed",
+            Event::CheckpointTaken(_) => "checkpoint_taken",
+            Event::CheckpointMissed { .. } => "checkpoint_missed",
+            Event::WorkRestored { .. } => "work_restored",
             Event::FinishIntended { .. } => "finish_intended",
             Event::FinishRecorded { .. } => "finish_recorded",
             Event::FinishAbandoned { .. } => "finish_abandoned",
@@ -235,6 +238,11 @@ impl Run {
             Event::CopyChanged { path, what } => {
                 self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");
             }
+            Event::CheckpointTaken(checkpoint) => self.checkpoint_taken(at, checkpoint)?,
+            Event::CheckpointMissed { moment, reason } => {
+                self.checkpoint_missed(at, *moment, reason)?;
+            }
+            Event::WorkRestored { to } => self.work_restored(at, to)?,
             Event::FinishIntended { act, notes, replace } => {
                 self.intend_finish(at, act, notes.clone(), *replace)?;
             }

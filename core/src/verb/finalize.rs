@@ -5,6 +5,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::change::change;
 use crate::engine::drive::demand_undriven;
 use crate::engine::exit::{refused_by, step_by_step};
+use crate::engine::keep::{keep_between, keep_whole};
 use crate::engine::select::open;
 use crate::engine::verify::{Conditions, repeat_checks};
 use crate::limits;
@@ -41,6 +42,14 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
                 Err(error) => return Err(refused_by(io, &error).await),
             };
             change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
+        }
+        let driver = store.paths().driver_lock();
+        // Whoever drives the run keeps its work; two would use one index.
+        if store.run().next() == Next::Finalize && io.lock(&driver, 0).await.is_ok() {
+            let kept = keep_between(io, &mut store, async |io, store| keep_whole(io, store).await);
+            let kept = kept.await;
+            let _ = io.unlock(&driver).await;
+            kept?;
         }
         change(io, &mut store, Event::RunFinalized).await?;
     }

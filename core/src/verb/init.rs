@@ -3,6 +3,7 @@
 use crate::effect::{Exit, Io};
 use crate::engine::begin::{create, read_plan};
 use crate::engine::exit::step_by_step;
+use crate::engine::keep::{keep_beginning, keep_between};
 use crate::preflight::{IsolationMode, Prepared};
 
 /// Arguments of `onloop init`.
@@ -82,15 +83,18 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
         source_head: given(&args.source_head),
         worktree_path: given(&args.worktree_path),
     };
-    let store = create(io, &plan, &prepared, |mut beginning| {
+    let mut store = create(io, &plan, &prepared, |mut beginning| {
         beginning.place.executor_mode = args.executor_mode.clone();
         beginning.place.driver = given(&args.driver);
         beginning.place.host = given(&args.host);
         beginning
     })
     .await?;
+    let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
+    let kept = kept.await;
     // The record is driven by whoever calls next, not by this process.
     let _ = io.unlock(&store.paths().driver_lock()).await;
+    kept?;
     Ok(store.run().id.clone())
 }
 

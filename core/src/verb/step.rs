@@ -4,6 +4,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::change::change;
 use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
+use crate::engine::keep::{keep_acted, keep_between, keep_verified};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
@@ -95,17 +96,12 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
     drive_alone(io, store).await.map_err(step_by_step)?;
-    let verification = match end_survivors(io, store.run()).await {
-        Ok(()) => Ok(verify_step(io, store, number, &conditions).await),
+    let verified = match end_survivors(io, store.run()).await {
+        Ok(()) => verify_alone(io, store, number, &conditions).await,
         Err(exit) => Err(step_by_step(exit)),
     };
     let _ = io.unlock(&store.paths().driver_lock()).await;
-    let results = match verification? {
-        Ok(Verification::Finished(results)) => results,
-        Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
-        Err(error) => return Err(step_by_step(refused_by(io, &error).await)),
-    };
-    change(io, store, Event::StepVerified { step: number, results }).await?;
+    verified?;
     let record = store.run().step(number).expect("looked up above");
     let (line, exit) = match &record.status {
         StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),
@@ -121,6 +117,23 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     };
     io.result(line + "\n").await;
     Ok(exit)
+}
+
+/// Keeps the work before and, where the checks have passed, after them.
+async fn verify_alone(
+    io: &Io,
+    store: &mut Store,
+    number: u32,
+    conditions: &Conditions,
+) -> Result<(), Exit> {
+    keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+    let results = match verify_step(io, store, number, conditions).await {
+        Ok(Verification::Finished(results)) => results,
+        Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
+        Err(error) => return Err(step_by_step(refused_by(io, &error).await)),
+    };
+    change(io, store, Event::StepVerified { step: number, results }).await?;
+    keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
 }
 
 /// Says whether another attempt is allowed. The attempt itself is counted when it starts, so

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::documents::checkpoint::read_checkpoint;
 use crate::documents::finish::{read_finish, read_intent};
 use crate::effect::ProcessGroup;
 use crate::text::UnknownWord;
@@ -114,6 +115,12 @@ pub(super) fn from_document(
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
         acting: document.acting.map(read_acting).transpose()?,
+        checkpoints: document
+            .checkpoints
+            .into_iter()
+            .map(read_checkpoint)
+            .collect::<Result<_, _>>()
+            .map_err(|error| damaged(error.to_string()))?,
         unknown: document.unknown,
         unknown_inside: BTreeMap::new(),
     })

@@ -169,6 +169,11 @@ impl Paths {
         format!("{}/prompts/{name}.usage.json", self.folder)
     }
 
+    /// What git knows of the checkout from one checkpoint to the next.
+    pub fn index(&self) -> String {
+        format!("{}/index", self.folder)
+    }
+
     /// Something a person looks at.
     pub fn evidence(&self, name: &str) -> String {
         format!("{}/evidence/{name}", self.folder)

@@ -2,8 +2,10 @@
 
 use super::Refusal;
 use crate::money::Money;
+use crate::run::checkpoint::{Checkpoint, CheckpointMoment};
 use crate::run::event::*;
 use crate::run::record::*;
+use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Step};
 
@@ -45,6 +47,52 @@ impl Run {
         }
         self.move_to(root);
         self.log(at, "run_moved", None, format!("Moved to {root}"), "");
+    }
+
+    /// The checks of an attempt are looked at after its agent has ended: of two checkpoints of one
+    /// attempt git keeps the name of the later one.
+    pub(super) fn checkpoint_taken(
+        &mut self,
+        at: Timestamp,
+        taken: &Checkpoint,
+    ) -> Result<(), Refusal> {
+        if let Some(step) = taken.moment.step() {
+            self.demand_step(step)?;
+        }
+        let same = |before: &Checkpoint| before.moment.name() == taken.moment.name();
+        self.0.checkpoints.retain(|before| !same(before));
+        self.0.checkpoints.push(taken.clone());
+        if !taken.is_complete() {
+            let count = text::counted(taken.left_out_count, "file");
+            let first = taken.left_out.first().map_or("", |left| &left.path);
+            let name = taken.moment.name();
+            let what = format!("Checkpoint {name} is not complete: {count} left out ({first}, …)");
+            self.log(at, "checkpoint_taken", taken.moment.step(), what, "");
+        }
+        Ok(())
+    }
+
+    pub(super) fn checkpoint_missed(
+        &mut self,
+        at: Timestamp,
+        moment: CheckpointMoment,
+        reason: &str,
+    ) -> Result<(), Refusal> {
+        if let Some(step) = moment.step() {
+            self.demand_step(step)?;
+        }
+        let text = format!("Checkpoint {} was not taken: {reason}", moment.name());
+        self.log(at, "checkpoint_missed", moment.step(), text, "");
+        Ok(())
+    }
+
+    pub(super) fn work_restored(&mut self, at: Timestamp, to: &str) -> Result<(), Refusal> {
+        if !self.checkpoints.iter().any(|checkpoint| checkpoint.moment.name() == to) {
+            return Err(Refusal::NotDue { what: format!("there is no checkpoint {to}") });
+        }
+        let text = format!("Files are those of checkpoint {to} again");
+        self.log(at, "work_restored", None, text, "");
+        Ok(())
     }
 
     /// Steps keep their state as far as it still means the same: a finished step whose checks

@@ -120,6 +120,9 @@ impl Run {
             | Event::RecordRebuilt { .. }
             | Event::UsageReported(_)
             | Event::BudgetsChanged(_)
+            | Event::CheckpointTaken(_)
+            | Event::CheckpointMissed { .. }
+            | Event::WorkRestored { .. }
             | Event::RunFinalized
             | Event::RunAbandoned { .. } => {}
         }

@@ -1,0 +1,61 @@
+//! `onloop diff`: what a run, or one of its steps, has changed.
+
+use crate::effect::{Exit, FailureKind, Io};
+use crate::engine::keep::unknown_checkpoint;
+use crate::engine::select::open;
+use crate::limits;
+use crate::text;
+
+/// Arguments of `onloop diff`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct DiffArgs {
+    /// Run id
+    pub run_id: String,
+    /// Number of a step, or of one attempt at it (2-1) [default: the whole run]
+    #[cfg_attr(feature = "cli", arg(value_name = "STEP[-ATTEMPT]"))]
+    pub step: Option<String>,
+    /// Only how many lines of which file
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stat: bool,
+}
+
+/// `onloop diff`: prints a patch.
+pub async fn diff(io: &Io, args: &DiffArgs) -> Exit {
+    match show(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
+    let store = open(io, Some(&args.run_id)).await?;
+    let run = store.run();
+    let Some((from, to)) = run.checkpoints_around(args.step.as_deref()) else {
+        return Err(unknown_checkpoint(io, run, args.step.as_deref().unwrap_or_default()).await);
+    };
+    let cwd = match io.stat(&run.place.execution_root).await {
+        Ok(_) => Some(&run.place.execution_root),
+        // Its worktree is removed, and the commits are in the repository.
+        Err(_) => run.place.repo_root.as_ref(),
+    };
+    let cwd = cwd.unwrap_or(&run.place.execution_root);
+    let ends = (from.commit.as_str(), to.commit.as_str());
+    match io.git_diff(cwd, ends, args.stat, limits::CHECKPOINT_DIFF_BYTES).await {
+        Ok(bytes) => {
+            let patch = String::from_utf8_lossy(&bytes);
+            // What a file holds must not steer a terminal; a pipe gets what it holds.
+            let is_shown = io.start().terminal.stdout;
+            io.result(if is_shown { text::printable(&patch) } else { patch.into_owned() }).await;
+            Ok(())
+        }
+        Err(failure) => {
+            let advice = match (failure.kind, args.stat) {
+                (FailureKind::TooLarge, false) => "\n  `--stat` shows which files it is about.",
+                _ => "",
+            };
+            io.note(format!("error: {}{advice}", text::printable(&failure.message))).await;
+            Err(Exit::Refused)
+        }
+    }
+}
