@@ -11,6 +11,7 @@ import type {
   Expect,
   FileKind,
   HttpMethod,
+  LeftOut,
   LockHolder,
   ProcessGroup,
   ProcessIdentity,
@@ -20,7 +21,7 @@ import type {
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
+export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -193,6 +194,45 @@ export interface Worktree {
   branch?: string;
 }
 
+/** A checkpoint to make. */
+export interface NewCheckpoint {
+  /**
+   * The file in which the host keeps what it knows of the checkout from one checkpoint to the next;
+   * nothing there: it begins with what the checkout's own index says.
+   */
+  index: string;
+  /** The name of the commit below `refs/onloop/`; what has it already loses it. */
+  name: string;
+  /** The commit before this one; left out: the one at HEAD, if there is one. */
+  parent?: string;
+  message: string;
+  /** The time of the commit. */
+  atMs: number;
+  /** Largest file that is kept; larger ones that git would not convert are left out and named. */
+  limitBytes: number;
+  /** What `KeptWork.programs` has to be; otherwise: `denied`. Left out: anything. */
+  programs?: string;
+}
+
+/** The files of a checkout at one moment. */
+export interface KeptWork {
+  commit: string;
+  /** The same files have the same tree. */
+  tree: string;
+  /** Digest of everything that the repository's own configuration names as a program to run. */
+  programs: string;
+  /** Files that should have been kept and were not, sorted by path. */
+  leftOut: LeftOut[];
+}
+
+/** A commit below `refs/onloop/`. */
+export interface NamedCheckpoint {
+  name: string;
+  commit: string;
+  /** When it was made. */
+  atMs: number;
+}
+
 export interface Git {
   /** What is known about the checkout around `cwd`; nothing outside of one. */
   survey(cwd: string, branch: string): Promise<Repository | undefined>;
@@ -224,6 +264,30 @@ export interface Git {
   push(cwd: string, remote: string, branch: string): Promise<void>;
   /** Stashes tracked and untracked changes of `paths`, relative to the checkout's root. */
   stash(cwd: string, message: string, paths: string[]): Promise<void>;
+  /**
+   * Keeps the files of the checkout, tracked and untracked ones that are not ignored, without what is
+   * in its `.hotl`, as a commit that no branch shows. Branches, HEAD, index and files stay as they
+   * are; no hook runs, nothing is signed or fetched. Hosts that cannot leave it and what follows out.
+   */
+  checkpoint?(cwd: string, made: NewCheckpoint): Promise<KeptWork>;
+  /**
+   * Makes the files of the checkout those of `commit`. Changes only files that the last checkpoint
+   * with this `index` kept; something else in the way: `conflict`, and nothing is changed.
+   */
+  restore?(cwd: string, index: string, commit: string, programs?: string): Promise<void>;
+  /** What changed between two commits, as a patch for people; longer than the limit: `too_large`. */
+  diff?(
+    cwd: string,
+    ends: [from: string, to: string],
+    isStat: boolean,
+    limitBytes: number,
+  ): Promise<Uint8Array>;
+  /** The paths that differ between two commits, sorted by their bytes. */
+  changedPaths?(cwd: string, from: string, to: string): Promise<string[]>;
+  /** Every commit below `refs/onloop/`, by name; none outside a repository. */
+  checkpoints?(cwd: string): Promise<NamedCheckpoint[]>;
+  /** Takes a checkpoint's name away; it names another commit: `conflict`. */
+  forgetCheckpoint?(cwd: string, name: string, commit: string): Promise<void>;
 }
 
 /** A request to a server. */

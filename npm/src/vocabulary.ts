@@ -506,6 +506,103 @@ export type GitRequest =
       message: string;
       /** Paths relative to the root of the checkout. */
       paths: string[];
+    }
+  /**
+   * Keeps the files of the checkout at `cwd`, tracked and untracked ones that are not ignored,
+   * without what is in its `.hotl`, as a commit that no branch shows → `checkpoint`. Branches,
+   * HEAD, index and files of the checkout stay as they are; no hook runs, nothing is signed or
+   * fetched. Outside a repository: `not_found`. Other programs in the configuration than expected:
+   * `denied`.
+   */
+  | {
+      git: "checkpoint";
+      /** A folder inside the checkout. */
+      cwd: string;
+      /**
+       * The file in which the host keeps what it knows of the checkout from one checkpoint to the
+       * next; nothing there: it begins with what the checkout's own index says.
+       */
+      index: string;
+      /** The name of the commit below `refs/onloop/`; what has it already loses it. */
+      name: string;
+      /** The commit before this one; `null`: the one at HEAD, if there is one. */
+      parent: string | null;
+      /** The message of the commit. */
+      message: string;
+      /** The time of the commit. Milliseconds since 1970. */
+      at_ms: number;
+      /**
+       * Largest file that is kept; larger ones that git would not convert are left out and named.
+       */
+      limit_bytes: number;
+      /** What `KeptWork.programs` has to be; `null`: anything. */
+      programs: string | null;
+    }
+  /**
+   * Makes the files of the checkout at `cwd` those of a checkpoint → `done`. Changes and removes
+   * only files that the last checkpoint with this `index` kept; something else in the way:
+   * `conflict`, and nothing is changed. Branches, HEAD and index of the checkout stay. Other
+   * programs in the configuration than expected: `denied`.
+   */
+  | {
+      git: "restore";
+      /** A folder inside the checkout. */
+      cwd: string;
+      /** As in `checkpoint`. */
+      index: string;
+      /** The commit whose files are wanted. */
+      commit: string;
+      /** What `KeptWork.programs` has to be; `null`: anything. */
+      programs: string | null;
+    }
+  /**
+   * What changed between two commits, as a patch for people → `diff`. Longer than `limit_bytes`:
+   * `too_large`.
+   */
+  | {
+      git: "diff";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The commit before. */
+      from: string;
+      /** The commit after. */
+      to: string;
+      /** Only how many lines of which file. */
+      stat: boolean;
+      /** Most bytes accepted. */
+      limit_bytes: number;
+    }
+  /**
+   * The paths that differ between two commits, relative to the root of the checkout, sorted; what
+   * is not UTF-8 in them is replaced → `names`.
+   */
+  | {
+      git: "changed_paths";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** One commit. */
+      from: string;
+      /** The other commit. */
+      to: string;
+    }
+  /** Every commit below `refs/onloop/`, by name → `checkpoints`. Outside a repository: none. */
+  | {
+      git: "checkpoints";
+      /** A folder inside the repository. */
+      cwd: string;
+    }
+  /**
+   * Takes a checkpoint's name away, so that git may forget the commit → `done`. It names another
+   * commit by now: `conflict`.
+   */
+  | {
+      git: "forget_checkpoint";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Its name below `refs/onloop/`. */
+      name: string;
+      /** The commit that it names. */
+      commit: string;
     };
 
 /**
@@ -634,6 +731,20 @@ export type Outcome =
       /** Its id, hexadecimal; `null` before the first commit and outside a repository. */
       commit: string | null;
     }
+  /** The files of a checkout were kept. */
+  | ({ is: "checkpoint" } & KeptWork)
+  /** Commits below `refs/onloop/`. */
+  | {
+      is: "checkpoints";
+      /** By name. */
+      checkpoints: NamedCheckpoint[];
+    }
+  /** What changed between two commits. */
+  | {
+      is: "diff";
+      /** A patch, or how many lines of which file. */
+      bytes: Bytes;
+    }
   /** What a server answered. */
   | ({ is: "http" } & HttpAnswer)
   /** A person's answer. */
@@ -759,6 +870,48 @@ export interface WorktreeEntry {
   path: string;
   /** Its branch; `null`: detached HEAD. */
   branch: string | null;
+}
+
+/** The files of a checkout at one moment. */
+export interface KeptWork {
+  /** The commit, hexadecimal. */
+  commit: string;
+  /** Its tree, hexadecimal: the same files have the same tree. */
+  tree: string;
+  /**
+   * Digest, hexadecimal, of everything that the repository's own configuration names as a program
+   * to run. Configuration of the user and of the system does not count.
+   */
+  programs: string;
+  /** Files that should have been kept and were not, sorted by path. */
+  left_out: LeftOut[];
+}
+
+/** A file that a checkpoint does not have. */
+export interface LeftOut {
+  /** Its path relative to the root of the checkout; what is not UTF-8 in it is replaced. */
+  path: string;
+  /** Why. */
+  why: LeftOutReason;
+}
+
+/** Why a checkpoint does not have a file. */
+export type LeftOutReason =
+  /** It is larger than the limit. */
+  | "too_large"
+  /** It may not be read. */
+  | "unreadable"
+  /** It is a repository without a commit, of which git keeps nothing. */
+  | "no_commit";
+
+/** A commit below `refs/onloop/`. */
+export interface NamedCheckpoint {
+  /** Its name there. */
+  name: string;
+  /** Its id, hexadecimal. */
+  commit: string;
+  /** When it was made. Milliseconds since 1970. */
+  at_ms: number;
 }
 
 /** What a server answered, whatever the status. */

@@ -153,7 +153,7 @@ async function outcome(
       return { is: "ended", survivors };
     }
     case "git":
-      return gitOutcome(host, request);
+      return gitOutcome(host, request, answer);
     case "http": {
       if (host.servers === undefined) {
         throw new Failure("unsupported", "this host has no network");
@@ -218,7 +218,11 @@ function processSpec(
   };
 }
 
-async function gitOutcome({ git }: Host, request: GitRequest): Promise<Outcome> {
+async function gitOutcome(
+  { git }: Host,
+  request: GitRequest,
+  answer: Answer,
+): Promise<Outcome> {
   const { cwd } = request;
   switch (request.git) {
     case "survey":
@@ -261,9 +265,73 @@ async function gitOutcome({ git }: Host, request: GitRequest): Promise<Outcome> 
     case "stash":
       await git.stash(cwd, request.message, request.paths);
       return DONE;
+    case "checkpoint":
+    case "restore":
+    case "diff":
+    case "changed_paths":
+    case "checkpoints":
+    case "forget_checkpoint":
+      return asideOutcome(git, request, answer);
     default:
       return unknown(request);
   }
+}
+
+/** What concerns commits that no branch shows. */
+async function asideOutcome(
+  git: Host["git"],
+  request: Extract<GitRequest, { git: AsideName }>,
+  answer: Answer,
+): Promise<Outcome> {
+  const { cwd } = request;
+  switch (request.git) {
+    case "checkpoint": {
+      const { index, name, parent, message, at_ms: atMs, limit_bytes, programs } = request;
+      const given = {
+        ...{ index, name, message, atMs, limitBytes: limit_bytes },
+        ...(parent !== null && { parent }),
+        ...(programs !== null && { programs }),
+      };
+      const { leftOut, ...kept } = await can(git.checkpoint?.(cwd, given));
+      return { is: "checkpoint", ...kept, left_out: leftOut };
+    }
+    case "restore": {
+      const { index, commit, programs } = request;
+      await can(git.restore?.(cwd, index, commit, programs ?? undefined));
+      return DONE;
+    }
+    case "diff": {
+      const { from, to, stat, limit_bytes } = request;
+      const bytes = await can(git.diff?.(cwd, [from, to], stat, limit_bytes));
+      return { is: "diff", bytes: answer.attach(bytes) };
+    }
+    case "changed_paths":
+      return { is: "names", names: await can(git.changedPaths?.(cwd, request.from, request.to)) };
+    case "checkpoints": {
+      const found = await can(git.checkpoints?.(cwd));
+      const checkpoints = found.map(({ atMs, ...named }) => ({ ...named, at_ms: atMs }));
+      return { is: "checkpoints", checkpoints };
+    }
+    case "forget_checkpoint":
+      await can(git.forgetCheckpoint?.(cwd, request.name, request.commit));
+      return DONE;
+    default:
+      return unknown(request);
+  }
+}
+
+type AsideName =
+  | "checkpoint"
+  | "restore"
+  | "diff"
+  | "changed_paths"
+  | "checkpoints"
+  | "forget_checkpoint";
+
+/** What a host that keeps no work leaves out it cannot do. */
+function can<T>(done: Promise<T> | undefined): Promise<T> {
+  if (done === undefined) throw new Failure("unsupported", "this host does not keep work in git");
+  return done;
 }
 
 function repository(found: Repository | undefined): vocabulary.Repository | null {

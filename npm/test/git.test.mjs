@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { NodeHost } from "../dist/index.js";
@@ -155,4 +156,101 @@ test("names that git does not allow never reach it", async (t) => {
       await assert.rejects(act, { kind: "invalid" }, `${act} ${name}`);
     }
   }
+});
+
+/** What a checkpoint of `here` is made with. */
+const made = (here, name, more = {}) => ({
+  index: join(here.top, "state/index"),
+  name,
+  message: "kept\n",
+  atMs: 1_774_000_000_000,
+  limitBytes: 1000,
+  ...more,
+});
+
+for (const [kind, init] of Object.entries(KINDS)) {
+  test(`the files of a checkout are kept beside its branches, and come back (${kind})`, async (t) => {
+    const here = place(t, init);
+    here.commit("gone.txt", "x\n");
+    workspace.write(here.cwd, {
+      ".gitignore": "*.log\n",
+      "x.log": "",
+      ".hotl/state/x.json": "{}",
+      "file.txt": "two\n",
+      "目录/new\nfile.txt": "new\n",
+      "run.sh": "#!/bin/sh\n",
+    });
+    chmodSync(join(here.cwd, "run.sh"), 0o755);
+    symlinkSync("nowhere", join(here.cwd, "link"));
+    rmSync(join(here.cwd, "gone.txt"));
+    const questions = [
+      ["for-each-ref", "refs/heads"],
+      ["reflog"],
+      ["ls-files", "--stage", "--debug"],
+      ["--no-optional-locks", "status", "--short"],
+    ];
+    const untouched = () => questions.map((words) => here.git(...words)).join("\n--\n");
+    const before = untouched();
+    const kept = await here.host.checkpoint(here.cwd, made(here, "r/0"));
+    assert.equal(untouched(), before);
+    assert.deepEqual(kept.leftOut, []);
+    assert.equal(
+      here.git("ls-tree", "-rz", kept.tree).replaceAll(/ blob [0-9a-f]+\t/g, " "),
+      "100644 .gitignore\0" +
+        "100644 file.txt\0" +
+        "120000 link\0" +
+        "100755 run.sh\0" +
+        "100644 目录/new\nfile.txt\0",
+    );
+    assert.equal(here.git("rev-parse", "refs/onloop/r/0^"), here.git("rev-parse", "HEAD"));
+    const found = [{ name: "r/0", commit: kept.commit, atMs: 1_774_000_000_000 }];
+    assert.deepEqual(await here.host.checkpoints(here.cwd), found);
+    const index = join(here.top, "state/index");
+    const head = here.git("rev-parse", "HEAD");
+    await here.host.restore(here.cwd, index, head, kept.programs);
+    assert.equal(readFileSync(join(here.cwd, "file.txt"), "utf8"), "one\n");
+    assert.ok(!existsSync(join(here.cwd, "目录")));
+    await here.host.restore(here.cwd, index, kept.commit);
+    const more = { parent: kept.commit, programs: kept.programs };
+    const again = await here.host.checkpoint(here.cwd, made(here, "r/1-1", more));
+    assert.equal(again.tree, kept.tree);
+    const patch = await here.host.diff(here.cwd, [head, kept.commit], false, 10_000);
+    assert.match(Buffer.from(patch).toString(), /-one\n\+two\n/);
+    const short = here.host.diff(here.cwd, [head, kept.commit], true, 10);
+    await assert.rejects(short, { kind: "too_large" });
+    const changed = [".gitignore", "file.txt", "gone.txt", "link", "run.sh", "目录/new\nfile.txt"];
+    assert.deepEqual(await here.host.changedPaths(here.cwd, head, kept.commit), changed);
+    const other = here.host.forgetCheckpoint(here.cwd, "r/0", head);
+    await assert.rejects(other, { kind: "conflict" });
+    await here.host.forgetCheckpoint(here.cwd, "r/0", kept.commit);
+    assert.deepEqual((await here.host.checkpoints(here.cwd)).map(({ name }) => name), ["r/1-1"]);
+  });
+}
+
+test("what cannot be kept is named, and what nobody has kept stays", async (t) => {
+  const here = place(t);
+  here.git("config", "filter.length.clean", "wc -c");
+  const large = "x".repeat(1001);
+  workspace.write(here.cwd, { ".gitattributes": "*.dat filter=length\n", "large.bin": large });
+  workspace.write(here.cwd, { "large.dat": large, "a/b.txt": "b\n" });
+  here.at("repo", "init", "--quiet", "empty");
+  const first = await here.host.checkpoint(here.cwd, made(here, "r/0"));
+  assert.deepEqual(first.leftOut, [
+    { path: "empty", why: "no_commit" },
+    { path: "large.bin", why: "too_large" },
+  ]);
+  const digest = createHash("sha256").update("filter.length.clean\nwc -c\0").digest("hex");
+  assert.equal(first.programs, digest, "the same in every host");
+  rmSync(join(here.cwd, "a"), { recursive: true });
+  workspace.write(here.cwd, { ".gitignore": "/a\n" });
+  await here.host.checkpoint(here.cwd, made(here, "r/1-1", { parent: first.commit }));
+  workspace.write(here.cwd, { a: "an ignored file\n" });
+  const back = here.host.restore(here.cwd, join(here.top, "state/index"), first.commit);
+  const message = "nothing was changed; in the way: `a`";
+  await assert.rejects(back, { kind: "conflict", message });
+  here.git("config", "filter.trap.clean", "touch sprung");
+  workspace.write(here.cwd, { ".gitattributes": "* filter=trap\n" });
+  const trapped = here.host.checkpoint(here.cwd, made(here, "r/2-1", { programs: first.programs }));
+  await assert.rejects(trapped, { kind: "denied", message: /`filter.trap.clean`/ });
+  assert.ok(!existsSync(join(here.cwd, "sprung")));
 });

@@ -4,6 +4,8 @@
 mod approval;
 mod auto;
 #[cfg(unix)]
+mod checkpoints;
+#[cfg(unix)]
 mod demo;
 #[cfg(unix)]
 mod durability;

@@ -564,7 +564,8 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
         | GitRequest::Restore { .. }
         | GitRequest::Diff { .. }
         | GitRequest::ChangedPaths { .. }
-        | GitRequest::ForgetCheckpoint { .. } => {
+        | GitRequest::ForgetCheckpoint { .. }
+        | GitRequest::CommitKept { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }
     }

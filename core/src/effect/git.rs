@@ -185,6 +185,27 @@ pub enum GitRequest {
         /// The other commit.
         to: String,
     },
+    /// Makes the files of a checkpoint the next commit of a branch, by the identity and with the
+    /// signature that git is configured with, and lets the index of the checkout at `cwd` agree with
+    /// it where that has the branch checked out → [`Outcome::Commit`]. No file and no other branch
+    /// changes, and no hook runs. Where the branch has these files already, its own commit is the
+    /// answer. The branch is not at `head`: `Conflict`.
+    CommitKept {
+        /// A folder inside the checkout.
+        cwd: String,
+        /// A file that the host may use for itself.
+        index: String,
+        /// The branch.
+        branch: String,
+        /// The commit that it must be at.
+        head: String,
+        /// The checkpoint's commit.
+        kept: String,
+        /// Files of the checkpoint that stay out unless the branch has them already.
+        without: Vec<String>,
+        /// The message of the commit.
+        message: String,
+    },
     /// Every commit below `refs/onloop/`, by name → [`Outcome::Checkpoints`]. Outside a
     /// repository: none.
     Checkpoints {

@@ -409,6 +409,11 @@ impl Io {
         answer!(self.request(Request::Git(request)), Outcome::Names { names } => names)
     }
 
+    /// [`GitRequest::CommitKept`], as `request`.
+    pub async fn git_commit_kept(&self, request: GitRequest) -> Result<Option<String>, Failure> {
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
+    }
+
     /// [`GitRequest::Checkpoints`].
     pub async fn git_checkpoints(&self, cwd: &str) -> Result<Vec<NamedCheckpoint>, Failure> {
         let request = GitRequest::Checkpoints { cwd: cwd.to_owned() };

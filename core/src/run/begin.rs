@@ -130,6 +130,7 @@ impl Run {
             finish: None,
             finish_intent: None,
             acting: None,
+            finished_commit: None,
             checkpoints: Vec::new(),
             unknown: Map::new(),
             unknown_inside: BTreeMap::new(),

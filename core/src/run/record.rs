@@ -67,6 +67,8 @@ pub struct Record {
     pub finish_intent: Option<FinishIntent>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
+    /// The commit that was merged or pushed in the end.
+    pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
     pub checkpoints: Vec<Checkpoint>,
     /// Fields written by other generations of this format; they survive a rewrite.

@@ -1,5 +1,7 @@
 //! `onloop doctor`: what is installed where, and whether it would protect anything.
 
+mod prune;
+
 use std::fmt;
 
 use crate::effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
@@ -21,6 +23,9 @@ pub struct DoctorArgs {
     /// A host, as for `onloop install` [default: all]
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
+    /// Remove checkpoints of this repository that nobody needs any more, and nothing else
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "host"))]
+    pub prune: bool,
 }
 
 /// What was found, in the order in which it is printed.
@@ -48,6 +53,9 @@ impl Findings {
 
 /// `onloop doctor`.
 pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
+    if args.prune {
+        return prune::prune(io).await;
+    }
     let hosts = match &args.host {
         None => Host::ALL.to_vec(),
         Some(word) => match known(io, word).await {

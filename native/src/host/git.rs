@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 
-use program::{CHECKPOINTS, GitProgram, NewCheckpoint};
+use program::{CHECKPOINTS, GitProgram, NewCheckpoint, NewCommit};
 
 /// Answers [`GitRequest`]s.
 #[derive(Debug)]
@@ -145,7 +145,8 @@ impl OsGit {
             | GitRequest::Diff { .. }
             | GitRequest::ChangedPaths { .. }
             | GitRequest::Checkpoints { .. }
-            | GitRequest::ForgetCheckpoint { .. } => self.perform_aside(request),
+            | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::CommitKept { .. } => self.perform_aside(request),
         }
     }
 
@@ -206,6 +207,18 @@ impl OsGit {
                 let (cwd, reference) = (demand_repository(cwd)?, checkpoint_name(name)?);
                 let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
                 needed(forgotten, KEEPING).map(done)
+            }
+            GitRequest::CommitKept { cwd, index, branch, head, kept, without, message } => {
+                let new = NewCommit {
+                    index: &absolute(index)?,
+                    branch: &branch_name(branch)?,
+                    head: commit_id(head)?,
+                    kept: commit_id(kept)?,
+                    without,
+                    message,
+                };
+                let commit = needed(program.commit_kept(&demand_repository(cwd)?, &new), KEEPING);
+                commit.map(|commit| Outcome::Commit { commit: Some(commit) })
             }
             GitRequest::Survey { .. }
             | GitRequest::Worktrees { .. }

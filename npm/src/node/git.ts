@@ -4,9 +4,24 @@ import { existsSync } from "node:fs";
 import { lstat, mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Failure } from "../failure.js";
-import type { Git, Repository, Worktree } from "../host.js";
+import type {
+  Git,
+  KeptWork,
+  NamedCheckpoint,
+  NewCheckpoint,
+  Repository,
+  Worktree,
+} from "../host.js";
 import { failure, is } from "./errors.js";
 import { checkOut, commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
+import {
+  changedPaths,
+  checkpoint,
+  checkpoints,
+  diff,
+  forgetCheckpoint,
+  restore,
+} from "./git_checkpoint.js";
 import { merge, mergeBase } from "./git_merge.js";
 import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
@@ -180,6 +195,44 @@ export class NodeGit implements Git {
     }
   }
 
+  async checkpoint(cwd: string, made: NewCheckpoint): Promise<KeptWork> {
+    checkpointName(made.name);
+    if (made.parent !== undefined) commitId(made.parent);
+    const index = this.#root.resolve(made.index);
+    return checkpoint(await this.#repository(cwd), { ...made, index });
+  }
+
+  async restore(cwd: string, index: string, id: string, programs?: string): Promise<void> {
+    commitId(id);
+    await restore(await this.#repository(cwd), this.#root.resolve(index), id, programs);
+  }
+
+  async diff(
+    cwd: string,
+    ends: [from: string, to: string],
+    isStat: boolean,
+    limitBytes: number,
+  ): Promise<Uint8Array> {
+    ends.forEach(commitId);
+    return diff(await this.#repository(cwd), ends, isStat, limitBytes);
+  }
+
+  async changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
+    [from, to].forEach(commitId);
+    return changedPaths(await this.#repository(cwd), from, to);
+  }
+
+  async checkpoints(cwd: string): Promise<NamedCheckpoint[]> {
+    const folder = this.#root.resolve(cwd);
+    return (await isInRepository(folder)) ? checkpoints(folder) : [];
+  }
+
+  async forgetCheckpoint(cwd: string, name: string, id: string): Promise<void> {
+    checkpointName(name);
+    commitId(id);
+    await forgetCheckpoint(await this.#repository(cwd), name, id);
+  }
+
   async #repository(cwd: string): Promise<string> {
     const folder = this.#root.resolve(cwd);
     if (await isInRepository(folder)) return folder;
@@ -302,6 +355,12 @@ function branchName(name: string): void {
 function remoteName(name: string): void {
   if (isBranchName(name)) return;
   throw new Failure("invalid", `${JSON.stringify(name)} is not the name of a remote`);
+}
+
+/** Git has the same rules for all references. */
+function checkpointName(name: string): void {
+  if (isBranchName(name)) return;
+  throw new Failure("invalid", `${JSON.stringify(name)} is not the name of a checkpoint`);
 }
 
 /** A commit is named by its id and by nothing that git would have to interpret. */

@@ -54,6 +54,66 @@ export function ask(cwd: string, args: string[], input = ""): Promise<Answer> {
   return perform(cwd, [...CONFIG, NO_HOOKS], args, input);
 }
 
+/**
+ * What is asked with an index of its own comes out the same whatever the repository configures:
+ * what git remembers of a file counts only while size and every time are the same.
+ */
+const ASIDE_CONFIG = [
+  "core.splitIndex=false",
+  "core.untrackedCache=false",
+  "core.trustctime=true",
+  "core.checkStat=default",
+  "core.ignoreStat=false",
+  "core.safecrlf=false",
+  "core.logAllRefUpdates=false",
+  "index.sparse=false",
+  "index.skipHash=true",
+  "i18n.commitEncoding=UTF-8",
+];
+
+/** Longest time for one question beside the checkout; `CHECKPOINT_TIMEOUT_MS` in the limits. */
+const ASIDE_TIMEOUT_MS = 5 * 60 * 1000;
+
+/** How git is asked beside the checkout. */
+export interface Aside {
+  /** The index instead of the checkout's. */
+  index?: string;
+  input?: string | Buffer;
+  /** Time of a commit that git makes; then it is ours and not the user's. */
+  committedMs?: number;
+  /** Most bytes that git may answer. */
+  limitBytes?: number;
+}
+
+/**
+ * Runs git in `cwd` beside the checkout: with an index of its own, without a network, and not for
+ * ever. A named pipe in the place of a `.gitignore` would hold it for good.
+ */
+export function askAside(cwd: string, args: string[], aside: Aside = {}): Promise<Answer> {
+  const env: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" };
+  if (aside.index !== undefined) {
+    env["GIT_INDEX_FILE"] = aside.index;
+    env["GIT_INDEX_VERSION"] = "4";
+  }
+  if (aside.committedMs !== undefined) {
+    for (const who of ["AUTHOR", "COMMITTER"]) {
+      env[`GIT_${who}_NAME`] = "onloop";
+      env[`GIT_${who}_EMAIL`] = "onloop@localhost";
+      env[`GIT_${who}_DATE`] = `@${Math.floor(aside.committedMs / 1000)} +0000`;
+    }
+  }
+  const bounds = { timeoutMs: ASIDE_TIMEOUT_MS, limitBytes: aside.limitBytes ?? Infinity };
+  const config = [...CONFIG, NO_HOOKS, ...ASIDE_CONFIG];
+  return perform(cwd, config, args, aside.input ?? "", env, bounds);
+}
+
+/** Standard output of a command beside the checkout that had to succeed. */
+export async function succeedAside(cwd: string, args: string[], aside?: Aside): Promise<Buffer> {
+  const answer = await askAside(cwd, args, aside);
+  if (answer.exit === 0) return answer.stdout;
+  throw complaint(answer);
+}
+
 /** Runs git in `cwd` for something that the user's hooks may refuse. */
 export function askWithHooks(cwd: string, args: string[]): Promise<Answer> {
   return perform(cwd, CONFIG, args, "");
@@ -63,7 +123,9 @@ function perform(
   cwd: string,
   config: readonly string[],
   args: string[],
-  input: string,
+  input: string | Buffer,
+  extra: NodeJS.ProcessEnv = {},
+  bounds?: { timeoutMs: number; limitBytes: number },
 ): Promise<Answer> {
   const asked = `\`git ${args.join(" ")}\` in \`${cwd}\``;
   const settings = config.flatMap((setting) => ["-c", setting]);
@@ -75,15 +137,36 @@ function perform(
         reject(code(error) === undefined ? error : failure(error, `\`${cwd}\``));
       }
     };
-    const child = spawn("git", ["--no-pager", ...settings, ...args], { cwd, env: environment() });
+    const env = { ...environment(), ...extra };
+    const child = spawn("git", ["--no-pager", ...settings, ...args], { cwd, env });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
+    const kill = (why: Failure): void => {
+      reject(why);
+      child.kill("SIGKILL");
+      // What git left behind may hold its pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const timer = bounds && setTimeout(() => {
+      const seconds = bounds.timeoutMs / 1000;
+      kill(new Failure("other", `${asked} was not done after ${seconds} s`));
+    }, bounds.timeoutMs);
+    let size = 0;
+    child.stdout.on("data", (bytes: Buffer) => {
+      size += bytes.length;
+      if (bounds !== undefined && size > bounds.limitBytes) {
+        kill(new Failure("too_large", `${asked}: more than ${bounds.limitBytes} bytes`));
+        return;
+      }
+      stdout.push(bytes);
+    });
     child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
     child.on("error", refuse);
     // A program that stops reading early has its own reasons and reports them.
     child.stdin.on("error", () => undefined).end(input);
     child.on("close", (exit, signal) => {
+      clearTimeout(timer);
       if (signal === "SIGINT") {
         reject(new Failure("interrupted", `${asked}: interrupted`));
         return;

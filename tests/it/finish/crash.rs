@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use onloop_core::documents;
 use onloop_core::documents::ledger::{self, Origin};
-use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::effect::{Exit, Failure, FailureKind, GitRequest, KeptWork, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 use onloop_core::run::{
-    Beginning, CheckResult, CheckVerdict, Disposition, Event, Place, Run, RunStatus,
+    Beginning, CheckResult, CheckVerdict, Checkpoint, CheckpointMoment, Disposition, Event, Place,
+    Run, RunStatus,
 };
 use onloop_core::time::Timestamp;
 use onloop_core::workflow;
@@ -34,6 +35,12 @@ struct Repo {
 
 fn commit(digit: char) -> String {
     std::iter::repeat_n(digit, 40).collect()
+}
+
+/// The work of the run, before and after its branch has it.
+fn kept() -> KeptWork {
+    let (tree, programs) = (commit('d'), "programs".to_owned());
+    KeptWork { commit: commit('c'), tree, programs, left_out: Vec::new() }
 }
 
 impl Repo {
@@ -89,7 +96,14 @@ impl Repo {
                 assert_eq!(branch, BRANCH);
                 self.branch.take().map_or_else(|| missing("no such branch"), |_| Ok(Outcome::Done))
             }
-            GitRequest::CreateWorktree { .. }
+            GitRequest::CommitKept { .. } => Ok(Outcome::Commit { commit: Some(commit('b')) }),
+            GitRequest::ChangedPaths { .. } => Ok(Outcome::Names { names: Vec::new() }),
+            GitRequest::Checkpoint { .. } => Ok(Outcome::Checkpoint(kept())),
+            GitRequest::Restore { .. }
+            | GitRequest::Diff { .. }
+            | GitRequest::Checkpoints { .. }
+            | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::CreateWorktree { .. }
             | GitRequest::Switch { .. }
             | GitRequest::Stash { .. } => panic!("finish does not ask for {request:?}"),
         }
@@ -161,6 +175,10 @@ fn completed() -> (Run, Vec<u8>) {
     for event in [
         Event::StepStarted { step: 1 },
         Event::StepVerified { step: 1, results: vec![passed] },
+        Event::CheckpointTaken(Checkpoint::of(
+            CheckpointMoment::Verified { step: 1, attempt: 1 },
+            kept(),
+        )),
         Event::RunFinalized,
     ] {
         run.apply(at, &event).expect("a plain run");

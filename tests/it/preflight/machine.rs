@@ -291,14 +291,21 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::Worktrees { .. }
             | GitRequest::Head { .. }
             | GitRequest::MergeBase { .. }
-            | GitRequest::RemoteBranch { .. } => false,
+            | GitRequest::RemoteBranch { .. }
+            | GitRequest::Diff { .. }
+            | GitRequest::ChangedPaths { .. }
+            | GitRequest::Checkpoints { .. } => false,
             GitRequest::CreateWorktree { .. }
             | GitRequest::RemoveWorktree { .. }
             | GitRequest::Switch { .. }
             | GitRequest::DeleteBranch { .. }
             | GitRequest::Merge { .. }
             | GitRequest::Push { .. }
-            | GitRequest::Stash { .. } => true,
+            | GitRequest::Stash { .. }
+            | GitRequest::Checkpoint { .. }
+            | GitRequest::Restore { .. }
+            | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::CommitKept { .. } => true,
         },
         _ => false,
     }

@@ -115,6 +115,7 @@ pub(super) fn from_document(
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
         acting: document.acting.map(read_acting).transpose()?,
+        finished_commit: present(document.finished_commit),
         checkpoints: document
             .checkpoints
             .into_iter()

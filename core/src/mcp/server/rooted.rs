@@ -51,7 +51,9 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
             *cwd = absolute(root, cwd);
             *path = absolute(root, path);
         }
-        GitRequest::Checkpoint { cwd, index, .. } | GitRequest::Restore { cwd, index, .. } => {
+        GitRequest::Checkpoint { cwd, index, .. }
+        | GitRequest::Restore { cwd, index, .. }
+        | GitRequest::CommitKept { cwd, index, .. } => {
             *cwd = absolute(root, cwd);
             *index = absolute(root, index);
         }

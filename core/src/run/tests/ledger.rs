@@ -3,6 +3,7 @@
 use super::*;
 use crate::documents::ledger::{Head, Ledger, LedgerError, append, begin as begin_ledger, read};
 use crate::documents::ledger::{read_until, sha256};
+use crate::effect::{KeptWork, LeftOut, LeftOutReason};
 
 /// The bytes of a small run's ledger, and the run after each of its lines.
 fn small() -> (Vec<u8>, Vec<Run>) {
@@ -171,6 +172,21 @@ fn every_event_has_a_line() {
         Event::BudgetsChanged(budgets),
         Event::RunMoved { execution_root: "/x".to_owned(), checkout: true },
         Event::CopyChanged { path: "/w/.hotl/state/a.json".to_owned(), what: "gone".to_owned() },
+        Event::CheckpointTaken(checkpoint(CheckpointMoment::Begun, Vec::new())),
+        Event::CheckpointTaken(checkpoint(
+            CheckpointMoment::Verified { step: 1, attempt: 2 },
+            vec![
+                LeftOut { path: "a".to_owned(), why: LeftOutReason::TooLarge },
+                LeftOut { path: "b".to_owned(), why: LeftOutReason::Unreadable },
+                LeftOut { path: "c".to_owned(), why: LeftOutReason::NoCommit },
+            ],
+        )),
+        Event::CheckpointTaken(checkpoint(CheckpointMoment::Undone { number: 1 }, Vec::new())),
+        Event::CheckpointMissed {
+            moment: CheckpointMoment::Acted { step: 2, attempt: 1 },
+            reason: "r".to_owned(),
+        },
+        Event::WorkRestored { to: "1-2".to_owned() },
         Event::RunAbandoned { reason: "r".to_owned() },
     ];
     let mut run = begin(vec![step(1), step(2)]);
@@ -181,6 +197,11 @@ fn every_event_has_a_line() {
         head = append(&mut bytes, &head, at, event, None);
     }
     assert_eq!(read(&bytes, Some(&head)).expect("a sound ledger").run, run);
+}
+
+fn checkpoint(moment: CheckpointMoment, left_out: Vec<LeftOut>) -> Checkpoint {
+    let (commit, tree, programs) = ("c".to_owned(), "t".to_owned(), "p".to_owned());
+    Checkpoint::of(moment, KeptWork { commit, tree, programs, left_out })
 }
 
 fn apply_at(run: &mut Run, at: Timestamp, event: &Event) {

@@ -76,7 +76,13 @@ impl Run {
         }
         let unknown = self.0.finish.take().map(|finish| finish.unknown).unwrap_or_default();
         self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
-        self.0.finish_intent = None;
+        let intent = self.0.finish_intent.take();
+        self.0.finished_commit = match disposition {
+            Disposition::Merged | Disposition::Published => {
+                intent.and_then(|intent| intent.act.commit().map(str::to_owned))
+            }
+            Disposition::Kept | Disposition::Discarded => None,
+        };
         if self.status == RunStatus::ReadyToFinish {
             self.0.status = RunStatus::Completed;
             self.0.completed_at = self.completed_at.or(Some(at));

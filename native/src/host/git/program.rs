@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod command;
+mod commit;
 mod merge;
 mod references;
 mod remote;
@@ -18,6 +19,7 @@ use super::{resolved, utf8};
 pub(super) use checkpoint::NewCheckpoint;
 pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
+pub(super) use commit::NewCommit;
 pub(super) use references::CHECKPOINTS;
 
 /// Where the parts of a checkout are.

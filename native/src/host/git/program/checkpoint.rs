@@ -62,6 +62,7 @@ impl GitProgram {
         // What is missing here was missing before: a partial clone.
         let tree = self.answer_aside(&root, &["write-tree", "--missing-ok"], &[], aside)?;
         let tree = text(&tree.success()?);
+        make_private(new.index).map_err(|error| rollback::failure(new.index, &error))?;
         let commit = self.commit_aside(&root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
         self.answer_aside(&root, &args, &[], Aside::default())?.success()?;
@@ -351,6 +352,18 @@ fn below(root: &Path, path: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(&*String::from_utf8_lossy(path))
+}
+
+/// Git writes it for everybody to read; what lies in the state home is for its owner alone.
+#[cfg(unix)]
+fn make_private(index: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(index, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn make_private(_index: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Copies an index with its time: git trusts what an index says of files that are older than it.

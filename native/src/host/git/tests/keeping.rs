@@ -60,7 +60,7 @@ impl Place {
             git(&["rev-parse", "HEAD"]),
             git(&["reflog"]),
             git(&["ls-files", "--stage", "--debug"]),
-            git(&["status", "--porcelain", "--ignored"]),
+            git(&["--no-optional-locks", "status", "--porcelain", "--ignored"]),
         ]
         .join("\n--\n")
     }

@@ -1,0 +1,92 @@
+//! Work that was kept as the next commit of a branch.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use onloop_core::effect::{BranchName, Failure, FailureKind};
+
+use super::GitProgram;
+use super::command::{Aside, lines_until_nul, text};
+
+/// A commit to make of what was kept.
+pub(crate) struct NewCommit<'a> {
+    pub(crate) index: &'a Path,
+    pub(crate) branch: &'a BranchName,
+    pub(crate) head: &'a str,
+    pub(crate) kept: &'a str,
+    pub(crate) without: &'a [String],
+    pub(crate) message: &'a str,
+}
+
+impl GitProgram {
+    /// Makes the commit, and lets the index of the checkout around `cwd` agree with it.
+    pub(crate) fn commit_kept(&self, cwd: &Path, new: &NewCommit<'_>) -> Result<String, Failure> {
+        let root = self.layout(cwd)?.root;
+        let branch = format!("refs/heads/{}", new.branch);
+        let found = self.commit(&root, &branch)?;
+        if found.as_deref() != Some(new.head) {
+            let (name, expected) = (new.branch, new.head);
+            let found = found.unwrap_or_else(|| "nothing".to_owned());
+            let message = format!("branch `{name}` is at {found}, expected {expected}");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
+        let tree = self.tree_to_commit(&root, new)?;
+        let args = ["rev-parse", "--verify", &format!("{}^{{tree}}", new.head)];
+        let before = text(&self.answer(&root, &args)?.success()?);
+        let commit = match tree == before {
+            true => new.head.to_owned(),
+            false => self.commit_by_user(&root, &tree, new)?,
+        };
+        if commit != new.head {
+            let args = ["update-ref", "-m", "commit: onloop finish", &branch, &commit, new.head];
+            self.answer(&root, &args)?.success()?;
+        }
+        let checked_out = self.answer(&root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
+        if checked_out.is_some_and(|name| text(&name) == branch) {
+            self.answer(&root, &["reset", "--quiet", "--mixed"])?.success()?;
+        }
+        Ok(commit)
+    }
+
+    /// The files of the checkpoint, but for those that stay out.
+    fn tree_to_commit(&self, root: &Path, new: &NewCommit<'_>) -> Result<String, Failure> {
+        let mut index = new.index.as_os_str().to_owned();
+        index.push(".commit");
+        let index = PathBuf::from(index);
+        let aside = Aside { index: Some(&index), ..Aside::default() };
+        let made = (|| {
+            self.answer_aside(root, &["read-tree", new.kept], &[], aside)?.success()?;
+            let mut args = vec!["ls-tree", "--full-tree", "-z", "--name-only", new.head, "--"];
+            args.extend(new.without.iter().map(String::as_str));
+            let there = match new.without {
+                [] => Vec::new(),
+                [_, ..] => self.answer_aside(root, &args, &[], Aside::default())?.success()?,
+            };
+            let there: BTreeSet<&[u8]> = lines_until_nul(&there).collect();
+            let out = new.without.iter().filter(|path| !there.contains(path.as_bytes()));
+            let list: Vec<u8> = out.flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            if !list.is_empty() {
+                let args = ["update-index", "--force-remove", "-z", "--stdin"];
+                self.answer_aside(root, &args, &list, aside)?.success()?;
+            }
+            let args = ["write-tree", "--missing-ok"];
+            self.answer_aside(root, &args, &[], aside)?.success()
+        })();
+        let _ = std::fs::remove_file(&index);
+        made.map(|tree| text(&tree))
+    }
+
+    /// As `git commit` would, without the hooks that it would run.
+    fn commit_by_user(
+        &self,
+        root: &Path,
+        tree: &str,
+        new: &NewCommit<'_>,
+    ) -> Result<String, Failure> {
+        let signs = self.answer(root, &["config", "--type=bool", "commit.gpgSign"])?.yes_or_no()?;
+        let signs = signs.is_some_and(|signs| text(&signs) == "true");
+        let sign = if signs { "--gpg-sign" } else { "--no-gpg-sign" };
+        let args = ["commit-tree", sign, "-p", new.head, "-F", "-", tree];
+        Ok(text(&self.answer_to(root, &args, new.message.as_bytes())?.success()?))
+    }
+}

@@ -1,0 +1,341 @@
+/** Keeping the files of a checkout as a commit beside its branches, with an index of its own. */
+
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
+import { chmod, copyFile, mkdir, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Failure } from "../failure.js";
+import type { KeptWork, LeftOut, NamedCheckpoint, NewCheckpoint } from "../host.js";
+import { failure, is } from "./errors.js";
+import { commit, layoutOf } from "./git_checkout.js";
+import { askAside, line, succeed, succeedAside } from "./git_program.js";
+
+/** Where the names of checkpoints begin. */
+const CHECKPOINTS = "refs/onloop/";
+/** The folder in which copies of records lie; it is the run's and not its work. */
+const OURS = ".hotl";
+/** Paths are bytes; this encoding keeps every one of them. */
+const BYTES = "latin1";
+
+/** What is different in the checkout from what an index says; paths as bytes. */
+interface Changes {
+  present: string[];
+  gone: string[];
+}
+
+/** Keeps the files of the checkout around `cwd`. */
+export async function checkpoint(cwd: string, made: NewCheckpoint): Promise<KeptWork> {
+  const { root } = await layoutOf(cwd);
+  const programs = await demandPrograms(root, made.programs);
+  await prepareIndex(root, made.index);
+  const changes = await changesIn(root, made.index).catch(async (error: unknown) => {
+    if (!(error instanceof Failure && error.kind === "other" && existsSync(made.index))) throw error;
+    // An index that cannot be read is only a memory of what is in the checkout.
+    await rm(made.index);
+    await prepareIndex(root, made.index);
+    return changesIn(root, made.index);
+  });
+  const leftOut = await takeIn(root, made, changes);
+  const index = { index: made.index };
+  // What is missing here was missing before: a partial clone.
+  const tree = line(await succeedAside(root, ["write-tree", "--missing-ok"], index));
+  await chmod(made.index, 0o600);
+  const parent = made.parent ?? (await commit(root, "HEAD"));
+  const words = ["commit-tree", "--no-gpg-sign", ...(parent === undefined ? [] : ["-p", parent])];
+  const committed = { input: made.message, committedMs: made.atMs };
+  const id = line(await succeedAside(root, [...words, "-F", "-", tree], committed));
+  await succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
+  return { commit: id, tree, programs, leftOut };
+}
+
+/** Makes the files of the checkout around `cwd` those of `id`. */
+export async function restore(
+  cwd: string,
+  index: string,
+  id: string,
+  programs?: string,
+): Promise<void> {
+  const { root } = await layoutOf(cwd);
+  await demandPrograms(root, programs);
+  if (!existsSync(index)) {
+    throw new Failure("conflict", `nothing is known about the files in \`${root}\``);
+  }
+  await prepareIndex(root, index);
+  const found = await inTheWay(root, index, id);
+  if (found.length > 0) {
+    throw new Failure("conflict", `nothing was changed; in the way: ${found.join(", ")}`);
+  }
+  const { exit, stderr, asked } = await askAside(root, ["read-tree", "-m", "-u", id], { index });
+  if (exit !== 0) {
+    const said = stderr.trimEnd() || "no reason given";
+    throw new Failure("conflict", `${asked} ended with ${exit}: ${said}`);
+  }
+}
+
+/** What changed between two commits, for people. */
+export async function diff(
+  cwd: string,
+  [from, to]: [string, string],
+  isStat: boolean,
+  limitBytes: number,
+): Promise<Uint8Array> {
+  const form = isStat ? "--stat=100" : "--patch";
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
+  const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--"];
+  return succeedAside(cwd, words, { limitBytes });
+}
+
+/** Paths that differ between two commits, sorted by their bytes. */
+export async function changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
+  const words = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
+  const paths = [...new Set(fields(await succeedAside(cwd, words)))];
+  return paths.sort(byBytes).map(readable);
+}
+
+/** Every commit that has a name below `refs/onloop/`. */
+export async function checkpoints(cwd: string): Promise<NamedCheckpoint[]> {
+  const format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
+  const listed = line(await succeedAside(cwd, ["for-each-ref", format, CHECKPOINTS]));
+  return listed.split("\n").flatMap((entry) => {
+    const [name, id, seconds] = entry.split("\0");
+    // What is not a commit there has no time, and is not ours.
+    if (!name?.startsWith(CHECKPOINTS) || id === undefined || !/^-?\d+$/.test(seconds ?? "")) {
+      return [];
+    }
+    const atMs = Number(seconds) * 1000;
+    return [{ name: name.slice(CHECKPOINTS.length), commit: id, atMs }];
+  });
+}
+
+/** Takes a name away that has to name `id`. */
+export async function forgetCheckpoint(cwd: string, name: string, id: string): Promise<void> {
+  const full = reference(name);
+  const found = await commit(cwd, full);
+  if (found !== id) {
+    const kind = found === undefined ? "not_found" : "conflict";
+    throw new Failure(kind, `\`${full}\` names ${found ?? "nothing"}, expected ${id}`);
+  }
+  await succeedAside(cwd, ["update-ref", "--no-deref", "-d", full, id]);
+}
+
+function reference(name: string): string {
+  return `${CHECKPOINTS}${name}`;
+}
+
+/**
+ * Digest of everything that the repository's own configuration names as a program which git would
+ * run for us.
+ */
+async function demandPrograms(root: string, expected: string | undefined): Promise<string> {
+  const listed = await succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
+  const entries = listed.toString(BYTES).split("\0");
+  const named = createHash("sha256");
+  const keys = new Set<string>();
+  for (let at = 0; at + 1 < entries.length; at += 2) {
+    const [scope, entry = ""] = entries.slice(at, at + 2);
+    const [key = ""] = entry.split("\n");
+    if ((scope === "local" || scope === "worktree") && namesProgram(key)) {
+      named.update(`${entry}\0`, BYTES);
+      keys.add(readable(key));
+    }
+  }
+  const found = named.digest("hex");
+  if (expected === undefined || expected === found) return found;
+  const list = [...keys].sort().map((key) => `\`${key}\``);
+  throw new Failure(
+    "denied",
+    `the configuration of the repository around \`${root}\` names other programs than when the ` +
+      `run began (${list.join(", ") || "none now"}), and git would run them`,
+  );
+}
+
+/**
+ * Whether git would run what this setting says when it does what we ask. What we turn off does not
+ * count: hooks, the file system monitor, everything that shows differences.
+ */
+function namesProgram(key: string): boolean {
+  const section = key.split(".")[0] ?? "";
+  const name = key.split(".").at(-1) ?? "";
+  const names: Record<string, string[]> = {
+    filter: ["clean", "smudge", "process"],
+    merge: ["driver"],
+    gpg: ["program", "defaultkeycommand"],
+    core: ["sshcommand", "gitproxy", "askpass"],
+    credential: ["helper"],
+    remote: ["uploadpack", "receivepack", "vcs"],
+    protocol: ["allow"],
+  };
+  return Object.hasOwn(names, section) && (names[section] ?? []).includes(name);
+}
+
+/**
+ * Makes `index` ready to be used: begins it with what the checkout's index says, and takes away the
+ * lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
+ */
+async function prepareIndex(root: string, index: string): Promise<void> {
+  await rm(`${index}.lock`, { force: true });
+  if (existsSync(index)) return;
+  await mkdir(dirname(index), { recursive: true, mode: 0o700 });
+  const words = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
+  const own = line(await succeed(root, words));
+  try {
+    const { mtimeMs } = await stat(own);
+    await copyFile(own, index);
+    // Git trusts what an index says of files that are older than it: it must not become younger.
+    const seconds = Math.floor(mtimeMs) / 1000;
+    await utimes(index, seconds, seconds);
+  } catch (error) {
+    // Nothing was ever added.
+    if (!is(error, "ENOENT")) throw failure(error, `\`${own}\``);
+  }
+}
+
+/** Both questions read the same index and do not wait for each other. */
+async function changesIn(root: string, index: string): Promise<Changes> {
+  const flags = ["--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
+  const others = ["ls-files", "--others", "--exclude-standard", "-z"];
+  const answers = await Promise.all([
+    askAside(root, ["diff-files", ...flags], { index }),
+    succeedAside(root, others, { index }),
+  ]);
+  const tracked = fields(succeeded(answers[0]));
+  const present = new Set<string>();
+  const gone = new Set<string>();
+  for (let at = 0; at + 1 < tracked.length; at += 2) {
+    (tracked[at] === "D" ? gone : present).add(tracked[at + 1] ?? "");
+  }
+  // A repository inside the checkout ends with a slash.
+  for (const path of fields(answers[1])) present.add(path.replace(/\/$/, ""));
+  const theirs = (paths: Set<string>): string[] =>
+    [...paths].filter((path) => path !== OURS && !path.startsWith(`${OURS}/`)).sort(byBytes);
+  return { present: theirs(present), gone: theirs(gone) };
+}
+
+/** Writes the changes to the index; returns what cannot be kept. */
+async function takeIn(root: string, made: NewCheckpoint, changes: Changes): Promise<LeftOut[]> {
+  const left = await unkept(root, changes.present, made.limitBytes);
+  const stdin = ["-z", "--stdin"];
+  const change = async (words: string[], paths: string[]): Promise<void> => {
+    if (paths.length === 0) return;
+    const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+    await succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
+  };
+  // First: a folder may take the place of a file, and a link that of a folder.
+  await change(["--force-remove"], changes.gone);
+  const kept = changes.present.filter((path) => !left.has(path));
+  await change(["--add", "--remove", "--replace"], kept);
+  return [...left].map(([path, why]) => ({ path: readable(path), why }));
+}
+
+async function unkept(
+  root: string,
+  paths: string[],
+  limitBytes: number,
+): Promise<Map<string, LeftOut["why"]>> {
+  const left = new Map<string, LeftOut["why"]>();
+  const large: string[] = [];
+  for (const path of paths) {
+    const at = below(root, path);
+    const found = look(at);
+    // What has gone since is taken out of the index, and a link is what it says.
+    if (found === undefined || found.isSymbolicLink()) continue;
+    if (found.isDirectory()) {
+      const id = await commit(join(root, readable(path)), "HEAD").catch(() => undefined);
+      if (id === undefined) left.set(path, "no_commit");
+    } else if (!found.isFile() || !isReadable(at)) {
+      left.set(path, "unreadable");
+    } else if (found.size > limitBytes) {
+      large.push(path);
+    }
+  }
+  if (large.length > 0) {
+    const filtered = await filteredOf(root, large);
+    for (const path of large) if (!filtered.has(path)) left.set(path, "too_large");
+  }
+  return new Map([...left].sort(([a], [b]) => byBytes(a, b)));
+}
+
+/** Those of `paths` of which a filter makes something else. */
+async function filteredOf(root: string, paths: string[]): Promise<Set<string>> {
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+  const said = await succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
+  const parts = said.toString(BYTES).split("\0");
+  const filtered = new Set<string>();
+  for (let at = 0; at + 2 < parts.length; at += 3) {
+    const value = parts[at + 2] ?? "";
+    if (value !== "unspecified" && value !== "unset") filtered.add(parts[at] ?? "");
+  }
+  return filtered;
+}
+
+/** Files that nobody has kept, where the files of `id` belong. */
+async function inTheWay(root: string, index: string, id: string): Promise<string[]> {
+  const words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", id, "--"];
+  const differ = fields(await succeedAside(root, words, { index }));
+  const wanted: string[] = [];
+  const leaving = new Set<string>();
+  for (let at = 0; at + 1 < differ.length; at += 2) {
+    const path = differ[at + 1] ?? "";
+    if (differ[at] === "D") wanted.push(path);
+    if (differ[at] === "A") leaving.add(path);
+  }
+  const found = new Set<string>();
+  for (const path of wanted) {
+    const parts = path.split("/");
+    for (let count = 1; count <= parts.length; count += 1) {
+      const part = parts.slice(0, count).join("/");
+      const there = look(below(root, part));
+      if (there === undefined) break;
+      if (leaving.has(part)) continue;
+      if (!there.isDirectory()) {
+        found.add(part);
+      } else if (part === path) {
+        const others = ["ls-files", "--others", "-z", "--", readable(path)];
+        for (const other of fields(await succeedAside(root, others, { index }))) found.add(other);
+      }
+    }
+  }
+  return [...found].sort(byBytes).map((path) => `\`${readable(path)}\``);
+}
+
+function succeeded(answer: Awaited<ReturnType<typeof askAside>>): Buffer {
+  const { exit, stdout, stderr, asked } = answer;
+  if (exit === 0) return stdout;
+  throw new Failure("other", `${asked} ended with ${exit}: ${stderr.trimEnd() || "no reason given"}`);
+}
+
+function fields(output: Buffer): string[] {
+  return output
+    .toString(BYTES)
+    .split("\0")
+    .filter((part) => part !== "");
+}
+
+function below(root: string, path: string): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, BYTES)]);
+}
+
+function readable(path: string): string {
+  return Buffer.from(path, BYTES).toString();
+}
+
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function look(at: Buffer): Stats | undefined {
+  try {
+    return lstatSync(at);
+  } catch {
+    return undefined;
+  }
+}
+
+function isReadable(at: Buffer): boolean {
+  try {
+    accessSync(at, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+//! Whatever lies in a checkout: kept, and restored elsewhere, it is the same tree.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use onloop::host::git::OsGit;
+use onloop_core::effect::{GitRequest, KeptWork, Outcome};
+use onloop_core::time::Timestamp;
+use onloop_tests::Random;
+
+use crate::workspace::Workspace;
+
+const ROUNDS: u64 = 12;
+/// Most changes between two checkpoints.
+const CHANGES: u64 = 25;
+
+#[test]
+fn what_is_kept_can_be_restored_elsewhere() {
+    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    for seed in 0..rounds.unwrap_or(ROUNDS) {
+        one_round(seed);
+    }
+}
+
+fn one_round(seed: u64) {
+    let mut random = Random::new(seed);
+    let workspace = Workspace::git();
+    workspace.write(
+        ".gitattributes",
+        "*.crlf text eol=crlf\n*.lf text\n*.u16 working-tree-encoding=UTF-16\n",
+    );
+    workspace.write(".gitignore", "*.log\nignored/\n");
+    workspace.commit("attributes");
+    let (here, there) = (workspace.path("."), workspace.path("../elsewhere"));
+    let path = there.to_str().expect("a plain path");
+    workspace.git_says(&["worktree", "add", "--quiet", "--detach", path]);
+    let mut kept: Vec<KeptWork> = Vec::new();
+    for number in 0..4 {
+        for _ in 0..random.below(CHANGES) {
+            change(&mut random, &here);
+        }
+        let parent = kept.last().map(|kept| kept.commit.clone());
+        kept.push(keep(&workspace, &here, "here", number, parent));
+    }
+    keep(&workspace, &there, "there", 0, None);
+    for at in [3, 0, 2, 1, 3] {
+        let commit = kept[at].commit.clone();
+        for (folder, index) in [(&there, "there"), (&here, "here")] {
+            let request = GitRequest::Restore {
+                cwd: folder.to_str().expect("a plain path").to_owned(),
+                index: index_of(&workspace, index),
+                commit: commit.clone(),
+                programs: None,
+            };
+            // The first checkout has what is ignored; there it may be in the way.
+            let restored = OsGit::new().perform(&request);
+            if index == "there" || restored.is_ok() {
+                restored.unwrap_or_else(|failure| panic!("seed {seed}, {at}: {failure}"));
+                let again = keep(&workspace, folder, index, 9, None);
+                assert_eq!(again.tree, kept[at].tree, "seed {seed}, {at}, {index}");
+            }
+        }
+    }
+}
+
+fn index_of(workspace: &Workspace, name: &str) -> String {
+    workspace.path(&format!("../index-{name}")).to_str().expect("a plain path").to_owned()
+}
+
+fn keep(
+    workspace: &Workspace,
+    folder: &Path,
+    index: &str,
+    number: u64,
+    parent: Option<String>,
+) -> KeptWork {
+    let request = GitRequest::Checkpoint {
+        cwd: folder.to_str().expect("a plain path").to_owned(),
+        index: index_of(workspace, index),
+        name: format!("{index}/{number}"),
+        parent,
+        message: "kept".to_owned(),
+        at: Timestamp::EPOCH,
+        limit_bytes: 1_000_000,
+        programs: None,
+    };
+    match OsGit::new().perform(&request) {
+        Ok(Outcome::Checkpoint(kept)) => {
+            assert_eq!(kept.left_out, [], "everything fits");
+            kept
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Names that a program which splits at the wrong place would lose.
+const NAMES: [&[u8]; 12] = [
+    b"a",
+    b"b",
+    b"with space",
+    b"line\nbreak",
+    b"-option",
+    b"quote\"d",
+    "目录".as_bytes(),
+    b"not utf-8 \xff",
+    b"x.crlf",
+    b"x.lf",
+    b"x.log",
+    b"ignored",
+];
+
+fn a_name(random: &mut Random) -> &'static OsStr {
+    OsStr::from_bytes(NAMES[random.below(NAMES.len() as u64) as usize])
+}
+
+/// Makes, replaces or removes something, whatever was there before.
+fn change(random: &mut Random, root: &Path) {
+    let mut at = root.to_owned();
+    for _ in 0..random.below(3) {
+        at.push(a_name(random));
+    }
+    at.push(a_name(random));
+    // A link on the way leads somewhere else.
+    let inside = at.ancestors().skip(1).take_while(|folder| *folder != root);
+    for folder in inside.collect::<Vec<_>>().into_iter().rev() {
+        if folder.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            fs::remove_file(folder).unwrap();
+        }
+        fs::create_dir_all(folder).unwrap();
+    }
+    match at.symlink_metadata() {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(&at).unwrap(),
+        Ok(_) => fs::remove_file(&at).unwrap(),
+        Err(_) => {}
+    }
+    match random.below(10) {
+        0 | 1 => {}
+        2 => symlink(a_name(random), &at).unwrap(),
+        3 => {
+            nested(&at);
+        }
+        kind => {
+            let end = if kind % 2 == 0 { "\n" } else { "\r\n" };
+            let lines: String =
+                (0..random.below(4)).map(|_| format!("{}{end}", random.below(3))).collect();
+            fs::write(&at, lines).unwrap();
+            if random.chance(30) {
+                fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+    }
+}
+
+/// A repository with one commit.
+fn nested(at: &Path) {
+    let repository = git2::Repository::init(at).unwrap();
+    fs::write(at.join("inside"), "x\n").unwrap();
+    let tree = repository.treebuilder(None).unwrap().write().unwrap();
+    let who = git2::Signature::new("A", "a@example.org", &git2::Time::new(0, 0)).unwrap();
+    let tree = repository.find_tree(tree).unwrap();
+    repository.commit(Some("HEAD"), &who, &who, "x", &tree, &[]).unwrap();
+}
