@@ -33,7 +33,7 @@ pub use approve::{ApproveArgs, approve};
 pub use diff::{DiffArgs, diff};
 pub use doctor::{DoctorArgs, doctor};
 pub use finalize::{FinalizeArgs, finalize};
-pub use finish::{DispositionWord, FinishArgs, finish};
+pub use finish::{CommitWord, DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use init::{InitArgs, init};

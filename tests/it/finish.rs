@@ -1,6 +1,8 @@
 //! `onloop finish` with real repositories, and with the power going at every request.
 
 mod crash;
+#[cfg(unix)]
+mod verified;
 
 use serde_json::Value;
 
@@ -129,25 +131,25 @@ fn a_run_in_the_same_checkout_ends_on_the_branch_it_came_from() {
 }
 
 #[test]
-fn a_conflict_leaves_everything_intact_and_can_be_tried_again() {
+fn a_target_that_has_gone_on_is_not_merged_unverified() {
     let run = Finished::new("worktree");
     run.workspace.write("work.txt", "mine\n");
     run.workspace.git_says(&["add", "work.txt"]);
     run.workspace.git_says(&["commit", "--quiet", "--message", "mine"]);
     let before = run.workspace.git_says(&["for-each-ref"]);
-    run.workspace.git_says(&["switch", "--quiet", "--create", "elsewhere"]);
     let said = run.refused(&["merge"]);
-    assert!(
-        said.starts_with("ERROR: Merge failed. HOTL left the execution branch/worktree intact.\n"),
-        "{said}"
+    let root = run.workspace.worktree("hotl/x");
+    let (root, id) = (root.to_str().unwrap(), &run.id);
+    assert_eq!(
+        said,
+        format!(
+            "ERROR: main has commits that hotl/x does not have; both were never verified:\n  \
+             work.txt\nTake them in:\n  git -C {root} merge main\nVerify again, then finish:\n  \
+             onloop finalize --run-id {id}\n"
+        )
     );
-    assert!(said.contains("`work.txt`"), "{said}");
-    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "elsewhere");
-    run.workspace.git_says(&["switch", "--quiet", "main"]);
-    run.workspace.git_says(&["branch", "--delete", "elsewhere"]);
     assert_eq!(run.workspace.git_says(&["for-each-ref"]), before);
     assert_eq!(run.workspace.git_says(&["status", "--porcelain"]), "?? hotl-workflow-x.md");
-    assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
     let record = run.workspace.record();
     assert_eq!((&record["finish"], &record["finish_intent"]), (&Value::Null, &Value::Null));
     run.workspace.git_says(&["reset", "--quiet", "--hard", "HEAD~1"]);
@@ -160,7 +162,16 @@ fn uncommitted_work_is_never_lost() {
     let precious = run.workspace.worktree("hotl/x").join("precious.txt");
     std::fs::write(&precious, "x").unwrap();
     let said = run.refused(&["merge"]);
-    assert!(said.contains("would be lost") && said.contains("precious.txt"), "{said}");
+    let (root, id) = (run.workspace.worktree("hotl/x"), &run.id);
+    assert_eq!(
+        said,
+        format!(
+            "ERROR: Files in {} are not as they were verified (checkpoint 1-1):\n  precious.txt\n\
+             Verify again, then finish:\n  onloop finalize --run-id {id}\nOr take them back:\n  \
+             onloop undo {id} 1-1\n",
+            root.to_str().unwrap()
+        )
+    );
     assert!(precious.exists());
     std::fs::remove_file(&precious).unwrap();
     run.workspace.write("README.md", "changed\n");

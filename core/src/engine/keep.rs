@@ -1,6 +1,6 @@
 //! Keeping the work at the moments that matter, as commits that no branch shows.
 
-use crate::effect::{Exit, Failure, GitRequest, Io, LeftOut, LeftOutReason};
+use crate::effect::{Exit, Failure, GitRequest, Io, KeptWork, LeftOut, LeftOutReason};
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
 use crate::run::{Checkpoint, CheckpointMoment, Event, Run, StepStatus};
@@ -44,15 +44,29 @@ pub(crate) async fn keep(io: &Io, store: &mut Store, moment: CheckpointMoment) -
     }
 }
 
+/// What is in the checkout now, kept under a name of its own and not recorded: for comparing it
+/// with what was verified.
+///
+/// # Errors
+///
+/// Those of [`GitRequest::Checkpoint`].
+pub(crate) async fn look(io: &Io, store: &Store) -> Result<KeptWork, Failure> {
+    io.git_checkpoint(named_request(io, store, "finish", "seen")).await
+}
+
 fn request(io: &Io, store: &Store, moment: CheckpointMoment) -> GitRequest {
+    named_request(io, store, &moment.name(), moment.kind().as_str())
+}
+
+fn named_request(io: &Io, store: &Store, name: &str, kind: &str) -> GitRequest {
     let run = store.run();
-    let (id, name) = (&run.id, moment.name());
+    let id = &run.id;
     GitRequest::Checkpoint {
         cwd: run.place.execution_root.clone(),
         index: store.paths().index(),
         name: format!("{id}/{name}"),
         parent: run.last_checkpoint().map(|last| last.commit.clone()),
-        message: format!("Checkpoint {name} of {id} ({})\n", moment.kind().as_str()),
+        message: format!("Checkpoint {name} of {id} ({kind})\n"),
         at: io.now(),
         limit_bytes: limits::CHECKPOINT_FILE_BYTES,
         programs: run.trusted_programs().map(str::to_owned),

@@ -192,6 +192,11 @@ impl Store {
         Ok(Store::open(&self.io, &self.run.id).await?.head != self.head)
     }
 
+    /// Digest of the last line of the ledger, by which everything before it is known.
+    pub(crate) fn head_sha256(&self) -> &str {
+        &self.head.sha256
+    }
+
     /// Where the run keeps its files.
     pub fn paths(&self) -> &Paths {
         &self.paths

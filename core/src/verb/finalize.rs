@@ -3,13 +3,15 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::change::change;
-use crate::engine::drive::demand_undriven;
+use crate::engine::decide::demand_person_of;
+use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
-use crate::engine::keep::{keep_between, keep_whole};
+use crate::engine::keep::{keep_between, keep_whole, look};
 use crate::engine::select::open;
+use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, repeat_checks};
 use crate::limits;
-use crate::run::{Event, Next};
+use crate::run::{Event, Next, RunStatus};
 
 /// Arguments of `onloop finalize`.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +54,8 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
             kept?;
         }
         change(io, &mut store, Event::RunFinalized).await?;
+    } else if store.run().status == RunStatus::Completed && store.run().finish.is_none() {
+        verify_again(io, &mut store).await?;
     }
     // An agent may have ticked a box itself, or the power gone before we did.
     for line in store.repair_mirrors().await {
@@ -60,4 +64,50 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
     io.result(summary.expect("a summary has only string keys") + "\n").await;
     Ok(())
+}
+
+/// Repeats the checks of a completed run on what is there now, where that is not what was verified.
+async fn verify_again(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if !is_changed(io, store).await {
+        return Ok(());
+    }
+    // The files may be others than those that a person approved.
+    demand_person_of(io, store, "verifying other work than before").await?;
+    drive_alone(io, store).await?;
+    let verified = repeat_and_keep(io, store).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    verified
+}
+
+/// Whether the files are others than those that were verified last. Outside a repository nobody
+/// knows, and nobody hands the work on.
+async fn is_changed(io: &Io, store: &Store) -> bool {
+    let run = store.run();
+    if run.place.repo_root.is_none() {
+        return false;
+    }
+    match (look(io, store).await, run.verified_checkpoint()) {
+        (Ok(seen), Some(verified)) => seen.tree != verified.tree,
+        (Ok(_), None) => true,
+        (Err(_), _) => false,
+    }
+}
+
+async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
+    let (repeated, failures) = match repeat_checks(io, store, &conditions).await {
+        Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    let failed = !failures.is_empty();
+    change(io, store, Event::ChecksRepeated { repeated, failures }).await?;
+    if failed {
+        io.note(format!(
+            "ERROR: not every check holds any more, and the run is blocked\n  onloop resume {}",
+            store.run().id
+        ))
+        .await;
+        return Err(Exit::Failed);
+    }
+    keep_between(io, store, async |io, store| keep_whole(io, store).await).await
 }

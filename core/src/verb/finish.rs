@@ -7,6 +7,7 @@ mod acts;
 mod plan;
 mod pull_request;
 mod scene;
+mod verified;
 
 use crate::documents;
 use crate::effect::{Exit, Failure, Io};
@@ -18,6 +19,7 @@ use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Ref
 use crate::text;
 use plan::Wish;
 use scene::Scene;
+pub use verified::CommitWord;
 
 /// Arguments of `onloop finish`.
 #[derive(Clone, Debug)]
@@ -46,6 +48,12 @@ pub struct FinishArgs {
     /// `--confirm discard` is needed to discard
     #[cfg_attr(feature = "cli", arg(long, value_name = "WORD"))]
     pub confirm: Option<String>,
+    /// Whether verified work that is not committed is committed first
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHEN", default_value = "end"))]
+    pub commit: CommitWord,
+    /// Message of that commit [default: from intent and steps]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub message: Option<String>,
     /// Replace an outcome that is recorded already
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -197,6 +205,9 @@ async fn intend(
         match acts::look(io, store.run(), scene, &intent, wish).await? {
             acts::HowFar::GoOn => {
                 plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), refuse)?;
+                if wish.disposition == Disposition::Merged {
+                    verified::demand_untouched(io, store, scene).await?;
+                }
                 return Ok(Some(FinishIntent {
                     notes: wish.notes.clone().or(intent.notes.clone()),
                     ..intent
@@ -234,8 +245,35 @@ async fn choose(
         return refuse(objection);
     }
     let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
-    let target = scene.target(io, store.run(), wish.target.as_deref()).await?;
-    plan::plan(store.run(), scene, wish, target.as_ref())
+    let run = store.run();
+    let target = scene.target(io, run, wish.target.as_deref()).await?;
+    let act = plan::plan(run, scene, wish, target.as_ref())?;
+    Ok(match act {
+        FinishAct::Discard { .. } => act,
+        FinishAct::Merge { target: name, .. } => {
+            let target = target.as_ref().expect("a merge has a target");
+            // First: whatever was taken in since has to be verified, too.
+            if let Some(objection) = verified::moved_target(io, run, scene, target).await? {
+                return refuse(objection);
+            }
+            FinishAct::Merge { commit: settle_work(io, store, scene, wish).await?, target: name }
+        }
+        FinishAct::Publish { remote, pull_request, .. } => FinishAct::Publish {
+            commit: settle_work(io, store, scene, wish).await?,
+            remote,
+            pull_request,
+        },
+    })
+}
+
+/// The commit that has what was verified.
+async fn settle_work(
+    io: &Io,
+    store: &Store,
+    scene: &Scene,
+    wish: &Wish,
+) -> Result<String, FinishError> {
+    verified::settle(io, store, scene, wish.commit, wish.message.as_deref()).await
 }
 
 fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {

@@ -16,7 +16,10 @@ impl Run {
         repeated: u32,
         failures: &[(u32, CheckResult)],
     ) -> Result<(), Refusal> {
-        self.demand_running("checks_repeated")?;
+        // A completed run is verified again before its work is handed on.
+        if self.status != RunStatus::Completed {
+            self.demand_running("checks_repeated")?;
+        }
         if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {
             return Err(Refusal::WrongStepStatus {
                 step: unsettled.step.number,
@@ -49,6 +52,7 @@ impl Run {
             );
         }
         self.0.status = RunStatus::Blocked;
+        self.0.completed_at = None;
         Ok(())
     }
 

@@ -131,7 +131,7 @@ async fn merge(
                 scene.branch
             ));
         }
-        if let Some(objection) = scene.main.as_ref().and_then(plan::dirty_main) {
+        if let Some(objection) = plan::in_the_way(scene) {
             return refuse(objection);
         }
         let request = GitRequest::Merge {

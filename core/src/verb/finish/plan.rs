@@ -1,7 +1,7 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
 use super::scene::{MainCheckout, Scene, TargetBranch};
-use super::{DispositionWord, FinishArgs, FinishError, refuse};
+use super::{CommitWord, DispositionWord, FinishArgs, FinishError, refuse};
 use crate::effect::BranchName;
 use crate::limits;
 use crate::run::{Disposition, FinishAct, PullRequest, Run};
@@ -18,6 +18,8 @@ pub(super) struct Wish {
     pub(super) notes: Option<String>,
     pub(super) confirmed: bool,
     pub(super) force: bool,
+    pub(super) commit: CommitWord,
+    pub(super) message: Option<String>,
 }
 
 impl Wish {
@@ -48,6 +50,8 @@ impl Wish {
             notes: args.notes.as_deref().map(text::one_line).filter(|notes| !notes.is_empty()),
             confirmed: args.confirm.as_deref() == Some("discard"),
             force: args.force,
+            commit: args.commit,
+            message: args.message.clone().filter(|message| !message.trim().is_empty()),
         })
     }
 
@@ -146,7 +150,7 @@ fn plan_merge(
              first"
         ));
     }
-    if let Some(objection) = dirty_main(main).or(worktree_objection(scene, wish.disposition)) {
+    if let Some(objection) = in_the_way(scene).or(worktree_objection(scene, wish.disposition)) {
         return refuse(objection);
     }
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
@@ -227,6 +231,13 @@ fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout,
     })
 }
 
+/// Why the main checkout cannot take the branch in. Where the run works there itself, what is not
+/// committed is its work.
+pub(super) fn in_the_way(scene: &Scene) -> Option<String> {
+    let main = scene.main.as_ref().filter(|_| !scene.is_shared())?;
+    dirty_main(main)
+}
+
 /// Why branches cannot be switched or merged in the main checkout.
 pub(super) fn dirty_main(main: &MainCheckout) -> Option<String> {
     let what = format!("Uncommitted files in {} block this.", main.root);
@@ -245,18 +256,21 @@ pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Opt
         let what = format!("Other runs that have not ended work in {path}:");
         return Some(listed(&what, &worktree.others));
     }
-    if disposition == Disposition::Discarded || worktree.dirty.is_empty() {
+    if disposition == Disposition::Discarded {
         return None;
     }
-    let what = format!(
-        "Uncommitted files in the worktree {path} would be lost; commit them to {} or remove \
-         them:",
-        scene.branch
-    );
-    Some(listed(&what, &worktree.dirty))
+    // Of a repository inside another one git keeps nothing but which commit it is at.
+    let nested = |name: &&String| name.ends_with('/');
+    let nested: Vec<String> = worktree.dirty.iter().filter(nested).cloned().collect();
+    if nested.is_empty() {
+        return None;
+    }
+    let what = format!("Repositories inside the worktree {path} would be lost; move them away:");
+    Some(listed(&what, &nested))
 }
 
-fn listed(what: &str, names: &[String]) -> String {
+/// A list of file names, which may be anything.
+pub(super) fn listed(what: &str, names: &[String]) -> String {
     let mut out = what.to_owned();
     for name in names.iter().take(limits::DIRTY_FILES_LISTED) {
         out += &format!("\n  {}", text::one_line(name));

@@ -54,6 +54,8 @@ pub(super) struct TargetBranch {
     pub(super) name: String,
     /// Whether it exists.
     pub(super) exists: bool,
+    /// The commit that it is at.
+    pub(super) commit: Option<String>,
     /// Where it is checked out.
     pub(super) checked_out_at: Option<String>,
 }
@@ -114,7 +116,8 @@ impl Scene {
             let exists = here.target_commit.is_some();
             if exists || named.is_some() {
                 let checked_out_at = here.target_checked_out_at;
-                return Ok(Some(TargetBranch { name: name.to_owned(), exists, checked_out_at }));
+                let (name, commit) = (name.to_owned(), here.target_commit);
+                return Ok(Some(TargetBranch { name, exists, commit, checked_out_at }));
             }
         }
         Ok(None)

@@ -35,7 +35,12 @@ fn scene() -> Scene {
 }
 
 fn target(name: &str) -> TargetBranch {
-    TargetBranch { name: name.to_owned(), exists: true, checked_out_at: Some("/r".to_owned()) }
+    TargetBranch {
+        name: name.to_owned(),
+        exists: true,
+        commit: Some("a".to_owned()),
+        checked_out_at: Some("/r".to_owned()),
+    }
 }
 
 fn args(disposition: DispositionWord) -> FinishArgs {
@@ -48,6 +53,8 @@ fn args(disposition: DispositionWord) -> FinishArgs {
         pr_url: None,
         notes: None,
         confirm: Some("discard".to_owned()),
+        commit: CommitWord::End,
+        message: None,
         force: false,
     }
 }
@@ -69,7 +76,7 @@ fn every_scene_has_its_answer() {
     use DispositionWord::{Discard, Merge, Publish};
     let main = target("main");
     type Change = fn(&mut Scene);
-    let table: [(DispositionWord, &str, Change, &str); 14] = [
+    let table: [(DispositionWord, &str, Change, &str); 16] = [
         (Merge, "in order", |_| {}, "onloop finish x-1 merge --target-branch main"),
         (Merge, "no branch", |s| s.commit = None, "Execution branch does not exist: hotl/x"),
         (Merge, "bare", |s| s.main = None, "The repository is bare"),
@@ -83,7 +90,23 @@ fn every_scene_has_its_answer() {
             Merge,
             "dirty worktree",
             |s| s.worktree.as_mut().unwrap().dirty = files("b.rs"),
-            "Uncommitted files in the worktree /w would be lost; commit them to hotl/x or remove them:   b.rs",
+            "onloop finish x-1 merge --target-branch main",
+        ),
+        (
+            Merge,
+            "a repository in the worktree",
+            |s| s.worktree.as_mut().unwrap().dirty = files("nested/"),
+            "Repositories inside the worktree /w would be lost; move them away:   nested/",
+        ),
+        (
+            Merge,
+            "dirty shared checkout",
+            |s| {
+                s.worktree = None;
+                let main = s.main.as_mut().unwrap();
+                (main.branch, main.dirty) = (Some("hotl/x".to_owned()), files("a.rs"));
+            },
+            "onloop finish x-1 merge --target-branch main",
         ),
         (
             Merge,

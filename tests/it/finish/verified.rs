@@ -1,0 +1,124 @@
+//! What is merged or published is what was verified, and nothing else.
+
+use std::fs;
+
+use super::Finished;
+
+/// As a run that commits nothing.
+fn uncommitted(mode: &str) -> Finished {
+    let commits = "git add work.txt\ngit commit --quiet -m work\n";
+    Finished::of(mode, &super::WORKFLOW.replace(commits, ""), 0)
+}
+
+/// The files of a branch.
+fn files(run: &Finished, branch: &str) -> String {
+    run.workspace.git_says(&["ls-tree", "-r", "--name-only", branch])
+}
+
+#[test]
+fn work_that_is_not_committed_is_committed_by_the_user_and_merged() {
+    for mode in ["worktree", "branch"] {
+        let run = uncommitted(mode);
+        let ledger = run.workspace.kept(&run.id, "ledger.jsonl");
+        let lines = fs::read_to_string(ledger).unwrap();
+        assert_eq!(run.done(&["merge"])["disposition"], "merged", "{mode}");
+        assert_eq!(run.workspace.read("work.txt"), "done\n", "{mode}");
+        let said = run.workspace.git_says(&["log", "-1", "--format=%an%n%B", "main^2"]);
+        let digest =
+            onloop_core::documents::ledger::sha256(lines.lines().last().unwrap().as_bytes());
+        let author = run.workspace.git_says(&["log", "-1", "--format=%an", "main~1"]);
+        assert_eq!(
+            said,
+            format!(
+                "{author}\nwrite a file\n\n- Step 1: Write\n\nOnloop-Run: {}\nOnloop-Ledger: \
+                 {digest}\n",
+                run.id
+            )
+            .trim_end(),
+            "{mode}"
+        );
+        let status = run.workspace.git_says(&["status", "--porcelain"]);
+        assert_eq!(status, "?? hotl-workflow-x.md", "{mode}");
+    }
+}
+
+#[test]
+fn what_is_published_is_there() {
+    let run = uncommitted("worktree");
+    let remote = run.workspace.path("../remote.git");
+    let remote = remote.to_str().unwrap();
+    run.workspace.git_says(&["init", "--quiet", "--bare", remote]);
+    run.workspace.git_says(&["remote", "add", "origin", remote]);
+    let said = run.refused(&["publish", "--commit", "never"]);
+    assert!(said.contains("is not committed (--commit never):\n  work.txt\n"), "{said}");
+    run.done(&["publish", "--message", "Write the file\n\nBecause."]);
+    let git = |args: &[&str]| run.workspace.git_says(&[&["--git-dir", remote][..], args].concat());
+    assert!(git(&["ls-tree", "--name-only", "hotl/x"]).lines().any(|name| name == "work.txt"));
+    let message = git(&["log", "-1", "--format=%B", "hotl/x"]);
+    assert!(message.starts_with("Write the file\n\nBecause.\n\nOnloop-Run: "), "{message}");
+    // The checkout agrees with its branch.
+    let worktree = run.workspace.worktree("hotl/x");
+    let status = ["-C", worktree.to_str().unwrap(), "status", "--porcelain"];
+    assert_eq!(run.workspace.git_says(&status), "?? hotl-workflow-x.md");
+}
+
+#[test]
+fn work_elsewhere_than_on_the_branch_is_not_passed_over() {
+    for (words, found) in [
+        (&["switch", "--quiet", "--detach"][..], "commit "),
+        (&["switch", "--quiet", "--create", "other"], "branch other"),
+    ] {
+        let run = uncommitted("worktree");
+        let root = run.workspace.worktree("hotl/x");
+        let root = root.to_str().unwrap();
+        let git = |args: &[&str]| run.workspace.git_says(&[&["-C", root][..], args].concat());
+        git(words);
+        git(&["add", "work.txt"]);
+        git(&["commit", "--quiet", "--message", "elsewhere"]);
+        for verb in ["merge", "publish"] {
+            let said = run.refused(&[verb]);
+            let head = format!("ERROR: HEAD in {root} is at {found}");
+            assert!(said.starts_with(&head), "{said}");
+            assert!(said.contains(&format!("  git -C {root} switch -C hotl/x\n")), "{said}");
+        }
+        git(&["switch", "--quiet", "-C", "hotl/x"]);
+        run.done(&["merge"]);
+        assert_eq!(run.workspace.read("work.txt"), "done\n");
+    }
+}
+
+#[test]
+fn a_change_after_the_last_check_is_verified_or_refused() {
+    let run = Finished::new("worktree");
+    let root = run.workspace.worktree("hotl/x");
+    fs::write(root.join("late.txt"), "late\n").unwrap();
+    let committed = ["-C", root.to_str().unwrap(), "commit", "--quiet", "--message", "late"];
+    run.workspace.git_says(&["-C", root.to_str().unwrap(), "add", "late.txt"]);
+    run.workspace.git_says(&committed);
+    let said = run.refused(&["publish"]);
+    assert!(said.contains("not as they were verified (checkpoint 1-1):\n  late.txt\n"), "{said}");
+    run.workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(0);
+    run.done(&["merge"]);
+    assert!(files(&run, "main").contains("late.txt"));
+    let run = Finished::new("worktree");
+    fs::remove_file(run.workspace.worktree("hotl/x").join("work.txt")).unwrap();
+    let said = run.workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(1).stderr;
+    assert!(said.contains("not every check holds any more"), "{said}");
+    assert_eq!(run.workspace.record()["status"], "blocked");
+    assert!(run.refused(&["merge"]).contains("requires a completed run"));
+}
+
+#[test]
+fn programs_that_came_with_the_run_are_not_run() {
+    let run = uncommitted("worktree");
+    let trap = format!("touch {}", run.workspace.path("sprung").display());
+    for key in ["merge.trap.driver", "gpg.program"] {
+        run.workspace.git_says(&["config", key, &trap]);
+    }
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("(`gpg.program`, `merge.trap.driver`)"), "{said}");
+    assert!(!run.workspace.path("sprung").exists());
+    run.workspace.git_says(&["config", "--unset", "merge.trap.driver"]);
+    run.workspace.git_says(&["config", "--unset", "gpg.program"]);
+    run.done(&["merge"]);
+}
