@@ -214,6 +214,20 @@ export interface NewCheckpoint {
   programs?: string;
 }
 
+/** A commit to make of a checkpoint. */
+export interface NewCommit {
+  /** A file that the host may use for itself. */
+  index: string;
+  branch: string;
+  /** The commit that the branch must be at. */
+  head: string;
+  /** The checkpoint's commit. */
+  kept: string;
+  /** Files of the checkpoint that stay out unless the branch has them already. */
+  without: string[];
+  message: string;
+}
+
 /** The files of a checkout at one moment. */
 export interface KeptWork {
   commit: string;
@@ -282,6 +296,11 @@ export interface Git {
     isStat: boolean,
     limitBytes: number,
   ): Promise<Uint8Array>;
+  /**
+   * Makes the files of a checkpoint the next commit of a branch, as `git commit` would, without its
+   * hooks, and lets the index of the checkout agree with it. The branch is elsewhere: `conflict`.
+   */
+  commitKept?(cwd: string, made: NewCommit): Promise<string>;
   /** The paths that differ between two commits, sorted by their bytes. */
   changedPaths?(cwd: string, from: string, to: string): Promise<string[]>;
   /** Every commit below `refs/onloop/`, by name; none outside a repository. */

@@ -271,6 +271,7 @@ async function gitOutcome(
     case "changed_paths":
     case "checkpoints":
     case "forget_checkpoint":
+    case "commit_kept":
       return asideOutcome(git, request, answer);
     default:
       return unknown(request);
@@ -315,6 +316,11 @@ async function asideOutcome(
     case "forget_checkpoint":
       await can(git.forgetCheckpoint?.(cwd, request.name, request.commit));
       return DONE;
+    case "commit_kept": {
+      const { index, branch, head, kept, without, message } = request;
+      const made = { index, branch, head, kept, without, message };
+      return { is: "commit", commit: await can(git.commitKept?.(cwd, made)) };
+    }
     default:
       return unknown(request);
   }
@@ -326,7 +332,8 @@ type AsideName =
   | "diff"
   | "changed_paths"
   | "checkpoints"
-  | "forget_checkpoint";
+  | "forget_checkpoint"
+  | "commit_kept";
 
 /** What a host that keeps no work leaves out it cannot do. */
 function can<T>(done: Promise<T> | undefined): Promise<T> {

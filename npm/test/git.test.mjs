@@ -227,6 +227,22 @@ for (const [kind, init] of Object.entries(KINDS)) {
   });
 }
 
+test("what was kept becomes the next commit of its branch", async (t) => {
+  const here = place(t);
+  const head = here.git("rev-parse", "HEAD");
+  workspace.write(here.cwd, { "work.txt": "work\n", "plan.md": "plan\n" });
+  const { commit: kept } = await here.host.checkpoint(here.cwd, made(here, "r/1-1"));
+  const index = join(here.top, "state/index");
+  const wanted = { index, branch: "main", head, kept, without: ["plan.md"], message: "m\n" };
+  const elsewhere = here.host.commitKept(here.cwd, { ...wanted, head: kept });
+  await assert.rejects(elsewhere, { kind: "conflict" });
+  const id = await here.host.commitKept(here.cwd, wanted);
+  assert.equal(here.git("rev-parse", "main"), id);
+  assert.equal(here.git("log", "-1", "--format=%an %P %s"), `A ${head} m`);
+  assert.equal(here.git("status", "--porcelain"), "?? plan.md");
+  assert.equal(await here.host.commitKept(here.cwd, { ...wanted, head: id }), id);
+});
+
 test("what cannot be kept is named, and what nobody has kept stays", async (t) => {
   const here = place(t);
   here.git("config", "filter.length.clean", "wc -c");

@@ -138,7 +138,7 @@ fn a_target_that_has_gone_on_is_not_merged_unverified() {
     run.workspace.git_says(&["commit", "--quiet", "--message", "mine"]);
     let before = run.workspace.git_says(&["for-each-ref"]);
     let said = run.refused(&["merge"]);
-    let root = run.workspace.worktree("hotl/x");
+    let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
     let (root, id) = (root.to_str().unwrap(), &run.id);
     assert_eq!(
         said,
@@ -162,7 +162,8 @@ fn uncommitted_work_is_never_lost() {
     let precious = run.workspace.worktree("hotl/x").join("precious.txt");
     std::fs::write(&precious, "x").unwrap();
     let said = run.refused(&["merge"]);
-    let (root, id) = (run.workspace.worktree("hotl/x"), &run.id);
+    let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
+    let id = &run.id;
     assert_eq!(
         said,
         format!(

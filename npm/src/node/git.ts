@@ -9,6 +9,7 @@ import type {
   KeptWork,
   NamedCheckpoint,
   NewCheckpoint,
+  NewCommit,
   Repository,
   Worktree,
 } from "../host.js";
@@ -22,6 +23,7 @@ import {
   forgetCheckpoint,
   restore,
 } from "./git_checkpoint.js";
+import { commitKept } from "./git_commit.js";
 import { merge, mergeBase } from "./git_merge.js";
 import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
@@ -220,6 +222,13 @@ export class NodeGit implements Git {
   async changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
     [from, to].forEach(commitId);
     return changedPaths(await this.#repository(cwd), from, to);
+  }
+
+  async commitKept(cwd: string, made: NewCommit): Promise<string> {
+    branchName(made.branch);
+    [made.head, made.kept].forEach(commitId);
+    const index = this.#root.resolve(made.index);
+    return commitKept(await this.#repository(cwd), { ...made, index });
   }
 
   async checkpoints(cwd: string): Promise<NamedCheckpoint[]> {

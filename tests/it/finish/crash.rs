@@ -26,6 +26,7 @@ const WORKTREE: &str = "/.hotl-worktrees/demo/hotl-x";
 struct Repo {
     branch: Option<String>,
     worktree: bool,
+    commits: u32,
     merges: u32,
     pushes: u32,
     pushed: bool,
@@ -46,8 +47,10 @@ fn kept() -> KeptWork {
 impl Repo {
     fn new() -> Repo {
         Repo {
-            branch: Some(commit('b')),
+            // Its work is not committed yet.
+            branch: Some(commit('e')),
             worktree: true,
+            commits: 0,
             merges: 0,
             pushes: 0,
             pushed: false,
@@ -76,10 +79,12 @@ impl Repo {
             GitRequest::Merge { branch, commit: asked, into, .. } => {
                 let expected = (BRANCH, commit('b'), "main");
                 assert_eq!((branch.as_str(), asked.clone(), into.as_str()), expected);
+                assert_eq!(self.branch, Some(commit('b')), "the work is on the branch");
                 self.merges += 1;
                 Ok(Outcome::Done)
             }
             GitRequest::Push { .. } => {
+                assert_eq!(self.branch, Some(commit('b')), "the work is on the branch");
                 self.pushes += 1;
                 self.pushed = true;
                 Ok(Outcome::Done)
@@ -96,8 +101,17 @@ impl Repo {
                 assert_eq!(branch, BRANCH);
                 self.branch.take().map_or_else(|| missing("no such branch"), |_| Ok(Outcome::Done))
             }
-            GitRequest::CommitKept { .. } => Ok(Outcome::Commit { commit: Some(commit('b')) }),
-            GitRequest::ChangedPaths { .. } => Ok(Outcome::Names { names: Vec::new() }),
+            GitRequest::CommitKept { branch, head, kept: from, .. } => {
+                assert_eq!((branch.as_str(), from), (BRANCH, &kept().commit));
+                assert_eq!(Some(head), self.branch.as_ref());
+                self.commits += 1;
+                self.branch = Some(commit('b'));
+                Ok(Outcome::Commit { commit: self.branch.clone() })
+            }
+            GitRequest::ChangedPaths { from, .. } => {
+                let work = (*from == commit('e')).then(|| "work.txt".to_owned());
+                Ok(Outcome::Names { names: work.into_iter().collect() })
+            }
             GitRequest::Checkpoint { .. } => Ok(Outcome::Checkpoint(kept())),
             GitRequest::Restore { .. }
             | GitRequest::Diff { .. }
@@ -127,7 +141,10 @@ impl Repo {
                 linked,
                 branch: Some(own.to_owned()),
                 head: Some(commit('a')),
-                dirty: Vec::new(),
+                dirty: match linked && self.commits == 0 {
+                    true => vec!["work.txt".to_owned()],
+                    false => Vec::new(),
+                },
                 target_commit: target.as_ref().and_then(|(_, commit, _)| commit.clone()),
                 target_checked_out_at: target.and_then(|(.., at)| at).map(str::to_owned),
             }),
@@ -214,7 +231,12 @@ fn nothing_is_lost(host: &SimHost, repo: &Repo, what: &str) {
     let newest = records.iter().max_by_key(|run| run.revision);
     let newest = newest.unwrap_or_else(|| panic!("{what}: the record is gone"));
     assert_eq!(newest.status, RunStatus::Completed, "{what}");
-    assert!(repo.merges <= 1 && repo.pushes <= 1, "{what}: {repo:?}");
+    assert!(repo.merges <= 1 && repo.pushes <= 1 && repo.commits <= 1, "{what}: {repo:?}");
+    let thrown_away = newest.finish_intent.as_ref().map(|intent| intent.act.disposition())
+        == Some(Disposition::Discarded)
+        || newest.is_discarded();
+    let held = repo.worktree || repo.merges == 1 || thrown_away;
+    assert!(held, "{what}: nothing has the work any more: {repo:?}");
     let begun = repo.merges > 0 || repo.pushes > 0 || !repo.worktree || repo.branch.is_none();
     let known = newest.finish.is_some() || newest.finish_intent.is_some();
     assert!(known || !begun, "{what}: something was done that nobody meant to do: {repo:?}");

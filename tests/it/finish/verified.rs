@@ -69,7 +69,7 @@ fn work_elsewhere_than_on_the_branch_is_not_passed_over() {
         (&["switch", "--quiet", "--create", "other"], "branch other"),
     ] {
         let run = uncommitted("worktree");
-        let root = run.workspace.worktree("hotl/x");
+        let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
         let root = root.to_str().unwrap();
         let git = |args: &[&str]| run.workspace.git_says(&[&["-C", root][..], args].concat());
         git(words);
