@@ -1,0 +1,119 @@
+//! What concerns commits that no branch shows.
+
+use std::path::PathBuf;
+
+use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
+
+use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit};
+use super::{Access, OsGit, absolute, access, branch_name, commit_id, done, needed, no_repository};
+
+impl OsGit {
+    /// Performs one of the requests about checkpoints, for which only the git program will do:
+    /// libgit2 applies no filters.
+    pub(super) fn perform_aside(&self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let program = &self.program;
+        match request {
+            GitRequest::Checkpoint {
+                cwd,
+                index,
+                name,
+                parent,
+                message,
+                at,
+                limit_bytes,
+                programs,
+            } => {
+                let cwd = demand_repository(cwd)?;
+                let new = NewCheckpoint {
+                    index: &absolute(index)?,
+                    reference: &checkpoint_name(name)?,
+                    parent: parent.as_deref().map(commit_id).transpose()?,
+                    message,
+                    at: *at,
+                    limit_bytes: *limit_bytes,
+                    programs: programs.as_deref(),
+                };
+                needed(program.checkpoint(&cwd, &new), KEEPING).map(Outcome::Checkpoint)
+            }
+            GitRequest::Restore { cwd, index, commit, programs } => {
+                let (cwd, index) = (demand_repository(cwd)?, absolute(index)?);
+                let restored =
+                    program.restore(&cwd, &index, commit_id(commit)?, programs.as_deref());
+                needed(restored, KEEPING).map(done)
+            }
+            GitRequest::Diff { cwd, from, to, stat, limit_bytes } => {
+                let (cwd, ends) = (demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
+                let bytes = needed(program.diff(&cwd, ends, *stat, *limit_bytes), KEEPING)?;
+                Ok(Outcome::Diff { bytes: bytes.into() })
+            }
+            GitRequest::ChangedPaths { cwd, from, to } => {
+                let cwd = demand_repository(cwd)?;
+                let names = program.changed_paths(&cwd, commit_id(from)?, commit_id(to)?);
+                needed(names, KEEPING).map(|names| Outcome::Names { names })
+            }
+            GitRequest::Checkpoints { cwd } => {
+                let cwd = absolute(cwd)?;
+                let checkpoints = match access(&cwd)? {
+                    Access::Nothing => Vec::new(),
+                    Access::Library(_) | Access::Program(_) => {
+                        needed(program.checkpoints(&cwd), KEEPING)?
+                    }
+                };
+                Ok(Outcome::Checkpoints { checkpoints })
+            }
+            GitRequest::ForgetCheckpoint { cwd, name, commit } => {
+                let (cwd, reference) = (demand_repository(cwd)?, checkpoint_name(name)?);
+                let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
+                needed(forgotten, KEEPING).map(done)
+            }
+            GitRequest::CommitKept { cwd, index, branch, head, kept, without, message } => {
+                let new = NewCommit {
+                    index: &absolute(index)?,
+                    branch: &branch_name(branch)?,
+                    head: commit_id(head)?,
+                    kept: commit_id(kept)?,
+                    without,
+                    message,
+                };
+                let commit = needed(program.commit_kept(&demand_repository(cwd)?, &new), KEEPING);
+                commit.map(|commit| Outcome::Commit { commit: Some(commit) })
+            }
+            GitRequest::Survey { .. }
+            | GitRequest::Worktrees { .. }
+            | GitRequest::Head { .. }
+            | GitRequest::CreateWorktree { .. }
+            | GitRequest::RemoveWorktree { .. }
+            | GitRequest::Switch { .. }
+            | GitRequest::DeleteBranch { .. }
+            | GitRequest::MergeBase { .. }
+            | GitRequest::RemoteBranch { .. }
+            | GitRequest::Merge { .. }
+            | GitRequest::Push { .. }
+            | GitRequest::Stash { .. } => unreachable!("performed by the caller"),
+        }
+    }
+}
+
+/// Why the git program is needed for checkpoints.
+const KEEPING: &str = "files are kept as git would";
+
+/// The folder `cwd`, which has to be inside a repository.
+fn demand_repository(cwd: &str) -> Result<PathBuf, Failure> {
+    let cwd = absolute(cwd)?;
+    match access(&cwd)? {
+        Access::Nothing => Err(no_repository(&cwd)),
+        Access::Library(_) | Access::Program(_) => Ok(cwd),
+    }
+}
+
+/// Git has the same rules for all references.
+fn checkpoint_name(name: &str) -> Result<String, Failure> {
+    match name.parse::<BranchName>() {
+        Ok(name) => Ok(format!("{CHECKPOINTS}{name}")),
+        Err(reason) => {
+            let name = name.escape_debug();
+            let message = format!("`{name}` is not the name of a checkpoint: it {reason}");
+            Err(Failure::new(FailureKind::Invalid, message))
+        }
+    }
+}

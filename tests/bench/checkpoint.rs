@@ -1,0 +1,86 @@
+//! A checkpoint of a large checkout, measured against `git status` there in the same run.
+//!
+//! `cargo bench -p onloop-tests --bench checkpoint` prints the ratio; each figure is the median of
+//! several rounds in which both take turns, so that a busy machine slows both.
+
+mod measured;
+
+use std::path::Path;
+use std::process::Command;
+
+use measured::{median, ratio, time};
+use onloop::host::git::OsGit;
+use onloop_core::effect::{GitRequest, Outcome};
+use onloop_core::time::Timestamp;
+
+const ROUNDS: usize = 31;
+const FOLDERS: usize = 100;
+const FILES_IN_EACH: usize = 100;
+/// Files that change between two checkpoints.
+const CHANGED: usize = 10;
+const GOAL: f64 = 1.5;
+
+fn main() {
+    // `cargo test --benches` only wants to know that it starts.
+    if !std::env::args().any(|word| word == "--bench") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let checkout = folder.path().join("checkout");
+    fill(&checkout);
+    let mut parent = Some(keep(folder.path(), &checkout, None));
+    let (mut floor, mut measured) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        for number in 0..CHANGED {
+            let path = checkout.join(format!("folder{number}/file{}", round % FILES_IN_EACH));
+            std::fs::write(path, format!("changed {round}\n")).expect("the folder is writable");
+        }
+        floor.push(time(|| git(&checkout, &["status"])));
+        measured.push(time(|| parent = Some(keep(folder.path(), &checkout, parent.take()))));
+    }
+    let (floor, measured) = (median(floor), median(measured));
+    println!(
+        "checkpoint of {} files, {CHANGED} changed: {measured:?}, git status: {floor:?}; ratio \
+         {:.2} (goal: at most {GOAL})",
+        FOLDERS * FILES_IN_EACH,
+        ratio(measured, floor)
+    );
+}
+
+fn fill(checkout: &Path) {
+    for folder in 0..FOLDERS {
+        let folder = checkout.join(format!("folder{folder}"));
+        std::fs::create_dir_all(&folder).expect("the folder is writable");
+        for file in 0..FILES_IN_EACH {
+            let text = format!("{} {file}\n", folder.display()).repeat(20);
+            std::fs::write(folder.join(format!("file{file}")), text).expect("there is room");
+        }
+    }
+    git(checkout, &["init", "--quiet"]);
+    git(checkout, &["add", "--all"]);
+    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+    git(checkout, &[&who[..], &["commit", "--quiet", "--message", "all"]].concat());
+}
+
+fn git(checkout: &Path, args: &[&str]) {
+    let output = Command::new("git").current_dir(checkout).args(args).output();
+    assert!(output.expect("git is installed").status.success(), "git {args:?}");
+}
+
+fn keep(folder: &Path, checkout: &Path, parent: Option<String>) -> String {
+    let text = |path: &Path| path.to_str().expect("temporary folders have plain names").to_owned();
+    let request = GitRequest::Checkpoint {
+        cwd: text(checkout),
+        index: text(&folder.join("index")),
+        name: "run/1-1".to_owned(),
+        parent,
+        message: "kept\n".to_owned(),
+        at: Timestamp::EPOCH,
+        limit_bytes: 1_000_000,
+        programs: None,
+    };
+    match OsGit::new().perform(&request) {
+        Ok(Outcome::Checkpoint(kept)) => kept.commit,
+        other => panic!("{other:?}"),
+    }
+}
