@@ -3,7 +3,7 @@
 use crate::documents;
 use crate::effect::{Exit, Io};
 use crate::engine::change::change;
-use crate::engine::decide::demand_person_of;
+use crate::engine::decide::demand_person;
 use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::keep::{keep_between, keep_whole, look};
@@ -80,7 +80,7 @@ async fn verify_again(io: &Io, store: &mut Store) -> Result<(), Exit> {
         return Ok(());
     }
     // The files may be others than those that a person approved.
-    demand_person_of(io, store, "verifying other work than before").await?;
+    demand_person(io, "verifying other work than before").await?;
     drive_alone(io, store).await?;
     let verified = repeat_and_keep(io, store).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;

@@ -2,11 +2,12 @@
 
 use crate::effect::{Exit, GitRequest, Io};
 use crate::engine::change::change_by;
-use crate::engine::decide::{decider, demand_person_of};
-use crate::engine::drive::{drive_alone, end_survivors};
+use crate::engine::decide::{decider, demand_person};
+use crate::engine::drive::drive_alone;
 use crate::engine::keep::{Keeping, keep, unknown_checkpoint};
 use crate::engine::select::open;
 use crate::engine::store::Store;
+use crate::engine::work::end_survivors;
 use crate::run::{Checkpoint, Door, Event};
 use crate::text;
 
@@ -31,7 +32,7 @@ pub async fn undo(io: &Io, args: &UndoArgs) -> Exit {
 
 async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
     let mut store = open(io, Some(&args.run_id)).await?;
-    demand_person_of(io, &store, "undoing work").await?;
+    demand_person(io, "undoing work").await?;
     let run = store.run();
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(io, run, &args.step).await);

@@ -66,7 +66,11 @@ impl Run {
 
     /// No line in the report: it is about processes, not about the work.
     pub(super) fn work_started(&mut self, acting: &Acting) -> Result<(), Refusal> {
-        self.demand_running(acting.worker.event_name())?;
+        // The checks of a completed run are repeated before its work is handed on.
+        let again = acting.worker == Worker::Check && self.status == RunStatus::Completed;
+        if !again {
+            self.demand_running(acting.worker.event_name())?;
+        }
         match acting.worker {
             Worker::Agent => {
                 self.demand_in_progress(acting.step)?;
