@@ -29,7 +29,7 @@ use crate::workflow::Budgets;
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 29] = [
     "step_started",
     "agent_started",
     "check_started",
@@ -50,6 +50,9 @@ const NAMES: [&str; 26] = [
     "run_abandoned",
     "run_moved",
     "copy_changed",
+    "checkpoint_taken",
+    "checkpoint_missed",
+    "work_restored",
     "plan_adopted",
     "record_rebuilt",
     "budgets_changed",
