@@ -334,6 +334,14 @@ impl Run {
         self.status.is_finished() || self.is_discarded()
     }
 
+    /// Whether the work is done, and nothing but keeping it was done with it.
+    pub fn may_be_handed_on(&self) -> bool {
+        let kept = |finish: &Finish| finish.outcome.disposition == Disposition::Kept;
+        self.status == RunStatus::Completed
+            && self.finish_intent.is_none()
+            && self.finish.as_ref().is_none_or(kept)
+    }
+
     /// Whether the work was thrown away.
     pub fn is_discarded(&self) -> bool {
         let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);

@@ -11,7 +11,7 @@ use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, repeat_checks};
 use crate::limits;
-use crate::run::{Disposition, Event, Finish, Next, Run, RunStatus};
+use crate::run::{Event, Next};
 
 /// Arguments of `onloop finalize`.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
             kept?;
         }
         change(io, &mut store, Event::RunFinalized).await?;
-    } else if may_be_handed_on(store.run()) {
+    } else if store.run().may_be_handed_on() {
         verify_again(io, &mut store).await?;
     }
     // An agent may have ticked a box itself, or the power gone before we did.
@@ -64,14 +64,6 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
     io.result(summary.expect("a summary has only string keys") + "\n").await;
     Ok(())
-}
-
-/// Whether the work is done, and nothing but keeping it was done with it.
-fn may_be_handed_on(run: &Run) -> bool {
-    let kept = |finish: &Finish| finish.outcome.disposition == Disposition::Kept;
-    run.status == RunStatus::Completed
-        && run.finish_intent.is_none()
-        && run.finish.as_ref().is_none_or(kept)
 }
 
 /// Repeats the checks of a completed run on what is there now, where that is not what was verified.

@@ -142,9 +142,11 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 12] = [
+    const OPTIONAL: [&str; 14] = [
         "ledger",
         "acting",
+        "finished_commit",
+        "checkpoints",
         "written",
         "written.limits",
         "verify.passed",

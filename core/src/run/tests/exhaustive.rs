@@ -201,7 +201,9 @@ fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
         assert_eq!(before.steps, after.steps, "{event:?}");
         assert_eq!(before.status, after.status, "{event:?}");
     } else {
-        assert!(!before.is_over(), "a finished run accepted {event:?}");
+        // What was done can be verified again before it is handed on.
+        let again = matches!(event, Event::ChecksRepeated { .. }) && before.may_be_handed_on();
+        assert!(!before.is_over() || again, "a finished run accepted {event:?}");
         assert!(before.finish_intent.is_none(), "{event:?} while work is disposed of");
     }
     assert!(!before.is_discarded() || after.is_discarded(), "{event:?} brought the work back");

@@ -17,7 +17,7 @@ impl Run {
         failures: &[(u32, CheckResult)],
     ) -> Result<(), Refusal> {
         // A completed run is verified again before its work is handed on.
-        if self.status != RunStatus::Completed {
+        if !self.may_be_handed_on() {
             self.demand_running("checks_repeated")?;
         }
         if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {

@@ -67,7 +67,7 @@ impl Run {
     /// No line in the report: it is about processes, not about the work.
     pub(super) fn work_started(&mut self, acting: &Acting) -> Result<(), Refusal> {
         // The checks of a completed run are repeated before its work is handed on.
-        let again = acting.worker == Worker::Check && self.status == RunStatus::Completed;
+        let again = acting.worker == Worker::Check && self.may_be_handed_on();
         if !again {
             self.demand_running(acting.worker.event_name())?;
         }
