@@ -585,6 +585,30 @@ export type GitRequest =
       /** The other commit. */
       to: string;
     }
+  /**
+   * Makes the files of a checkpoint the next commit of a branch, by the identity and with the
+   * signature that git is configured with, and lets the index of the checkout at `cwd` agree with
+   * it where that has the branch checked out → `commit`. No file and no other branch changes, and
+   * no hook runs. Where the branch has these files already, its own commit is the answer. The
+   * branch is not at `head`: `conflict`.
+   */
+  | {
+      git: "commit_kept";
+      /** A folder inside the checkout. */
+      cwd: string;
+      /** A file that the host may use for itself. */
+      index: string;
+      /** The branch. */
+      branch: string;
+      /** The commit that it must be at. */
+      head: string;
+      /** The checkpoint's commit. */
+      kept: string;
+      /** Files of the checkpoint that stay out unless the branch has them already. */
+      without: string[];
+      /** The message of the commit. */
+      message: string;
+    }
   /** Every commit below `refs/onloop/`, by name → `checkpoints`. Outside a repository: none. */
   | {
       git: "checkpoints";
