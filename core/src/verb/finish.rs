@@ -19,7 +19,6 @@ use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Ref
 use crate::text;
 use plan::Wish;
 use scene::Scene;
-pub use verified::CommitWord;
 
 /// Arguments of `onloop finish`.
 #[derive(Clone, Debug)]
@@ -75,6 +74,16 @@ pub enum DispositionWord {
     /// Remove branch and worktree
     #[cfg_attr(feature = "cli", value(alias = "discarded"))]
     Discard,
+}
+
+/// Whether uncommitted work may be committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum CommitWord {
+    /// One commit of what was verified and is not committed yet
+    End,
+    /// None; what is not committed is refused
+    Never,
 }
 
 /// Why no outcome was recorded.

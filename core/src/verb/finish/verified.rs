@@ -3,23 +3,13 @@
 
 use super::plan::listed;
 use super::scene::{Scene, TargetBranch};
-use super::{FinishError, refuse};
+use super::{CommitWord, FinishError, refuse};
 use crate::effect::{Failure, FailureKind, GitRequest, Io, KeptWork};
 use crate::engine::keep::{left_out_line, look};
 use crate::engine::store::Store;
 use crate::preflight::foreign_paths;
 use crate::run::{Checkpoint, Run};
 use crate::text;
-
-/// Whether uncommitted work may be committed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum CommitWord {
-    /// One commit of what was verified and is not committed yet
-    End,
-    /// None; what is not committed is refused
-    Never,
-}
 
 /// Makes sure that the branch of the run has what was verified, and returns its commit. Work that
 /// is not committed is committed.
