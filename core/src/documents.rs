@@ -3,6 +3,7 @@
 //! A reader requires the members that the version of a document has, and keeps those that it does
 //! not know; writers always produce the present form.
 
+pub mod agent;
 pub mod approval;
 pub mod auto;
 mod document;

@@ -24,6 +24,7 @@ mod schema;
 mod session;
 pub(crate) mod status;
 mod step;
+mod transcript;
 
 pub use abandon::{AbandonArgs, abandon};
 pub use adopt::{AdoptArgs, RelocateArgs, adopt, relocate};
@@ -53,3 +54,4 @@ pub use status::{
     report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
+pub use transcript::{TranscriptArgs, transcript};
