@@ -74,7 +74,8 @@ fn step_finish(part: &Value) -> Vec<AgentEvent> {
                 cached_input: cached,
                 output: number(&tokens["output"]).saturating_add(number(&tokens["reasoning"])),
             },
-            cost: part["cost"].as_f64().and_then(Money::from_usd),
+            // It says 0 where its configuration has no prices.
+            cost: part["cost"].as_f64().and_then(Money::from_usd).filter(|&cost| cost > Money::ZERO),
         };
         events.push(AgentEvent::Used(report));
     }
