@@ -21,5 +21,7 @@ pub mod schema;
 pub mod session;
 pub mod summary;
 pub(crate) mod tagged;
+mod turn;
+pub mod turn_policy;
 
 pub use document::DocumentError;

@@ -32,6 +32,7 @@ pub use bytes::Bytes;
 pub use git::{GitRequest, GitSurvey, Repository, WorktreeEntry};
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
+pub(crate) use io::Watched;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;

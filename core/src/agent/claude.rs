@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
-use super::tokens::{Tokens, UsageReport, UsageScope};
 use super::tool::{call, cleaned, name, named, output, said, text_of};
+use super::used::{UsageReport, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;
+use crate::tokens::Tokens;
 
 /// The model that the client names where it speaks itself.
 const NOBODY: &str = "<synthetic>";

@@ -48,6 +48,16 @@ impl Client {
         }
     }
 
+    /// Whether the client asks hooks before it uses `tool`, as its stream names it.
+    pub(super) fn judges(self, tool: &str) -> bool {
+        match self {
+            // What it does itself, such as searching, it does not ask about.
+            Client::Codex => tool == codex::SHELL,
+            Client::Claude | Client::Opencode => true,
+            Client::Cursor | Client::Gemini | Client::Copilot => false,
+        }
+    }
+
     fn events(self, document: &Value) -> Vec<AgentEvent> {
         match self {
             Client::Claude => claude::events(document),

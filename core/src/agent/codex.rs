@@ -8,8 +8,12 @@ use serde_json::Value;
 
 use super::error::{AgentError, message_within};
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tokens::{Tokens, UsageReport, UsageScope};
 use super::tool::{call, cleaned, line, name, named, output, said, text_of};
+use super::used::{UsageReport, UsageScope};
+use crate::tokens::Tokens;
+
+/// The name of the shell in events.
+pub(super) const SHELL: &str = "shell";
 
 /// How the message about a request that is made again begins.
 const AGAIN: &str = "Reconnecting...";
@@ -65,7 +69,7 @@ fn used(usage: &Value) -> Option<AgentEvent> {
 fn tool(item: &Value) -> Option<(String, Value)> {
     let text = |member: &str| item[member].as_str().unwrap_or_default();
     let (tool, about) = match item["type"].as_str()? {
-        "command_execution" => ("shell".to_owned(), item["command"].clone()),
+        "command_execution" => (SHELL.to_owned(), item["command"].clone()),
         "file_change" => {
             let changes = item["changes"].as_array().into_iter().flatten();
             let changes = changes.filter_map(|change| {

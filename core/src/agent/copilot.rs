@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tokens::{Tokens, UsageReport, UsageScope};
 use super::tool::{call, name, named, output, said};
+use super::used::{UsageReport, UsageScope};
+use crate::tokens::Tokens;
 
 pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
     let data = &document["data"];

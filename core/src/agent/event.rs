@@ -1,7 +1,7 @@
 //! What an agent's client says, in one vocabulary for all of them.
 
 use super::error::AgentError;
-use super::tokens::UsageReport;
+use super::used::UsageReport;
 use crate::time::Timestamp;
 
 /// Something that a client said. Every text in it is printable and bounded.

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tokens::{Tokens, UsageReport, UsageScope};
 use super::tool::{call, cleaned, name, named, output, said, text_of};
+use super::used::{UsageReport, UsageScope};
 use crate::limits;
+use crate::tokens::Tokens;
 
 pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
     let event = match document["type"].as_str() {

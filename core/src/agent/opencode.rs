@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
-use super::tokens::{Tokens, UsageReport, UsageScope};
 use super::tool::{call, named, output, said};
+use super::used::{UsageReport, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;
+use crate::tokens::Tokens;
 
 /// How the client's own refusals begin.
 const REFUSALS: [&str; 2] = ["The user rejected permission", "The user has specified a rule"];
@@ -75,7 +76,10 @@ fn step_finish(part: &Value) -> Vec<AgentEvent> {
                 output: number(&tokens["output"]).saturating_add(number(&tokens["reasoning"])),
             },
             // It says 0 where its configuration has no prices.
-            cost: part["cost"].as_f64().and_then(Money::from_usd).filter(|&cost| cost > Money::ZERO),
+            cost: part["cost"]
+                .as_f64()
+                .and_then(Money::from_usd)
+                .filter(|&cost| cost > Money::ZERO),
         };
         events.push(AgentEvent::Used(report));
     }

@@ -32,7 +32,8 @@ pub struct Preset {
 /// The known agents, in the order in which they are looked for.
 ///
 /// The lines grant what a step needs, editing files in the working folder, and leave every
-/// other permission to the agent's own configuration.
+/// other permission to the agent's own configuration. Turns of clients whose streams are
+/// understood are started with other ones, see [`Client::launch`](super::Client::launch).
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "claude",

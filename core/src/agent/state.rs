@@ -6,10 +6,11 @@ use super::client::Client;
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, ToolCall, TurnEnd, UsageLimit};
 use super::lines::{StreamLine, StreamLines};
-use super::tokens::{Tokens, UsedTokens};
 use super::transcript;
+use super::used::UsedTokens;
 use crate::limits;
 use crate::money::Money;
+use crate::tokens::Tokens;
 
 /// One turn of a client, as far as its stream has told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct AgentState {
     order: Vec<String>,
     /// Calls that have ended; a line that comes again does not begin or end them again.
     ended: BTreeSet<String>,
+    /// Calls that have begun, as often as they were not known.
+    begun: u64,
     denied: BTreeSet<String>,
     /// Denied calls that are not in `denied` any more.
     denied_beyond: u64,
@@ -51,6 +54,7 @@ impl AgentState {
             open: BTreeMap::new(),
             order: Vec::new(),
             ended: BTreeSet::new(),
+            begun: 0,
             denied: BTreeSet::new(),
             denied_beyond: 0,
             used: UsedTokens::default(),
@@ -177,6 +181,9 @@ impl AgentState {
         if is_known || self.open.len() >= limits::AGENT_CALLS {
             return false;
         }
+        if self.client.judges(&call.tool) {
+            self.begun = self.begun.saturating_add(1);
+        }
         self.open.insert(call.id.clone(), call.clone());
         self.order.push(call.id.clone());
         true
@@ -227,6 +234,11 @@ impl AgentState {
     /// The call that began last of those that have not ended.
     pub fn current_call(&self) -> Option<&ToolCall> {
         self.open.get(self.order.last()?)
+    }
+
+    /// How many calls have begun of which a hook is asked before.
+    pub fn judged_calls(&self) -> u64 {
+        self.begun
     }
 
     /// How many calls were refused.

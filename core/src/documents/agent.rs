@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::{AgentError, AgentEvent, AgentState, Tokens, TurnEnd, UsageLimit, UsageScope};
+use crate::agent::{AgentError, AgentEvent, AgentState, TurnEnd, UsageLimit, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;
+use crate::tokens::Tokens;
 
 /// One event.
 pub fn agent_event(event: &AgentEvent) -> Value {

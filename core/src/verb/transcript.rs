@@ -1,8 +1,9 @@
 //! `onloop transcript`: the stream of an agent's client, as people or programs read it.
 
-use crate::agent::{AgentState, Client, StreamLine, StreamLines, Tokens};
+use crate::agent::{AgentState, Client, StreamLine, StreamLines};
 use crate::documents::agent::{agent_event, agent_turn};
 use crate::effect::{Exit, Io};
+use crate::tokens::Tokens;
 use crate::{limits, text};
 
 /// `onloop transcript`.

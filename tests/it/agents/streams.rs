@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use onloop_core::agent::{AgentState, Client, StreamLine, Tokens, TurnOutcome};
+use onloop_core::agent::{AgentState, Client, StreamLine, TurnOutcome};
 use onloop_core::documents::agent::{agent_event, agent_turn};
 use onloop_core::effect::ProcessStatus;
+use onloop_core::tokens::Tokens;
 use proptest::prelude::*;
 
 /// A stream, its client, and the events in it.
