@@ -134,14 +134,11 @@ for (const client of [codex, opencode]) {
       const env = client === opencode ? { ...place.env, OPENCODE_PURE: "1" } : place.env;
       return run(gone, ["run", FILE, "--agent", client.name, "--json"], { ...place, env });
     };
-    const script = used([
-      () => {
-        rmSync(gone);
-        return { run: "echo made > made.txt" };
-      },
-      { run: "sleep 3; echo still here" },
-      { say: "It is made." },
-    ]);
+    const vanish = () => {
+      rmSync(gone);
+      return { run: "echo made > made.txt" };
+    };
+    const script = [vanish, { run: "sleep 3; echo still here" }, { say: "It is made." }];
     const ended = await client.served(place, script, mute);
     const told = JSON.stringify(ended, undefined, 1);
     assert.equal(ended.code, 1, told);
