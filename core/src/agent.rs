@@ -7,6 +7,7 @@
 //! nowhere else.
 
 mod claude;
+mod clean;
 mod client;
 mod codex;
 mod copilot;
@@ -21,12 +22,11 @@ mod outcome;
 mod preset;
 mod state;
 mod tool;
-mod transcript;
 mod used;
 
 pub use client::Client;
 pub use error::{AgentError, AgentErrorKind};
-pub use event::{AgentEvent, CallEnd, ToolCall, TurnEnd, UsageLimit};
+pub use event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
 pub use launch::{TurnLaunch, TurnTerms};
 pub use lines::{StreamLine, StreamLines};
 pub use outcome::TurnOutcome;

@@ -7,9 +7,10 @@
 
 use serde_json::Value;
 
+use super::clean::{cleaned, name, output};
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
-use super::tool::{call, cleaned, name, named, output, said, text_of};
+use super::tool::{call, named, said, text_of};
 use super::used::{UsageReport, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::clean::cleaned;
 use super::event::AgentEvent;
 use super::lines::StreamLine;
-use super::tool::cleaned;
 use super::{claude, codex, copilot, cursor, gemini, opencode};
 
 /// Bytes kept of a line that is not of the stream.

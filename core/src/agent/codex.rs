@@ -6,9 +6,10 @@
 
 use serde_json::Value;
 
+use super::clean::{cleaned, line, name, output};
 use super::error::{AgentError, message_within};
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tool::{call, cleaned, line, name, named, output, said, text_of};
+use super::tool::{call, named, said, text_of};
 use super::used::{UsageReport, UsageScope};
 use crate::tokens::Tokens;
 

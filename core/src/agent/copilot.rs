@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
+use super::clean::{name, output};
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tool::{call, name, named, output, said};
+use super::tool::{call, named, said};
 use super::used::{UsageReport, UsageScope};
 use crate::tokens::Tokens;
 

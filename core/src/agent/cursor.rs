@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
+use super::clean::output;
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tool::{call, named, output, said, text_of};
+use super::tool::{call, named, said, text_of};
 
 pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
     match document["type"].as_str() {
@@ -24,14 +25,14 @@ pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
     }
 }
 
-/// The call is an object whose only member is named after the tool, as `readToolCall`.
+/// The call is an object whose only member is named after the tool, as `readAgentCall`.
 fn tool(document: &Value) -> Vec<AgentEvent> {
     let Some((tool, detail)) = document["tool_call"].as_object().and_then(|o| o.iter().next())
     else {
         return Vec::new();
     };
     let input = if detail["args"].is_null() { &detail["arguments"] } else { &detail["args"] };
-    let named = detail["name"].as_str().unwrap_or(tool.strip_suffix("ToolCall").unwrap_or(tool));
+    let named = detail["name"].as_str().unwrap_or(tool.strip_suffix("AgentCall").unwrap_or(tool));
     let begun = call(document["call_id"].as_str(), named, input);
     if document["subtype"] != "completed" {
         return vec![AgentEvent::CallBegun(begun)];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tool::cleaned;
+use super::clean::cleaned;
 
 /// Bytes that are kept of a message.
 const MESSAGE_BYTES: usize = 2000;

@@ -21,10 +21,10 @@ pub enum AgentEvent {
     /// The model said a part of something; the rest follows.
     SaidPart(String),
     /// The model began to use a tool.
-    CallBegun(ToolCall),
+    CallBegun(AgentCall),
     /// A call of a tool ended.
     CallEnded {
-        /// As in [`ToolCall::id`].
+        /// As in [`AgentCall::id`].
         id: String,
         /// How.
         end: CallEnd,
@@ -52,7 +52,7 @@ pub enum AgentEvent {
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct AgentCall {
     /// Names the call within its turn.
     pub id: String,
     /// The tool's name, as the client has it.
@@ -61,7 +61,7 @@ pub struct ToolCall {
     pub about: String,
 }
 
-impl ToolCall {
+impl AgentCall {
     /// `Bash: cargo test`.
     pub fn line(&self) -> String {
         match self.about.as_str() {

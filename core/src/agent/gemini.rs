@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::clean::{cleaned, name, output};
 use super::error::AgentError;
 use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::tool::{call, cleaned, name, named, output, said, text_of};
+use super::tool::{call, named, said, text_of};
 use super::used::{UsageReport, UsageScope};
 use crate::limits;
 use crate::tokens::Tokens;

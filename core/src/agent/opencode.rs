@@ -7,9 +7,10 @@
 
 use serde_json::Value;
 
+use super::clean::output;
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
-use super::tool::{call, named, output, said};
+use super::tool::{call, named, said};
 use super::used::{UsageReport, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;

@@ -1,12 +1,13 @@
 //! What is going on in a turn: the fold over its events.
 
+mod transcript;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
 use super::error::AgentError;
-use super::event::{AgentEvent, CallEnd, ToolCall, TurnEnd, UsageLimit};
+use super::event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::lines::{StreamLine, StreamLines};
-use super::transcript;
 use super::used::UsedTokens;
 use crate::limits;
 use crate::money::Money;
@@ -21,7 +22,7 @@ pub struct AgentState {
     model: Option<String>,
     version: Option<String>,
     /// Calls that have begun and not ended.
-    open: BTreeMap<String, ToolCall>,
+    open: BTreeMap<String, AgentCall>,
     /// The order in which they began, as far as they are open.
     order: Vec<String>,
     /// Calls that have ended; a line that comes again does not begin or end them again.
@@ -176,7 +177,7 @@ impl AgentState {
         self.last_error = None;
     }
 
-    fn begin(&mut self, call: &ToolCall) -> bool {
+    fn begin(&mut self, call: &AgentCall) -> bool {
         let is_known = self.open.contains_key(&call.id) || self.ended.contains(&call.id);
         if is_known || self.open.len() >= limits::AGENT_CALLS {
             return false;
@@ -227,12 +228,12 @@ impl AgentState {
     }
 
     /// An open call.
-    pub(super) fn open_call(&self, id: &str) -> Option<&ToolCall> {
+    fn open_call(&self, id: &str) -> Option<&AgentCall> {
         self.open.get(id)
     }
 
     /// The call that began last of those that have not ended.
-    pub fn current_call(&self) -> Option<&ToolCall> {
+    pub fn current_call(&self) -> Option<&AgentCall> {
         self.open.get(self.order.last()?)
     }
 

@@ -1,17 +1,10 @@
-//! What clients say about calls of tools, made short and fit to be shown.
+//! What clients say about calls of tools.
 
 use serde_json::Value;
 
-use super::event::{AgentEvent, ToolCall};
+use super::clean::{cleaned, line, name};
+use super::event::{AgentCall, AgentEvent};
 use crate::limits;
-use crate::text;
-
-/// Bytes of a name: of a tool, a call, a session, a model.
-const NAME_BYTES: usize = 200;
-/// Bytes of the line that says what a call does.
-const ABOUT_BYTES: usize = 400;
-/// Bytes of a tool's output that are kept.
-const OUTPUT_BYTES: usize = 2000;
 
 /// Members of a tool's input that say what the call does, the most telling first.
 const TELLING: [&str; 15] = [
@@ -32,17 +25,6 @@ const TELLING: [&str; 15] = [
     "name",
 ];
 
-/// `text`, printable and at most `limit_bytes` long.
-pub(super) fn cleaned(text: &str, limit_bytes: usize) -> String {
-    // Cleaning a text of megabytes only to cut it would cost more than reading its line.
-    text::ellipsis(&text::printable(text::prefix(text, limit_bytes.saturating_mul(4))), limit_bytes)
-}
-
-/// A name, on one line.
-pub(super) fn name(text: &str) -> String {
-    text::ellipsis(&text::one_line(text::prefix(text, 4 * NAME_BYTES)), NAME_BYTES)
-}
-
 /// The name at `member`, where there is a text that is not empty.
 pub(super) fn named(document: &Value, member: &str) -> Option<String> {
     document[member].as_str().map(name).filter(|name| !name.is_empty())
@@ -51,11 +33,6 @@ pub(super) fn named(document: &Value, member: &str) -> Option<String> {
 /// Something that was said; nothing where it is blank.
 pub(super) fn said(text: &str) -> Option<AgentEvent> {
     (!text.trim().is_empty()).then(|| AgentEvent::Said(cleaned(text, limits::AGENT_TEXT_BYTES)))
-}
-
-/// What a tool said.
-pub(super) fn output(text: &str) -> String {
-    cleaned(text.trim_end(), OUTPUT_BYTES)
 }
 
 /// The text of a content that is a text or a list of blocks with texts in them.
@@ -72,10 +49,10 @@ pub(super) fn text_of(content: &Value) -> String {
 }
 
 /// A call of `tool` with `input`. A call without an id is named after its tool.
-pub(super) fn call(id: Option<&str>, tool: &str, input: &Value) -> ToolCall {
+pub(super) fn call(id: Option<&str>, tool: &str, input: &Value) -> AgentCall {
     let tool = name(tool);
     let id = id.map_or_else(|| tool.clone(), name);
-    ToolCall { id, tool, about: about(input) }
+    AgentCall { id, tool, about: about(input) }
 }
 
 /// What a call does, as far as its input tells, on one line.
@@ -83,11 +60,6 @@ fn about(input: &Value) -> String {
     let telling = TELLING.iter().find_map(|member| words(&input[*member]));
     let words = telling.or_else(|| words(input)).unwrap_or_default();
     line(&unwrapped(&words))
-}
-
-/// One line about a call.
-pub(super) fn line(text: &str) -> String {
-    text::ellipsis(&text::one_line(text::prefix(text.trim(), 4 * ABOUT_BYTES)), ABOUT_BYTES)
 }
 
 fn words(value: &Value) -> Option<String> {
@@ -139,6 +111,6 @@ mod tests {
             assert_eq!(call(Some("1"), tool, &input).line(), expected);
         }
         let long = call(Some("1"), "Bash", &json!({"command": "é".repeat(1_000_000)}));
-        assert!(long.about.len() <= ABOUT_BYTES);
+        assert!(long.about.len() <= 400);
     }
 }

@@ -1,7 +1,7 @@
 //! A turn as people read it: what was said, each call with how it ended, and what went wrong.
 
-use super::event::{AgentEvent, CallEnd, TurnEnd};
-use super::state::AgentState;
+use super::super::event::{AgentEvent, CallEnd, TurnEnd};
+use super::AgentState;
 use crate::text;
 
 /// Lines that are shown of what a tool said when it failed.
