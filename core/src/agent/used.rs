@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn no_token_counts_twice() {
         let session = |input| report(UsageScope::Session, input, 0, None);
-        let table: [(&[UsageReport], (Option<u64>, Option<u64>)); 8] = [
+        type Sum = (Option<u64>, Option<u64>);
+        let table: [(&[UsageReport], Sum); 8] = [
             (&[], (None, None)),
             (&[request("a", 10, 1, Some(5)), request("a", 10, 3, Some(6))], (Some(13), Some(6))),
             (&[request("a", 10, 1, Some(5)), request("b", 10, 1, Some(5))], (Some(22), Some(10))),
