@@ -27,11 +27,12 @@ use crate::workflow::Budgets;
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
+    "agent_ended",
     "step_acted",
     "action_failed",
     "step_verified",
