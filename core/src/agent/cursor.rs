@@ -25,14 +25,14 @@ pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
     }
 }
 
-/// The call is an object whose only member is named after the tool, as `readAgentCall`.
+/// The call is an object whose only member is named after the tool, as `readToolCall`.
 fn tool(document: &Value) -> Vec<AgentEvent> {
     let Some((tool, detail)) = document["tool_call"].as_object().and_then(|o| o.iter().next())
     else {
         return Vec::new();
     };
     let input = if detail["args"].is_null() { &detail["arguments"] } else { &detail["args"] };
-    let named = detail["name"].as_str().unwrap_or(tool.strip_suffix("AgentCall").unwrap_or(tool));
+    let named = detail["name"].as_str().unwrap_or(tool.strip_suffix("ToolCall").unwrap_or(tool));
     let begun = call(document["call_id"].as_str(), named, input);
     if document["subtype"] != "completed" {
         return vec![AgentEvent::CallBegun(begun)];
