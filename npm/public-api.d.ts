@@ -143,6 +143,12 @@ export interface Next {
     rejected?: boolean;
 }
 export type RunStatus = "running" | "paused" | "blocked" | "ready_to_finish" | "completed" | "abandoned";
+export interface UsageView {
+    input_tokens: number | null;
+    cached_input_tokens: number | null;
+    output_tokens: number | null;
+    cost_usd: number | null;
+}
 export interface RunView {
     run_id: string;
     status: RunStatus;
@@ -164,7 +170,12 @@ export interface RunView {
         gate_result: string | null;
         gate_mode: string | null;
         block_reason: string | null;
+        agent: string | null;
+        session: string | null;
+        denied: number;
+        usage: UsageView;
     }[];
+    usage: UsageView;
     [other: string]: unknown;
 }
 export interface Receipt {
@@ -393,6 +404,7 @@ export interface ProcessSpec {
     interactive: boolean;
     wakeAfterMs?: number;
     wakeOnInput?: boolean;
+    wakeOnLines?: boolean;
     announce?: boolean;
 }
 export interface Secret {
@@ -412,10 +424,12 @@ export interface ProcessEnd {
 }
 export type ProcessTurn = ProcessEnd | "running" | {
     started: ProcessGroup;
+} | {
+    lines: Uint8Array;
 };
 export interface Processes {
     run(spec: ProcessSpec): Promise<ProcessTurn>;
-    wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
+    wait?(wakeAfterMs?: number, wakeOnInput?: boolean, activity?: string): Promise<ProcessTurn>;
     endLeft?(): Promise<void>;
     ancestors?(): Promise<ProcessIdentity[]>;
     endGroup?(group: ProcessGroup, host: string): Promise<number>;
@@ -757,6 +771,7 @@ export type Request = {
     do: "wait";
     wake_after_ms: number | null;
     wake_on_input: boolean;
+    activity: string | null;
 } | {
     do: "end";
 } | {
@@ -800,6 +815,7 @@ export interface ProcessSpec {
     interactive: boolean;
     wake_after_ms: number | null;
     wake_on_input: boolean;
+    wake_on_lines: boolean;
     announce: boolean;
 }
 export type Command = {
@@ -922,6 +938,9 @@ export type Outcome = {
     is: "process";
 } & ProcessEnd) | {
     is: "running";
+} | {
+    is: "lines";
+    bytes: Bytes;
 } | {
     is: "started";
     group: ProcessGroup;

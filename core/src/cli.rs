@@ -14,10 +14,10 @@ use crate::verb::{
     HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs,
     NormalizeArgs, PrepareArgs, ReceiptArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
     RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, UndoArgs, abandon, adopt, approve, called_as_hook, diff, doctor, finalize, finish,
-    gate, hook, init, install, lint, list, locate, new, next, normalize, prepare, receipt,
-    relocate, replay, report, resume, run, schema, session_clear, session_done, session_list,
-    session_show, session_stop, status, step, summary, undo, uninstall,
+    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, diff, doctor,
+    finalize, finish, gate, hook, init, install, lint, list, locate, new, next, normalize, prepare,
+    receipt, relocate, replay, report, resume, run, schema, session_clear, session_done,
+    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -259,6 +259,11 @@ Examples:
   onloop replay trace.jsonl                 compare"
     )]
     Replay(ReplayArgs),
+    /// Read what an agent's client wrote, from standard input
+    #[command(after_help = "Examples:
+  onloop transcript claude < 1-1.jsonl           for people
+  onloop transcript codex --json < 1-1.jsonl     one event a line, and the turn")]
+    Transcript(TranscriptArgs),
     /// Print the JSON Schema of a document
     #[command(after_help = "Examples:
   onloop schema workflow > workflow.schema.json")]
@@ -352,6 +357,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Lint(args) => lint(&io, &args).await,
         Verb::New(args) => new(&io, &args).await,
         Verb::Normalize(args) => normalize(&io, &args).await,
+        Verb::Transcript(args) => transcript(&io, &args).await,
         Verb::Status(args) => status(&io, &args).await,
         Verb::List(args) => list(&io, &args).await,
         Verb::Next(args) => next(&io, &args).await,

@@ -3,6 +3,7 @@
 //! A reader requires the members that the version of a document has, and keeps those that it does
 //! not know; writers always produce the present form.
 
+pub mod agent;
 pub mod approval;
 pub mod auto;
 mod checkpoint;
@@ -21,5 +22,7 @@ pub mod schema;
 pub mod session;
 pub mod summary;
 pub(crate) mod tagged;
+mod turn;
+pub mod turn_policy;
 
 pub use document::DocumentError;

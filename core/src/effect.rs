@@ -35,6 +35,7 @@ pub use git::{
 };
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;
+pub(crate) use io::Watched;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;

@@ -24,6 +24,7 @@ pub mod plugin;
 mod server_file;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod vscode;
 
 pub use codex::switches_hooks_off;
@@ -31,6 +32,7 @@ pub use edit_error::EditError;
 pub use hook_file::{HookCall, HookFile, InstalledHook, installed_hooks};
 pub use own_file::OwnFile;
 pub use server_file::ServerFile;
+pub use turn::TurnHook;
 
 use crate::handsoff::config::{Config, Provider};
 use crate::hooks::Host;

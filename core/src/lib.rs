@@ -50,5 +50,6 @@ pub mod run;
 pub mod syntax;
 pub mod text;
 pub mod time;
+pub mod tokens;
 pub mod verb;
 pub mod workflow;

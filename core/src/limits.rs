@@ -33,6 +33,15 @@ pub const RECORD_REWRITE_BYTES: usize = 64 * 1024;
 pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 /// Time an agent may take for one attempt unless the command line says otherwise.
 pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
+/// Longest line of an agent's stream that is read; a longer one is skipped, with a note.
+pub const AGENT_LINE_BYTES: usize = 4 * 1024 * 1024;
+/// Most requests to a model, of one turn, whose tokens are counted apart; with more the number of
+/// tokens is unknown.
+pub const AGENT_REQUESTS: usize = 20_000;
+/// Most calls of tools, of one turn, that are followed at once; further ones are not shown.
+pub const AGENT_CALLS: usize = 1000;
+/// Bytes kept of one text that an agent said.
+pub const AGENT_TEXT_BYTES: usize = 16 * 1024;
 /// Time between asking a process group to end and killing it.
 pub const KILL_GRACE_MS: u64 = 2000;
 /// Bytes kept from the start, and again from the end, of each output stream.

@@ -80,6 +80,11 @@ impl Money {
         (!negative || digits.bytes().all(|digit| digit == b'0')).then_some(money)
     }
 
+    /// What is left of it after `other`, at least nothing.
+    pub fn saturating_sub(self, other: Money) -> Money {
+        Money::from_micros(self.micros.saturating_sub(other.micros))
+    }
+
     /// The sum, at most [`Money::MOST`].
     pub fn saturating_add(self, other: Money) -> Money {
         Money::from_micros(self.micros.saturating_add(other.micros))

@@ -30,6 +30,7 @@ pub(crate) mod render;
 pub mod rules;
 pub(crate) mod shell;
 mod tools;
+mod turn;
 mod verdict;
 mod web;
 
@@ -37,6 +38,7 @@ use serde_json::{Value, json};
 
 pub use judge::Examined;
 pub use programs::Class;
+pub use turn::{OnAsk, TurnPolicy};
 pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
 
 use judge::Judge;
@@ -56,6 +58,14 @@ impl Call {
     /// A call of the shell.
     pub fn shell(line: &str) -> Call {
         Call { tool: "Bash".to_owned(), input: json!({ "command": line }) }
+    }
+
+    /// The line, where the call runs one in a shell and says nothing about how that could matter.
+    pub fn line(&self) -> Option<&str> {
+        const SAID: [&str; 4] = ["command", "cmd", "description", "timeout"];
+        let input = self.input.as_object().filter(|_| tools::runs_a_line(&self.tool))?;
+        let is_plain = input.keys().all(|key| SAID.contains(&key.as_str()));
+        ["command", "cmd"].iter().find_map(|key| input.get(*key)?.as_str()).filter(|_| is_plain)
     }
 }
 

@@ -32,7 +32,7 @@ pub use event::*;
 pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 pub use next::{Blocker, Next, Question};
-pub use prompt::step_prompt;
+pub use prompt::{retry_prompt, step_prompt};
 pub use record::*;
 pub use report::render_report;
 pub use review::{parse_verdict, review_due_at_gate, review_prompt};

@@ -25,6 +25,7 @@ mod schema;
 mod session;
 pub(crate) mod status;
 mod step;
+mod transcript;
 mod undo;
 
 pub use abandon::{AbandonArgs, abandon};
@@ -56,4 +57,5 @@ pub use status::{
     report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
+pub use transcript::{TranscriptArgs, transcript};
 pub use undo::{UndoArgs, undo};

@@ -132,6 +132,8 @@ pub struct Budgets {
     pub agents: Option<u64>,
     /// Money.
     pub cost: Option<Money>,
+    /// Tokens read and written by agents.
+    pub tokens: Option<u64>,
     /// Active time; pauses do not count.
     pub elapsed_minutes: Option<u64>,
 }

@@ -134,6 +134,8 @@ pub struct Wake {
 pub enum ProcessTurn {
     /// It is still running.
     Running,
+    /// It is still running and has written this.
+    Lines(Vec<u8>),
     /// It runs in this group.
     Started(ProcessGroup),
     /// To its end.
@@ -277,8 +279,9 @@ impl OsHost {
                 self.processes.ancestors().map(|processes| Outcome::Processes { processes })
             }
             Request::Process(spec) => self.process(&spec),
-            Request::Wait { wake_after_ms, wake_on_input } => {
-                self.wait(Wake { after_ms: wake_after_ms, on_input: wake_on_input })
+            Request::Wait { wake_after_ms, wake_on_input, activity } => {
+                let wake = Wake { after_ms: wake_after_ms, on_input: wake_on_input };
+                self.wait(wake, activity.as_deref())
             }
             Request::End => {
                 self.processes.end();
@@ -310,12 +313,15 @@ impl OsHost {
         Ok(self.turn(turn))
     }
 
-    fn wait(&mut self, wake: Wake) -> Result<Outcome, Failure> {
+    fn wait(&mut self, wake: Wake, activity: Option<&str>) -> Result<Outcome, Failure> {
         let (label, elapsed) = match self.processes.left_running() {
             Some(left) => (left.label, left.elapsed),
             None => (None, Duration::ZERO),
         };
         let mut progress = self.terminal.progress(label.as_deref(), elapsed);
+        if let Some(activity) = activity {
+            progress.output(activity.as_bytes());
+        }
         let turn = self.processes.wait(wake, progress.as_mut())?;
         drop(progress);
         Ok(self.turn(turn))
@@ -324,6 +330,7 @@ impl OsHost {
     fn turn(&self, turn: ProcessTurn) -> Outcome {
         match turn {
             ProcessTurn::Running => Outcome::Running,
+            ProcessTurn::Lines(bytes) => Outcome::Lines { bytes: bytes.into() },
             ProcessTurn::Started(group) => Outcome::Started { group },
             ProcessTurn::Ended(mut end) => {
                 if self.clock.is_frozen() {

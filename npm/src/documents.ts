@@ -147,6 +147,14 @@ export type RunStatus =
   | "completed"
   | "abandoned";
 
+/** What agents used; `null` is not known. The input includes what was cached. */
+export interface UsageView {
+  input_tokens: number | null;
+  cached_input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+}
+
 /** The summary of a run. */
 export interface RunView {
   run_id: string;
@@ -169,7 +177,15 @@ export interface RunView {
     gate_result: string | null;
     gate_mode: string | null;
     block_reason: string | null;
+    /** The agent whose stream told of the step last, and its conversation. */
+    agent: string | null;
+    session: string | null;
+    /** Calls that were refused. */
+    denied: number;
+    usage: UsageView;
   }[];
+  /** What all agents used. */
+  usage: UsageView;
   [other: string]: unknown;
 }
 

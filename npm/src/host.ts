@@ -124,6 +124,12 @@ export interface ProcessSpec {
    * ignores this.
    */
   wakeOnInput?: boolean;
+  /**
+   * Also answer when the program has written lines to standard output, soon after the first of them,
+   * with `{ lines }`. What is written last may only be in the capture. A host that cannot tell ignores
+   * this.
+   */
+  wakeOnLines?: boolean;
   /** Answer with the program's group as soon as it runs, and leave it running. */
   announce?: boolean;
 }
@@ -149,7 +155,7 @@ export interface ProcessEnd {
 }
 
 /** How far a program has come when its caller hears of it again. */
-export type ProcessTurn = ProcessEnd | "running" | { started: ProcessGroup };
+export type ProcessTurn = ProcessEnd | "running" | { started: ProcessGroup } | { lines: Uint8Array };
 
 /** Other programs, one at a time. */
 export interface Processes {
@@ -157,9 +163,10 @@ export interface Processes {
   run(spec: ProcessSpec): Promise<ProcessTurn>;
   /**
    * Continues to follow the program that was left running; `not_found` when there is none. Hosts
-   * that run every program to its end leave it out.
+   * that run every program to its end leave it out. `activity` is what the program does at the
+   * moment, for a status line.
    */
-  wait?(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn>;
+  wait?(wakeAfterMs?: number, wakeOnInput?: boolean, activity?: string): Promise<ProcessTurn>;
   /** Ends what was left running, if anything; also called when the onloop program has ended. */
   endLeft?(): Promise<void>;
   /** The processes above this one, nearest first. Hosts that cannot tell leave it out. */

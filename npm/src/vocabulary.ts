@@ -199,8 +199,8 @@ export type Request =
    */
   | ({ do: "process" } & ProcessSpec)
   /**
-   * Continues to follow the program that was left running → `process` or `running`. `not_found`
-   * when there is none.
+   * Continues to follow the program that was left running → `process` or `running` or `lines`.
+   * `not_found` when there is none.
    */
   | {
       do: "wait";
@@ -208,6 +208,10 @@ export type Request =
       wake_after_ms: number | null;
       /** As `ProcessSpec.wake_on_input`. */
       wake_on_input: boolean;
+      /**
+       * What the program does at the moment, one line for the status line; `null`: nobody knows.
+       */
+      activity: string | null;
     }
   /**
    * Ends the program that was left running, if there is one, as an interrupt does, and forgets it →
@@ -326,6 +330,12 @@ export interface ProcessSpec {
    * cannot tell ignores this.
    */
   wake_on_input: boolean;
+  /**
+   * Also wakes the caller when the program has written lines to standard output, with `lines`: soon
+   * after the first of them, with what has come until then. What was written last may only be in
+   * the capture. A host that cannot tell ignores this.
+   */
+  wake_on_lines: boolean;
   /**
    * Answers with `started` as soon as the program runs, and leaves it running, so that the caller
    * can write down which group acts.
@@ -717,6 +727,15 @@ export type Outcome =
   | ({ is: "process" } & ProcessEnd)
   /** A program is still running; `wait` continues to follow it. */
   | { is: "running" }
+  /**
+   * A program is still running, and has written this to standard output since it was asked about
+   * last; `wait` goes on with it.
+   */
+  | {
+      is: "lines";
+      /** Whole lines, and perhaps the beginning of the next. */
+      bytes: Bytes;
+    }
   /** A program runs; `wait` goes on with it. */
   | {
       is: "started";

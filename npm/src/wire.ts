@@ -45,6 +45,7 @@ class Answer {
   turn(turn: ProcessTurn): Outcome {
     if (turn === "running") return { is: "running" };
     if ("started" in turn) return { is: "started", group: turn.started };
+    if ("lines" in turn) return { is: "lines", bytes: this.attach(turn.lines) };
     return {
       is: "process",
       status: turn.status,
@@ -139,8 +140,9 @@ async function outcome(
       if (processes.wait === undefined) {
         throw new Failure("not_found", "this host leaves no program running");
       }
-      const { wake_after_ms, wake_on_input } = request;
-      return answer.turn(await processes.wait(wake_after_ms ?? undefined, wake_on_input));
+      const { wake_after_ms, wake_on_input, activity } = request;
+      const wakeAfterMs = wake_after_ms ?? undefined;
+      return answer.turn(await processes.wait(wakeAfterMs, wake_on_input, activity ?? undefined));
     }
     case "end":
       await processes.endLeft?.();
@@ -205,6 +207,7 @@ function processSpec(
     captureBytes: document.capture_bytes,
     interactive: document.interactive,
     wakeOnInput: document.wake_on_input,
+    wakeOnLines: document.wake_on_lines,
     announce: document.announce,
     ...(stdin !== null && { stdin: bytes(stdin) }),
     ...(timeout_ms !== null && { timeoutMs: timeout_ms }),

@@ -176,6 +176,7 @@ function spec(step) {
     timeoutMs: step.timeout_ms ?? 20_000,
     interactive: false,
     announce: step.announce === true,
+    wakeOnLines: step.lines === true,
     ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
     ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
     ...(step.stream_to !== undefined && { streamTo: step.stream_to, isPrivate: step.private }),
@@ -185,6 +186,7 @@ function spec(step) {
 function ended(turn) {
   if (turn === "running") return { is: "running" };
   if ("started" in turn) return { is: "started" };
+  if ("lines" in turn) return { is: "lines", text: text(turn.lines) };
   const { status, stdout, stderr } = turn;
   const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
   return {

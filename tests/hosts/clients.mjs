@@ -2,7 +2,8 @@
 //
 // A client has a name as `onloop install` knows it, the variables that its machine needs, and
 // `session(place, script, options)`, which lets its agent take the turns of a script and says
-// what came of it: `{ code, stdout, stderr, heard }`.
+// what came of it: `{ code, stdout, stderr, heard }`. `served(place, script, act)` does whatever
+// `act` does in a place where the client finds its model.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -118,9 +119,11 @@ export const claude = {
   /** `act` starts another program than the client itself. */
   session(place, script, { prompt = "go", words = [], act = run } = {}) {
     const options = ["-p", prompt, "--permission-mode", "bypassPermissions", "--output-format", "json"];
+    return this.served(place, script, (place) => act("claude", [...options, ...words], place));
+  },
+  served(place, script, act) {
     return withModel(messages, script, (url) => {
-      const env = { ...place.env, ANTHROPIC_BASE_URL: url };
-      return act("claude", [...options, ...words], { ...place, env });
+      return act({ ...place, env: { ...place.env, ANTHROPIC_BASE_URL: url } });
     });
   },
 };
@@ -133,6 +136,10 @@ export const codex = {
   program: join(CLIENTS, ".bin/codex"),
   variables: (home) => ({ CODEX_HOME: join(home, ".codex"), FAKE_KEY: "x" }),
   session(place, script, { prompt = "go", words = [] } = {}) {
+    const options = ["exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"];
+    return this.served(place, script, (place) => run("codex", [...options, ...words, prompt], place));
+  },
+  served(place, script, act) {
     return withModel(responses, script, (url) => {
       const config = join(place.home, ".codex/config.toml");
       // What was written by others, plugins for instance, stays.
@@ -142,8 +149,7 @@ export const codex = {
 base_url = "${url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"
 [projects.${JSON.stringify(place.project)}]\ntrust_level = "trusted"\n`;
       writeFileSync(config, `${ours}${MARK}\n${others}`);
-      const options = ["exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"];
-      return run("codex", [...options, ...words, prompt], place);
+      return act(place);
     });
   },
   /** Hooks count only where a person has trusted them; this stands for the person. */
@@ -163,6 +169,9 @@ export const opencode = {
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   }),
   session(place, script, { prompt = "go", words = [] } = {}) {
+    return this.served(place, script, (place) => run("opencode", ["run", ...words, prompt], place));
+  },
+  served(place, script, act) {
     return withModel(completions, script, (url) => {
       const options = { baseURL: `${url}/v1`, apiKey: "x" };
       const models = { fake: { name: "fake", tool_call: true } };
@@ -170,8 +179,7 @@ export const opencode = {
       const config = { provider, model: "fake/fake", permission: { bash: "allow" } };
       const file = join(place.home, "stand-in.json");
       writeFileSync(file, JSON.stringify(config));
-      const env = { ...place.env, OPENCODE_CONFIG: file };
-      return run("opencode", ["run", ...words, prompt], { ...place, env });
+      return act({ ...place, env: { ...place.env, OPENCODE_CONFIG: file } });
     });
   },
 };

@@ -2,8 +2,9 @@
 // given it, one after the other, and then says that it has finished.
 //
 // A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools (with
-// `namespace` where a client sorts them), or `{ say: text }`. A function instead of a turn makes one of the conversation so far. A generator
-// instead of the list yields turns, and gets the conversation after each:
+// `namespace` where a client sorts them), or `{ say: text }`; each may have the tokens that it uses as
+// `usage: { input, cached, output }`. A function instead of a turn makes one of the conversation so far. A
+// generator instead of the list yields turns, and gets the conversation after each:
 //
 //   turns    how many the model has taken
 //   told     what people, hooks and the client said to it, in order
@@ -55,7 +56,8 @@ function textOf(content) {
   return (content ?? []).map((block) => block.text ?? "").join("");
 }
 
-const USAGE = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+/** What a turn uses that does not say `usage`. Cached tokens are a part of the input. */
+const USAGE = { input: 1, cached: 0, output: 1 };
 
 /** Anthropic's Messages. */
 export const messages = {
@@ -78,30 +80,31 @@ export const messages = {
       rules: textOf(system),
     };
   },
-  write({ run, tool, input, say }, { turns }) {
+  write({ run, tool, input, say, usage = USAGE }, { turns }) {
     if (say !== undefined) {
-      return block(turns, { type: "text", text: "" }, { type: "text_delta", text: say }, "end_turn");
+      return block(turns, usage, { type: "text", text: "" }, { type: "text_delta", text: say }, "end_turn");
     }
     const name = tool ?? "Bash";
     const partial_json = JSON.stringify(input ?? { command: run, description: "a step" });
     const use = { type: "tool_use", id: `toolu_${turns}`, name, input: {} };
-    return block(turns, use, { type: "input_json_delta", partial_json }, "tool_use");
+    return block(turns, usage, use, { type: "input_json_delta", partial_json }, "tool_use");
   },
 };
 
 /** Clients take two messages of one number for parts of one. */
-function message(number, content, stop_reason) {
+function message(number, content, stop_reason, { input, cached } = USAGE) {
   const id = `msg_${number}`;
-  return { id, type: "message", role: "assistant", model: "fake", content, stop_reason, usage: USAGE };
+  const usage = { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: 1 };
+  return { id, type: "message", role: "assistant", model: "fake", content, stop_reason, usage };
 }
 
-function block(number, content_block, delta, stop_reason) {
+function block(number, usage, content_block, delta, stop_reason) {
   return events([
-    { type: "message_start", message: message(number, [], null) },
+    { type: "message_start", message: message(number, [], null, usage) },
     { type: "content_block_start", index: 0, content_block },
     { type: "content_block_delta", index: 0, delta },
     { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 1 } },
+    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: usage.output } },
     { type: "message_stop" },
   ]);
 }
@@ -125,17 +128,23 @@ export const responses = {
       rules: [instructions, ...rules].join("\n"),
     };
   },
-  write({ run, tool, namespace, input, say }, { turns, tools }) {
+  write({ run, tool, namespace, input, say, usage = USAGE }, { turns, tools }) {
     const call = tool === undefined ? shell(tools, run) : { name: tool, namespace, input };
     const { name, ...of } = call;
     const item =
       say === undefined
         ? { type: "function_call", call_id: `call_${turns}`, name, namespace: of.namespace, arguments: JSON.stringify(of.input) }
         : { type: "message", role: "assistant", id: `msg_${turns}`, content: [{ type: "output_text", text: say }] };
+    const tokens = {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cached },
+      output_tokens: usage.output,
+      total_tokens: usage.input + usage.output,
+    };
     return events([
       { type: "response.created", response: { id: "resp" } },
       { type: "response.output_item.done", output_index: 0, item },
-      { type: "response.completed", response: { id: "resp", usage: USAGE } },
+      { type: "response.completed", response: { id: "resp", usage: tokens } },
     ]);
   },
 };
@@ -168,18 +177,25 @@ export const completions = {
       rules: of("system").map(({ content }) => textOf(content)).join("\n"),
     };
   },
-  write({ run, tool, input, say }, { turns }) {
-    if (say !== undefined) return chunks({ content: say }, "stop");
+  write({ run, tool, input, say, usage = USAGE }, { turns }) {
+    if (say !== undefined) return chunks({ content: say }, "stop", usage);
     const args = JSON.stringify(input ?? { command: run, description: "a step" });
     const call = { index: 0, id: `call_${turns}`, type: "function", function: { name: tool ?? "bash", arguments: args } };
-    return chunks({ tool_calls: [call] }, "tool_calls");
+    return chunks({ tool_calls: [call] }, "tool_calls", usage);
   },
 };
 
-function chunks(delta, end) {
+function chunks(delta, end, { input, cached, output } = USAGE) {
+  const usage = {
+    prompt_tokens: input,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens: output,
+    total_tokens: input + output,
+  };
   const chunk = (delta, finish_reason) => {
     const choices = [{ index: 0, delta, finish_reason }];
     const said = { id: "chat", object: "chat.completion.chunk", created: 0, model: "fake", choices };
+    if (finish_reason !== null) said.usage = usage;
     return `data: ${JSON.stringify(said)}\n\n`;
   };
   return `${chunk({ role: "assistant", ...delta }, null)}${chunk({}, end)}data: [DONE]\n\n`;

@@ -1,5 +1,6 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+mod agents;
 #[cfg(unix)]
 mod approval;
 mod auto;

@@ -176,9 +176,11 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
-        "wait" => {
-            Request::Wait { wake_after_ms: step["wake_after_ms"].as_u64(), wake_on_input: false }
-        }
+        "wait" => Request::Wait {
+            wake_after_ms: step["wake_after_ms"].as_u64(),
+            wake_on_input: false,
+            activity: None,
+        },
         "end" => Request::End,
         "http" => http(step, server),
         "ask" => Request::Ask { question: text(step, "question") },
@@ -216,6 +218,7 @@ fn process(step: &Value, command: Command) -> Request {
         private: step["private"].as_bool().unwrap_or(false),
         wake_after_ms: step["wake_after_ms"].as_u64(),
         announce: step["announce"].as_bool().unwrap_or(false),
+        wake_on_lines: step["lines"].as_bool().unwrap_or(false),
         ..ProcessSpec::new(command)
     };
     Request::Process(
@@ -287,6 +290,7 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Path { .. }) => plain("path"),
         Ok(Outcome::Process(end)) => ("process".to_owned(), process_parts(end)),
         Ok(Outcome::Running) => plain("running"),
+        Ok(Outcome::Lines { bytes }) => ("lines".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::Started { .. }) => plain("started"),
         Ok(Outcome::Holder { holder }) => {
             let live = holder.as_ref().map(|holder| holder.live);

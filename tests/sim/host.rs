@@ -242,6 +242,7 @@ impl SimHost {
         start.argv = argv.iter().map(|&word| word.to_owned()).collect();
         start.env = self.env.clone();
         start.cwd = self.cwd.clone();
+        start.program = vec!["/opt/onloop".to_owned()];
         start.now = self.now;
         start.terminal = self.terminal;
         start.process.pid = self.pid;
@@ -387,7 +388,7 @@ impl SimHost {
             Request::Holder { path } => self.holder(&path),
             Request::Ancestors => Ok(Outcome::Processes { processes: self.ancestors.clone() }),
             Request::Process(spec) => self.process(number, &spec),
-            Request::Wait { wake_after_ms, wake_on_input } => {
+            Request::Wait { wake_after_ms, wake_on_input, activity: _ } => {
                 self.wait(wake_after_ms, wake_on_input)
             }
             Request::End => {

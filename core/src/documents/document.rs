@@ -113,7 +113,8 @@ macro_rules! since {
 /// `unknown` and written back after the others. What is missing, or `null` where that is no
 /// value of the field's type, is the type's default and is named in `lacks`: whoever reads a
 /// document asks there whether it may be missing. `[first]` or `[present]` behind a type says
-/// since when the member is written, `[optional]` that it never has to be there.
+/// since when the member is written, `[optional]` that it never has to be there, `[rare]` that it
+/// is also left out where it is absent.
 ///
 /// A `sparse` document leaves out what is absent, so its `Option`s are all optional; the others
 /// write `null`, because older readers expect their keys.
@@ -138,7 +139,9 @@ macro_rules! document {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = serializer.serialize_map(None)?;
-                $(if !($sparse && crate::documents::document::Absent::is_absent(&self.$field)) {
+                $(if !(($sparse || crate::documents::document::rare!($($since)?))
+                    && crate::documents::document::Absent::is_absent(&self.$field))
+                {
                     map.serialize_entry(
                         const { crate::documents::document::member(stringify!($field)) },
                         &self.$field,
@@ -204,6 +207,9 @@ macro_rules! note {
     ($document:ident, $seen:ident, $name:expr, optional) => {
         let _ = $seen;
     };
+    ($document:ident, $seen:ident, $name:expr, rare) => {
+        let _ = $seen;
+    };
     ($document:ident, $seen:ident, $name:expr $(, $since:ident)?) => {
         if !$seen {
             let lacks = &mut $document.lacks.0[crate::documents::document::since!($($since)?)];
@@ -212,7 +218,17 @@ macro_rules! note {
     };
 }
 
-pub(crate) use {document, note, since};
+/// Whether a member is left out where it is absent.
+macro_rules! rare {
+    (rare) => {
+        true
+    };
+    ($($since:ident)?) => {
+        false
+    };
+}
+
+pub(crate) use {document, note, rare, since};
 
 /// Whether a field says nothing.
 pub(crate) trait Absent {

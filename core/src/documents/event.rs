@@ -18,6 +18,7 @@ use super::run::{
     read_limits, read_plan_step, step_document, verdict_from_parts, verdict_parts,
 };
 use super::tagged;
+use super::turn::{TurnDocument, read_turn, turn_document};
 use crate::money::Money;
 use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
@@ -29,11 +30,12 @@ use crate::workflow::Budgets;
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
+    "agent_ended",
     "step_acted",
     "action_failed",
     "step_verified",
@@ -76,6 +78,7 @@ enum EventDocument {
     AgentStarted(ActingDocument),
     CheckStarted(ActingDocument),
     ReviewStarted(ActingDocument),
+    AgentEnded(TurnDocument),
     StepActed {
         step: u32,
     },
@@ -154,6 +157,8 @@ enum EventDocument {
         risk_level: String,
         auto_approve: bool,
         limits: LimitsDocument,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        allow: Vec<String>,
         plan_digest: String,
         steps: Vec<StepDocument>,
     },
@@ -271,6 +276,7 @@ fn to_document(event: &Event) -> EventDocument {
                 Worker::Review => EventDocument::ReviewStarted(document),
             }
         }
+        Event::AgentEnded(turn) => EventDocument::AgentEnded(turn_document(&turn)),
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
             EventDocument::ActionFailed { step, reason, output }
@@ -305,6 +311,7 @@ fn to_document(event: &Event) -> EventDocument {
             risk_level: adoption.risk.as_str().to_owned(),
             auto_approve: adoption.written.auto_approve,
             limits: limits_document(&adoption.written.budgets),
+            allow: adoption.allow,
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -357,6 +364,10 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
         EventDocument::AgentStarted(acting) => work_started(Worker::Agent, acting)?,
         EventDocument::CheckStarted(acting) => work_started(Worker::Check, acting)?,
         EventDocument::ReviewStarted(acting) => work_started(Worker::Review, acting)?,
+        EventDocument::AgentEnded(turn) => {
+            demand("turn", turn.lacks)?;
+            Event::AgentEnded(read_turn(turn))
+        }
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {
             Event::ActionFailed { step, reason, output }
@@ -413,6 +424,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             risk_level,
             auto_approve,
             limits,
+            allow,
             plan_digest,
             steps,
         } => Event::PlanAdopted(Box::new(Adoption {
@@ -423,6 +435,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
                 DocumentError::member("risk_level", what)
             })?,
             written: Written { auto_approve, budgets: limits_of(&limits)? },
+            allow,
             steps: steps
                 .into_iter()
                 .enumerate()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::effect::{BranchName, Shell};
 use crate::money::Money;
-use crate::workflow::{Assertion, Check, Expectation, Gate, Loop, Plan, ShellCheck, Step};
+use crate::workflow::{Assertion, Budgets, Check, Expectation, Gate, Loop, Plan, ShellCheck, Step};
 
 /// Version of the document.
 pub const SCHEMA: &str = "hotl.workflow/v1";
@@ -27,17 +27,26 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
             "policy": {
                 "profile": "standard",
                 "sensitive_actions": "human",
-                "budgets": {
-                    "max_total_attempts": budgets.total_attempts,
-                    "max_agents": budgets.agents,
-                    "max_cost_usd": budgets.cost.map(Money::usd),
-                    "max_elapsed_minutes": budgets.elapsed_minutes,
-                },
+                "budgets": budgets_value(budgets),
             },
             "total_steps": plan.steps.len(),
             "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         },
     })
+}
+
+/// Bounds; `max_tokens` came later, and readers expect it only where it says something.
+fn budgets_value(budgets: &Budgets) -> Value {
+    let mut value = json!({
+        "max_total_attempts": budgets.total_attempts,
+        "max_agents": budgets.agents,
+        "max_cost_usd": budgets.cost.map(Money::usd),
+        "max_elapsed_minutes": budgets.elapsed_minutes,
+    });
+    if let Some(tokens) = budgets.tokens {
+        value["max_tokens"] = json!(tokens);
+    }
+    value
 }
 
 fn step(step: &Step) -> Value {

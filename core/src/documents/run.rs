@@ -8,6 +8,7 @@ mod unknown;
 use super::checkpoint::{CheckpointDocument, checkpoint_document};
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
+use super::turn::{TurnDocument, read_turn, turn_document};
 use crate::effect::Shell;
 use crate::limits;
 use crate::money::Money;
@@ -61,12 +62,14 @@ document! {
         total_steps: u32,
         report_path: Option<String>,
         plan_digest: String [first],
+        allow: Option<Vec<String>> [rare],
         written: Option<WrittenDocument> [optional],
         options: OptionsDocument [first],
         reviews: ReviewsDocument [first],
         reverified: bool [first],
         finish: Option<FinishDocument> [present],
         finish_intent: Option<IntentDocument> [present],
+        turns: Option<Vec<TurnDocument>> [rare],
         acting: Option<ActingDocument> [optional],
         finished_commit: Option<String> [optional],
         checkpoints: Vec<CheckpointDocument> [optional],
@@ -110,6 +113,7 @@ document! {
         total_attempts: Option<u64>,
         agents: Option<u64>,
         cost_usd: Option<f64>,
+        tokens: Option<u64> [rare],
         elapsed_minutes: Option<u64>,
     }
 }
@@ -378,6 +382,7 @@ fn to_document(run: &Run) -> RunDocument {
         total_steps: run.steps.len() as u32,
         report_path: Some(place.report_path),
         plan_digest: terms.plan_digest.clone(),
+        allow: (!terms.allow.is_empty()).then(|| terms.allow.clone()),
         written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,
@@ -390,6 +395,7 @@ fn to_document(run: &Run) -> RunDocument {
         reverified: run.reverified,
         finish: run.finish.as_ref().map(finish_document),
         finish_intent: run.finish_intent.as_ref().map(intent_document),
+        turns: (!run.turns.is_empty()).then(|| run.turns.iter().map(turn_document).collect()),
         acting: run.acting.as_ref().map(acting_document),
         finished_commit: run.finished_commit.clone(),
         checkpoints: run.checkpoints.iter().map(checkpoint_document).collect(),
@@ -418,6 +424,7 @@ pub(super) fn limits_document(limits: &Budgets) -> LimitsDocument {
         total_attempts: limits.total_attempts,
         agents: limits.agents,
         cost_usd: limits.cost.map(Money::usd),
+        tokens: limits.tokens,
         elapsed_minutes: limits.elapsed_minutes,
         ..LimitsDocument::default()
     }

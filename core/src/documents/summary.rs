@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::agent::usage;
 use super::finish::finish_value;
-use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus};
+use crate::money::Money;
+use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus, TurnRecord};
 use crate::time::Timestamp;
+use crate::tokens::Tokens;
 
 /// The summary payload, with the keys that older runtimes print.
 pub fn summary(run: &Run) -> Value {
@@ -35,6 +38,7 @@ pub fn summary(run: &Run) -> Value {
         "blocked_steps": count("blocked"),
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
+        "usage": run_usage(run),
         "steps": run.steps.iter().map(|s| step(run, s)).collect::<Vec<_>>(),
     })
 }
@@ -48,6 +52,9 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         | StepStatus::Done
         | StepStatus::Failed { .. } => None,
     };
+    let turns: Vec<&TurnRecord> =
+        run.turns.iter().filter(|turn| turn.step == record.step.number).collect();
+    let last = turns.last();
     json!({
         "number": record.step.number,
         "name": record.step.name,
@@ -57,7 +64,31 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "gate_result": record.gate.map(|gate| gate.decision.as_str()),
         "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
+        "agent": last.map(|turn| &turn.agent),
+        "session": last.and_then(|turn| turn.session.as_ref()),
+        "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
+        "usage": match turns.is_empty() {
+            true => usage(None, None),
+            false => usage(tokens(&turns), cost(&turns)),
+        },
     })
+}
+
+/// What all agents used. Tokens are known when every agent's stream told of them.
+fn run_usage(run: &Run) -> Value {
+    let turns: Vec<&TurnRecord> = run.turns.iter().collect();
+    let is_all = run.usage.agents == turns.len() as u64;
+    usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known())
+}
+
+/// The tokens of these turns; `None` where those of one are not known.
+fn tokens(turns: &[&TurnRecord]) -> Option<Tokens> {
+    turns.iter().try_fold(Tokens::default(), |sum, turn| Some(sum.plus(turn.tokens?)))
+}
+
+/// The cost of these turns; `None` where that of one is not known.
+fn cost(turns: &[&TurnRecord]) -> Option<Money> {
+    turns.iter().try_fold(Money::ZERO, |sum, turn| Some(sum.saturating_add(turn.cost?)))
 }
 
 /// `null` until there is a result.

@@ -50,6 +50,14 @@ enum Results {
     Notes,
 }
 
+/// What becomes of a program whose lines were looked at.
+pub(crate) enum Watched {
+    /// It goes on; what it does now, for the status line.
+    GoesOn(Option<String>),
+    /// It is ended.
+    Ends,
+}
+
 /// What the only outcomes that fit a request say. A host that replies with another kind is broken;
 /// that is a failure, not a panic, because hosts are written by others too.
 macro_rules! answer {
@@ -265,6 +273,7 @@ impl Io {
     /// [`Request::Process`], then [`Request::Wait`] until the process has ended. What it said comes
     /// without the values of secret environment variables.
     pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
+        let spec = self.placed(spec);
         let spec = ProcessSpec { announce: false, wake_after_ms: self.pulse_ms(), ..spec };
         let own_secrets = Redaction::new(&spec.env_set);
         self.follow_process(Request::Process(spec), &own_secrets).await
@@ -281,32 +290,100 @@ impl Io {
         spec: ProcessSpec,
         on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
     ) -> Result<ProcessEnd, E> {
-        let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
         let own_secrets = Redaction::new(&spec.env_set);
+        match self.started(spec, on_start).await? {
+            Some(end) => Ok(self.ended(end, &own_secrets)),
+            None => Ok(self.follow_process(self.wait(None), &own_secrets).await?),
+        }
+    }
+
+    /// As [`Io::process_announced`], and hands `on_lines` what the program writes to standard
+    /// output while it runs, as it comes. What of it comes last, and on some hosts all of it, is
+    /// only in the capture. `None`: `on_lines` had the program ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Io::process_announced`].
+    pub(crate) async fn process_followed<E: From<Failure>>(
+        &self,
+        spec: ProcessSpec,
+        on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
+        mut on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+    ) -> Result<Option<ProcessEnd>, E> {
+        let own_secrets = Redaction::new(&spec.env_set);
+        let spec = ProcessSpec { wake_on_lines: true, ..spec };
+        if let Some(end) = self.started(spec, on_start).await? {
+            return Ok(Some(self.ended(end, &own_secrets)));
+        }
+        let (mut activity, mut beaten) = (None, self.now());
+        loop {
+            match self.request(self.wait(activity.clone())).await? {
+                Outcome::Process(end) => return Ok(Some(self.ended(end, &own_secrets))),
+                Outcome::Lines { bytes } => match on_lines(&bytes).await {
+                    Watched::GoesOn(doing) => activity = doing,
+                    Watched::Ends => {
+                        self.done(Request::End).await?;
+                        return Ok(None);
+                    }
+                },
+                Outcome::Running => {}
+                other => return Err(unexpected(&other).into()),
+            }
+            // Whoever writes all the time is not woken by the clock.
+            if let Some(pulse) = &self.pulse
+                && self.now().millis_since(beaten) >= pulse.every_ms
+            {
+                (pulse.beat)().await;
+                beaten = self.now();
+            }
+        }
+    }
+
+    /// Starts a program and tells `on_start` which group it is. Where the host only runs programs
+    /// to their end, that end.
+    async fn started<E: From<Failure>>(
+        &self,
+        spec: ProcessSpec,
+        on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
+    ) -> Result<Option<ProcessEnd>, E> {
+        let spec = self.placed(spec);
+        let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
         match self.request(Request::Process(spec)).await? {
-            Outcome::Started { group } => {
-                if let Err(error) = on_start(group).await {
+            Outcome::Started { group } => match on_start(group).await {
+                Ok(()) => Ok(None),
+                Err(error) => {
                     self.done(Request::End).await?;
-                    return Err(error);
+                    Err(error)
                 }
-                Ok(self.follow_process(self.wait(), &own_secrets).await?)
-            }
+            },
             // A host that runs every program to its end has nobody to name.
-            Outcome::Process(mut end) => {
-                self.redaction.end(&mut end);
-                own_secrets.end(&mut end);
-                Ok(end)
-            }
+            Outcome::Process(end) => Ok(Some(end)),
             other => Err(unexpected(&other).into()),
         }
+    }
+
+    /// What a program said, without secrets.
+    fn ended(&self, mut end: ProcessEnd, own_secrets: &Redaction) -> ProcessEnd {
+        self.redaction.end(&mut end);
+        own_secrets.end(&mut end);
+        end
+    }
+
+    /// With a `PWD` that says where the program runs. It inherits ours, which names another folder
+    /// unless a shell is in between, and some programs believe it.
+    fn placed(&self, mut spec: ProcessSpec) -> ProcessSpec {
+        if spec.cwd.starts_with('/') {
+            spec.env_set.entry("PWD".to_owned()).or_insert_with(|| spec.cwd.clone());
+        }
+        spec
     }
 
     fn pulse_ms(&self) -> Option<u64> {
         self.pulse.as_ref().map(|pulse| pulse.every_ms)
     }
 
-    fn wait(&self) -> Request {
-        Request::Wait { wake_after_ms: self.pulse_ms(), wake_on_input: false }
+    fn wait(&self, activity: Option<String>) -> Request {
+        Request::Wait { wake_after_ms: self.pulse_ms(), wake_on_input: false, activity }
     }
 
     /// Sends `request`, then [`Request::Wait`] until the process has ended.
@@ -317,17 +394,13 @@ impl Io {
     ) -> Result<ProcessEnd, Failure> {
         loop {
             match (self.request(request).await?, &self.pulse) {
-                (Outcome::Process(mut end), _) => {
-                    self.redaction.end(&mut end);
-                    own_secrets.end(&mut end);
-                    return Ok(end);
-                }
+                (Outcome::Process(end), _) => return Ok(self.ended(end, own_secrets)),
                 (Outcome::Running, Some(pulse)) => (pulse.beat)().await,
                 // Nobody asked to be woken.
                 (Outcome::Running, None) => {}
                 (other, _) => return Err(unexpected(&other)),
             }
-            request = self.wait();
+            request = self.wait(None);
         }
     }
 
@@ -542,7 +615,7 @@ mod tests {
                 Outcome::Process(end()),
             ],
         );
-        let wait = Request::Wait { wake_after_ms: None, wake_on_input: false };
+        let wait = Request::Wait { wake_after_ms: None, wake_on_input: false, activity: None };
         let announced = Request::Process(ProcessSpec { announce: true, ..agent() });
         assert_eq!(asked, [announced, Request::Sleep { duration_ms: 1 }, wait.clone(), wait]);
     }

@@ -46,6 +46,11 @@ pub struct ProcessSpec {
     /// Also wakes the caller when standard input has something to read or has ended. A host
     /// that cannot tell ignores this.
     pub wake_on_input: bool,
+    /// Also wakes the caller when the program has written lines to standard output, with
+    /// [`Outcome::Lines`](super::Outcome::Lines): soon after the first of them, with what has come
+    /// until then. What was written last may only be in the capture. A host that cannot tell ignores
+    /// this.
+    pub wake_on_lines: bool,
     /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
     /// and leaves it running, so that the caller can write down which group acts.
     pub announce: bool,
@@ -70,6 +75,7 @@ impl ProcessSpec {
             interactive: false,
             wake_after_ms: None,
             wake_on_input: false,
+            wake_on_lines: false,
             announce: false,
         }
     }

@@ -131,12 +131,15 @@ pub enum Request {
     /// While one is left running: `Busy`.
     Process(ProcessSpec),
     /// Continues to follow the program that was left running → [`Outcome::Process`] or
-    /// [`Outcome::Running`]. `NotFound` when there is none.
+    /// [`Outcome::Running`] or [`Outcome::Lines`]. `NotFound` when there is none.
     Wait {
         /// As [`ProcessSpec::wake_after_ms`], counted from now.
         wake_after_ms: Option<u64>,
         /// As [`ProcessSpec::wake_on_input`].
         wake_on_input: bool,
+        /// What the program does at the moment, one line for the status line; `None`: nobody
+        /// knows.
+        activity: Option<String>,
     },
     /// Ends the program that was left running, if there is one, as an interrupt does, and
     /// forgets it → [`Outcome::Done`].
@@ -266,6 +269,12 @@ pub enum Outcome {
     Process(ProcessEnd),
     /// A program is still running; [`Request::Wait`] continues to follow it.
     Running,
+    /// A program is still running, and has written this to standard output since it was asked
+    /// about last; [`Request::Wait`] goes on with it.
+    Lines {
+        /// Whole lines, and perhaps the beginning of the next.
+        bytes: Bytes,
+    },
     /// A program runs; [`Request::Wait`] goes on with it.
     Started {
         /// What it runs in.
@@ -530,7 +539,8 @@ impl Outcome {
             Outcome::File { bytes, .. }
             | Outcome::Tail { bytes, .. }
             | Outcome::Diff { bytes }
-            | Outcome::Input { bytes } => vec![bytes],
+            | Outcome::Input { bytes }
+            | Outcome::Lines { bytes } => vec![bytes],
             Outcome::Process(ProcessEnd { stdout, stderr, .. }) => {
                 vec![&mut stdout.head, &mut stdout.tail, &mut stderr.head, &mut stderr.tail]
             }

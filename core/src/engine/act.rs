@@ -1,11 +1,17 @@
 //! The agent's turn: start it with its prompt, keep its log, see how it ends.
 
+mod turn;
+
 use crate::agent::{self, Agent};
-use crate::effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use crate::effect::{
+    Command, Durability, Expect, Failure, Io, ProcessEnd, ProcessSpec, ProcessStatus,
+};
+use crate::engine::conduct_args::TurnConditions;
 use crate::engine::store::{Paths, Store, StoreError};
+use crate::engine::usage;
 use crate::engine::verify::{private_names, recorded};
 use crate::engine::work::{WorkError, run_recorded};
-use crate::run::{Run, StepRecord, Worker, step_prompt};
+use crate::run::{Event, Run, StepRecord, Worker, step_prompt};
 use crate::text;
 
 /// How the agent's turn ended.
@@ -20,6 +26,8 @@ pub(crate) enum Acted {
         /// The end of what it said.
         output: String,
     },
+    /// The agent wanted something that a person has to decide: what, on one line.
+    Undecided(String),
     /// The person interrupted.
     Interrupted,
 }
@@ -40,12 +48,8 @@ pub(crate) async fn act(
     agent: &Agent,
     store: &mut Store,
     record: &StepRecord,
-    timeout_ms: u64,
+    conditions: TurnConditions,
 ) -> Result<Acted, StoreError> {
-    let (run, paths) = (store.run().clone(), store.paths().clone());
-    let run = &run;
-    let number = record.step.number;
-    let attempt = format!("{number}-{}", record.attempts);
     match agent {
         Agent::You => Ok(act_by_person(io, record).await),
         Agent::Script => match &record.step.script {
@@ -53,44 +57,64 @@ pub(crate) async fn act(
             None => Ok(Acted::Done),
             Some(script) => {
                 let command = Command::Shell { shell: script.shell, line: script.text.clone() };
-                let spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
-                ended(
-                    run_recorded(io, store, Worker::Agent, number, spec).await,
-                    "script",
-                    timeout_ms,
-                )
+                let log = store.paths().log(&attempt_name(record));
+                let spec = spec(io, store.run(), record, command, conditions.timeout_ms);
+                let (number, spec) = (record.step.number, spec.stream_to(log));
+                let end = run_recorded(io, store, Worker::Agent, number, spec).await;
+                let end = followed(end, "script")?;
+                Ok(end
+                    .map_or_else(|acted| acted, |end| ended(&end, "script", conditions.timeout_ms)))
             }
         },
-        Agent::Preset(_) | Agent::CommandLine(_) => {
-            let prompt = io.redacted(&step_prompt(run, record));
-            let file = paths.prompt(&attempt);
-            let bytes = prompt.clone().into_bytes();
-            if let Err(failure) = io.write(&file, bytes, Expect::Any, Durability::Relaxed).await {
-                return Ok(Acted::failed(format!("the prompt could not be written: {failure}")));
-            }
-            let command = match agent {
-                Agent::Preset(preset) => preset.command(&prompt),
-                Agent::CommandLine(line) => agent::command_line(line),
-                Agent::Script | Agent::You => unreachable!("matched above"),
-            };
-            let mut spec = spec(io, run, record, command, timeout_ms, &paths, &attempt);
-            spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), file);
-            spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
-            spec.stdin = Some(prompt.into_bytes().into());
-            ended(run_recorded(io, store, Worker::Agent, number, spec).await, "agent", timeout_ms)
+        Agent::Preset(preset) => match preset.stream() {
+            Some(client) => turn::take(io, client, store, record, conditions).await,
+            None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
+        },
+        Agent::CommandLine(line) => {
+            act_by_prompt(io, store, record, conditions, |_| agent::command_line(line)).await
         }
     }
 }
 
-fn spec(
+/// Lets a program act that reads a prompt and tells by its exit code whether it did its work.
+async fn act_by_prompt(
     io: &Io,
-    run: &Run,
+    store: &mut Store,
     record: &StepRecord,
-    command: Command,
-    timeout_ms: u64,
-    paths: &Paths,
-    attempt: &str,
-) -> ProcessSpec {
+    conditions: TurnConditions,
+    command: impl FnOnce(&str) -> Command,
+) -> Result<Acted, StoreError> {
+    let (attempt, paths) = (attempt_name(record), store.paths().clone());
+    let prompt = io.redacted(&step_prompt(store.run(), record));
+    if let Err(failure) = write_prompt(io, &paths, &attempt, &prompt).await {
+        return Ok(Acted::failed(format!("the prompt could not be written: {failure}")));
+    }
+    let command = command(&prompt);
+    let mut spec = spec(io, store.run(), record, command, conditions.timeout_ms);
+    spec = spec.stream_to(paths.log(&attempt));
+    spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), paths.prompt(&attempt));
+    spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
+    spec.stdin = Some(prompt.into_bytes().into());
+    let end = run_recorded(io, store, Worker::Agent, record.step.number, spec).await;
+    let end = followed(end, "agent")?;
+    let acted = end.map_or_else(|acted| acted, |end| ended(&end, "agent", conditions.timeout_ms));
+    let usage = usage::read(io, &paths.usage(&attempt)).await;
+    store.apply(Event::UsageReported(usage)).map_err(StoreError::Overtaken)?;
+    Ok(acted)
+}
+
+/// Names the files of an attempt.
+fn attempt_name(record: &StepRecord) -> String {
+    format!("{}-{}", record.step.number, record.attempts)
+}
+
+/// Keeps the prompt of an attempt where its agent can read it.
+async fn write_prompt(io: &Io, paths: &Paths, attempt: &str, prompt: &str) -> Result<(), Failure> {
+    let bytes = prompt.as_bytes().to_vec();
+    io.write(&paths.prompt(attempt), bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
+}
+
+fn spec(io: &Io, run: &Run, record: &StepRecord, command: Command, timeout_ms: u64) -> ProcessSpec {
     let step = &record.step;
     let env = [
         ("ONLOOP_RUN_ID", run.id.clone()),
@@ -105,28 +129,51 @@ fn spec(
         // A NUL cannot be in the environment; a name from a file may hold anything.
         .with_env(env.map(|(name, value)| (name, value.replace('\0', ""))))
         .timeout_ms(timeout_ms)
-        .stream_to(paths.log(attempt))
         .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
 }
 
-fn ended(
-    end: Result<ProcessEnd, WorkError>,
-    who: &str,
-    timeout_ms: u64,
-) -> Result<Acted, StoreError> {
-    let end = match end {
-        Ok(end) => end,
-        Err(WorkError::Process(failure)) if failure.is_interrupted() => {
-            return Ok(Acted::Interrupted);
-        }
+/// The end of a process that was announced, or what its failure comes to.
+fn followed<T>(end: Result<T, WorkError>, who: &str) -> Result<Result<T, Acted>, StoreError> {
+    match end {
+        Ok(end) => Ok(Ok(end)),
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => Ok(Err(Acted::Interrupted)),
         Err(WorkError::Process(failure)) => {
-            return Ok(Acted::failed(format!("{who} failed: {failure}")));
+            Ok(Err(Acted::failed(format!("{who} failed: {failure}"))))
         }
-        Err(WorkError::Record(error)) => return Err(error),
+        Err(WorkError::Record(error)) => Err(error),
+    }
+}
+
+/// What the end of a process means that tells by its exit code whether it did its work.
+fn ended(end: &ProcessEnd, who: &str, timeout_ms: u64) -> Acted {
+    let reason = match why_ended(end.status, who, timeout_ms) {
+        Ended::Well => return Acted::Done,
+        Ended::Interrupted => return Acted::Interrupted,
+        Ended::Badly(reason) => reason,
     };
-    let reason = match end.status {
-        ProcessStatus::Exited(0) => return Ok(Acted::Done),
-        ProcessStatus::Interrupted => return Ok(Acted::Interrupted),
+    let mut output = recorded(&end.stdout);
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    output += &recorded(&end.stderr);
+    Acted::Failed { reason, output }
+}
+
+/// What the end of a process tells by itself.
+enum Ended {
+    /// It ended with 0.
+    Well,
+    /// The person interrupted.
+    Interrupted,
+    /// It failed: why, on one line.
+    Badly(String),
+}
+
+/// What the status of a process tells.
+fn why_ended(status: ProcessStatus, who: &str, timeout_ms: u64) -> Ended {
+    Ended::Badly(match status {
+        ProcessStatus::Exited(0) => return Ended::Well,
+        ProcessStatus::Interrupted => return Ended::Interrupted,
         ProcessStatus::Exited(127) => {
             format!("{who} failed: exit code 127 (a command was not found)")
         }
@@ -135,13 +182,7 @@ fn ended(
         ProcessStatus::TimedOut => {
             format!("{who} failed: timed out after {} s", timeout_ms.div_ceil(1000))
         }
-    };
-    let mut output = recorded(&end.stdout);
-    if !output.is_empty() && !output.ends_with('\n') {
-        output.push('\n');
-    }
-    output += &recorded(&end.stderr);
-    Ok(Acted::Failed { reason, output })
+    })
 }
 
 async fn act_by_person(io: &Io, record: &StepRecord) -> Acted {

@@ -68,6 +68,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         intent: plan.intent,
         success_criteria: plan.success_criteria,
         risk: plan.risk,
+        allow: plan.allow,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -87,6 +88,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
         }
     };
     whole("intent", run.terms.intent == plan.intent);
+    whole("allow", run.terms.allow == plan.allow);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
     if let Some(written) = &run.terms.written {

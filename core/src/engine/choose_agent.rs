@@ -129,7 +129,8 @@ fn did_you_mean(word: &str, known: &[&str]) -> String {
     nearest(word, known).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-async fn on_path(io: &Io, program: &str) -> bool {
+/// Whether `program` is on `PATH`.
+pub(crate) async fn on_path(io: &Io, program: &str) -> bool {
     for folder in io.env("PATH").unwrap_or_default().split(':') {
         if !folder.starts_with('/') {
             continue;

@@ -3,7 +3,6 @@
 //! Changes are stored before anything acts on them, and said after they are stored. Several
 //! transitions between two effects share one durable write.
 
-use crate::agent::Agent;
 use crate::effect::{Exit, Io};
 use crate::engine::act::{Acted, act};
 use crate::engine::ask::Consulted;
@@ -14,7 +13,7 @@ use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, ke
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
-use crate::engine::{ask, ending, review, usage};
+use crate::engine::{ask, ending, review};
 use crate::run::{
     Decider, Door, Event, GateDecision, Mode, Next, RunStatus, StepStatus, step_line, step_list,
 };
@@ -75,9 +74,8 @@ async fn take_turn(
         Next::Act { step } => {
             store.commit().await?;
             let record = store.run().step(step).expect("`next` names steps that exist").clone();
-            let acted = act(io, &how.agent, store, &record, how.agent_timeout_ms).await?;
-            report_usage(io, store, how, step).await?;
-            record_acted(store, how, step, acted)?;
+            let acted = act(io, &how.agent, store, &record, how.turns).await?;
+            record_acted(store, how, step, acted).await?;
             going_on(keep_acted(io, store, step).await)?;
         }
         Next::Verify { step } => {
@@ -100,7 +98,7 @@ async fn take_turn(
         }
         Next::Review { step } => {
             store.commit().await?;
-            let event = review::perform(io, store, step, how.agent_timeout_ms).await?;
+            let event = review::perform(io, store, step, how.turns.timeout_ms).await?;
             store.apply(event.ok_or(Halt::Interrupted)?)?;
         }
         Next::Repeat => {
@@ -160,24 +158,21 @@ fn record_decision(
     Ok(())
 }
 
-/// Records what the agent of the attempt says it used.
-async fn report_usage(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Halt> {
-    match &how.agent {
-        Agent::Preset(_) | Agent::CommandLine(_) => {}
-        Agent::Script | Agent::You => return Ok(()),
-    }
-    let attempts = store.run().step(step).map_or(0, |record| record.attempts);
-    let file = store.paths().usage(&format!("{step}-{attempts}"));
-    let usage = usage::read(io, &file).await;
-    Ok(store.apply(Event::UsageReported(usage))?)
-}
-
-fn record_acted(store: &mut Store, how: &Conduct, step: u32, acted: Acted) -> Result<(), Halt> {
+async fn record_acted(
+    store: &mut Store,
+    how: &Conduct,
+    step: u32,
+    acted: Acted,
+) -> Result<(), Halt> {
     match acted {
         Acted::Done => store.apply(Event::StepActed { step })?,
         Acted::Failed { reason, output } => {
             store.apply(Event::ActionFailed { step, reason, output })?;
             say_failure(store, how, step);
+        }
+        Acted::Undecided(what) => {
+            let reason = format!("the agent of step {step} needs a decision: {what}");
+            return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
         }
         Acted::Interrupted => return Err(Halt::Interrupted),
     }

@@ -5,6 +5,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::verify::Conditions;
 use crate::limits;
+use crate::permission::OnAsk;
 use crate::run::{Platform, Run};
 use crate::text;
 use crate::workflow;
@@ -19,6 +20,12 @@ pub struct ConductArgs {
     /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub agent_timeout: Option<String>,
+    /// What becomes of a call that neither a rule nor a person decides [default: deny]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
+    pub on_ask: Option<OnAskChoice>,
+    /// Begin every attempt in a new conversation with the agent
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub fresh_session: bool,
     /// Longest time for one verification command [default: 10m]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub verify_timeout: Option<String>,
@@ -33,6 +40,36 @@ pub struct ConductArgs {
     pub json: bool,
 }
 
+/// What becomes of a call that neither a rule nor anybody who can be asked decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum OnAskChoice {
+    /// Where the agent is confined, let it; there is no confinement yet, so this is `deny`
+    Contained,
+    /// Refuse it and tell the agent why
+    Deny,
+    /// Refuse it and let the run wait for a person after the turn
+    Pause,
+}
+
+impl OnAskChoice {
+    /// The word on the command line.
+    fn as_str(self) -> &'static str {
+        match self {
+            OnAskChoice::Contained => "contained",
+            OnAskChoice::Deny => "deny",
+            OnAskChoice::Pause => "pause",
+        }
+    }
+
+    fn meaning(self) -> OnAsk {
+        match self {
+            OnAskChoice::Contained | OnAskChoice::Deny => OnAsk::Deny,
+            OnAskChoice::Pause => OnAsk::Pause,
+        }
+    }
+}
+
 impl ConductArgs {
     /// The options that conduct another run the same way, each after a space, as words of a
     /// shell line. How results are shown is not part of it.
@@ -44,8 +81,17 @@ impl ConductArgs {
             ("--verify-timeout", &self.verify_timeout),
         ];
         let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect()
+        let mut line: String =
+            given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect();
+        if let Some(choice) = self.on_ask {
+            line += &format!(" --on-ask {}", choice.as_str());
+        }
+        if self.fresh_session {
+            line += " --fresh-session";
+        }
+        line
     }
+
     /// The time limits, or that one of them was not understood, which has been said.
     pub(crate) async fn timeouts(&self, io: &Io) -> Result<Timeouts, Exit> {
         let read = async |flag: &str, value: &Option<String>, usual_ms: u64| {
@@ -72,7 +118,11 @@ impl ConductArgs {
     pub(crate) fn applied(&self, io: &Io, run: &Run, agent: Agent, timeouts: Timeouts) -> Conduct {
         Conduct {
             agent,
-            agent_timeout_ms: timeouts.agent_ms,
+            turns: TurnConditions {
+                timeout_ms: timeouts.agent_ms,
+                on_ask: self.on_ask.map_or(OnAsk::Deny, OnAskChoice::meaning),
+                fresh_session: self.fresh_session,
+            },
             conditions: Conditions::of(io, run, timeouts.verify_ms),
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
@@ -90,13 +140,24 @@ pub(crate) struct Timeouts {
     verify_ms: u64,
 }
 
+/// How the turns of an agent are conducted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnConditions {
+    /// Time for one attempt.
+    pub(crate) timeout_ms: u64,
+    /// What becomes of calls that nobody decides.
+    pub(crate) on_ask: OnAsk,
+    /// Whether a retry begins a new conversation.
+    pub(crate) fresh_session: bool,
+}
+
 /// How a run is conducted by this process.
 #[derive(Debug)]
 pub(crate) struct Conduct {
     /// Who acts.
     pub(crate) agent: Agent,
-    /// Time for one attempt.
-    pub(crate) agent_timeout_ms: u64,
+    /// How the agent's turns are conducted.
+    pub(crate) turns: TurnConditions,
     /// How checks are evaluated.
     pub(crate) conditions: Conditions,
     /// Print the whole list at each transition.

@@ -213,7 +213,7 @@ async fn raised(io: &Io, store: &Store, raise: &[String]) -> Result<Option<Budge
             let change = text::one_line(change);
             io.note(format!(
                 "error: --raise is `{change}`, expected max_total_attempts, max_agents, \
-                 max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
+                 max_tokens, max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
             ))
             .await;
             return Err(Exit::Usage);
@@ -231,6 +231,7 @@ fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
     match name {
         "max_total_attempts" => budgets.total_attempts = count()?,
         "max_agents" => budgets.agents = count()?,
+        "max_tokens" => budgets.tokens = count()?,
         "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
         "max_cost_usd" if value == "unlimited" => budgets.cost = None,
         "max_cost_usd" => budgets.cost = Some(Money::from_number(value)?),

@@ -57,6 +57,11 @@ struct Pending {
 }
 
 impl Store {
+    /// Where everything that decides is kept.
+    pub(crate) fn home(&self) -> &StateHome {
+        &self.home
+    }
+
     /// Writes the record of a run that begins, or begins here. Fails with `Exists` when the id is
     /// taken.
     pub(crate) async fn create(

@@ -1,7 +1,9 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
 //! them, so that a later process can end what a killed one has left.
 
-use crate::effect::{Exit, Failure, FailureKind, Io, ProcessEnd, ProcessGroup, ProcessSpec};
+use crate::effect::{
+    Exit, Failure, FailureKind, Io, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
+};
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Acting, Event, Run, Worker};
 use crate::text;
@@ -30,15 +32,30 @@ pub(crate) async fn run_recorded(
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
     let host = io.start().process.host.clone();
-    io.process_announced(spec, async |group| {
-        let acting = Acting { worker, step, group, host };
-        let recorded = match store.apply(Event::WorkStarted(acting)) {
-            Ok(()) => store.write_down().await,
-            Err(refusal) => Err(StoreError::Overtaken(refusal)),
-        };
-        recorded.map_err(WorkError::Record)
-    })
-    .await
+    let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
+    io.process_announced(spec, on_start).await
+}
+
+/// As [`run_recorded`], for the agent of `step`; `on_lines` is handed what it writes to standard
+/// output as it comes. `None`: `on_lines` had it ended.
+pub(crate) async fn follow_recorded(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    spec: ProcessSpec,
+    on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+) -> Result<Option<ProcessEnd>, WorkError> {
+    let (worker, host) = (Worker::Agent, io.start().process.host.clone());
+    let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
+    io.process_followed(spec, on_start, on_lines).await
+}
+
+async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
+    let recorded = match store.apply(Event::WorkStarted(acting)) {
+        Ok(()) => store.write_down().await,
+        Err(refusal) => Err(StoreError::Overtaken(refusal)),
+    };
+    recorded.map_err(WorkError::Record)
 }
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.

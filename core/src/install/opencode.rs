@@ -16,13 +16,11 @@ const SIGN: &str = "// Installed by onloop; `onloop uninstall opencode` removes 
 pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let wait_s = setting.waits.call_s.max(setting.waits.stop_s);
     let words = setting.hook_words(Host::OpenCode, Some(wait_s));
-    let words = Value::from(words).to_string();
     let own = |path: &str, content: String, sign: &str| {
         let path = setting.path(path, &format!(".opencode/{path}"));
         HostFile::Own(OwnFile::text(path, content, sign))
     };
-    let plugin = PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string());
-    let mut files = vec![own("plugins/onloop.js", plugin, SIGN)];
+    let mut files = vec![own("plugins/onloop.js", plugin(&words, wait_s), SIGN)];
     let server = json!({
         "type": "local", "command": setting.server_words(), "enabled": true,
     });
@@ -35,6 +33,12 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     }));
     files.extend(skills(setting, "skills", ".opencode/skills"));
     files
+}
+
+/// The plugin, which calls the hook with these words and waits for it so long.
+pub(super) fn plugin(words: &[String], wait_s: u64) -> String {
+    let words = Value::from(words).to_string();
+    PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string())
 }
 
 /// The command line with which a plugin of ours starts the hook, in words.

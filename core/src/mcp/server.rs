@@ -281,7 +281,12 @@ impl Server {
             return self.jobs[at].reply(self.io.now(), Err(job::nobody()));
         }
         let wake_after_ms = spec.wake_after_ms;
-        let spec = ProcessSpec { wake_after_ms: Some(0), wake_on_input: true, ..spec };
+        let spec = ProcessSpec {
+            wake_after_ms: Some(0),
+            wake_on_input: true,
+            wake_on_lines: false,
+            ..spec
+        };
         let outcome = self.io.request(Request::Process(spec)).await;
         let job = &mut self.jobs[at];
         match outcome {
@@ -309,7 +314,8 @@ impl Server {
             | State::Over(_) => None,
         });
         let Some((at, wake_after_ms)) = running else { return Followed::None };
-        let request = Request::Wait { wake_after_ms, wake_on_input: self.closing.is_none() };
+        let wake_on_input = self.closing.is_none();
+        let request = Request::Wait { wake_after_ms, wake_on_input, activity: None };
         match self.io.request(request).await {
             Ok(Outcome::Running) => {
                 if wake_after_ms.is_some() {

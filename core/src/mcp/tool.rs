@@ -408,6 +408,8 @@ fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
         platform: None,
         verbose: false,
         json: true,
+        on_ask: None,
+        fresh_session: false,
     };
     let Some(id) = given.text("run_id") else {
         let mode = given.text("mode");

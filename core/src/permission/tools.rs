@@ -201,10 +201,18 @@ const PATH_KEYS: [&str; 10] = [
     "relative_workspace_path",
 ];
 
+fn kind_of(tool: &str) -> Option<Tool> {
+    TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind)
+}
+
+/// Whether a tool runs a line in a shell.
+pub(super) fn runs_a_line(tool: &str) -> bool {
+    kind_of(tool) == Some(Tool::Shell)
+}
+
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let known = TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind);
-    let Some(kind) = known else {
+    let Some(kind) = kind_of(tool) else {
         return unknown(tool, input, judge);
     };
     if !input.is_object() {

@@ -29,13 +29,22 @@ pub fn exceeded(run: &Run) -> Vec<Exceeded> {
     check("max_total_attempts", limits.total_attempts, attempts);
     check("max_elapsed_minutes", limits.elapsed_minutes, minutes);
     check("max_agents", limits.agents, run.usage.agents);
-    if let Some(limit) = limits.cost {
-        let observed = match run.usage.cost {
-            Amount::Known(cost) if cost < limit => return all,
-            Amount::Known(cost) => cost.to_string(),
-            Amount::Unknown => "unknown".to_owned(),
-        };
-        all.push(Exceeded { name: "max_cost_usd", limit: limit.to_string(), observed });
-    }
+    all.extend(used_up("max_tokens", limits.tokens, run.usage.tokens));
+    all.extend(used_up("max_cost_usd", limits.cost, run.usage.cost));
     all
+}
+
+/// A bound on what agents use; what an agent did not say may be any amount.
+fn used_up<T: PartialOrd + ToString>(
+    name: &'static str,
+    limit: Option<T>,
+    used: Amount<T>,
+) -> Option<Exceeded> {
+    let limit = limit?;
+    let observed = match used {
+        Amount::Known(used) if used < limit => return None,
+        Amount::Known(used) => used.to_string(),
+        Amount::Unknown => "unknown".to_owned(),
+    };
+    Some(Exceeded { name, limit: limit.to_string(), observed })
 }

@@ -7,6 +7,7 @@ use super::words::words;
 use crate::effect::ProcessGroup;
 use crate::money::Money;
 use crate::time::Timestamp;
+use crate::tokens::Tokens;
 use crate::workflow::{Budgets, Plan, Risk, Step};
 
 /// Something that happened. [`super::Run::apply`] says when it may.
@@ -19,6 +20,8 @@ pub enum Event {
     },
     /// The agent of an attempt, a check or a review was started.
     WorkStarted(Acting),
+    /// The turn of a client whose stream is understood ended, however it ended.
+    AgentEnded(TurnRecord),
     /// The agent said that the action is done.
     StepActed {
         /// Number of the step, from 1.
@@ -197,6 +200,30 @@ pub struct Acting {
     pub host: String,
 }
 
+/// What one turn of a client came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRecord {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// The agent, by its name on the command line.
+    pub agent: String,
+    /// The conversation, with which it can be resumed.
+    pub session: Option<String>,
+    /// The model, where the client said it.
+    pub model: Option<String>,
+    /// Tokens of this turn; `None` where nobody can tell.
+    pub tokens: Option<Tokens>,
+    /// Tokens of the whole conversation, where the client counts so: the next turn in it is the
+    /// difference.
+    pub session_tokens: Option<Tokens>,
+    /// What this turn cost; `None` where nobody can tell.
+    pub cost: Option<Money>,
+    /// Calls that were refused, by us or by the client.
+    pub denied: u64,
+}
+
 /// A plan that replaces the one a run began with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adoption {
@@ -208,6 +235,8 @@ pub struct Adoption {
     pub risk: Risk,
     /// `auto_approve` and the budgets.
     pub written: Written,
+    /// Lines of shell that the agent may use although no rule decides about them.
+    pub allow: Vec<String>,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`crate::workflow::PlanParts::digest`].

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::checkpoint::Checkpoint;
-use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, Usage, Written};
+use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, TurnRecord, Usage, Written};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
 use super::words::words;
@@ -65,6 +65,8 @@ pub struct Record {
     pub finish: Option<Finish>,
     /// What is being done with the work at the moment, or was when the power went.
     pub finish_intent: Option<FinishIntent>,
+    /// The turns of agents whose streams are understood, in their order.
+    pub turns: Vec<TurnRecord>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// The commit that was merged or pushed in the end.
@@ -133,6 +135,8 @@ pub struct Terms {
     pub report_full: bool,
     /// Bounds on the whole run.
     pub budgets: Budgets,
+    /// Lines of shell that the agent may use although no rule decides about them.
+    pub allow: Vec<String>,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
     /// What a person can change for this run alone, as the file has it; unknown in records of

@@ -153,6 +153,7 @@ impl Event {
         match self {
             Event::StepStarted { .. } => "step_started",
             Event::WorkStarted(acting) => acting.worker.event_name(),
+            Event::AgentEnded(_) => "agent_ended",
             Event::StepActed { .. } => "step_acted",
             Event::ActionFailed { .. } => "action_failed",
             Event::StepVerified { .. } => "step_verified",
@@ -207,6 +208,7 @@ impl Run {
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::WorkStarted(acting) => self.work_started(acting)?,
+            Event::AgentEnded(turn) => self.agent_ended(turn)?,
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;

@@ -219,6 +219,12 @@ fn description(candidate: &Candidate, io: &Io) -> String {
     for record in &run.steps {
         out += &step(record);
     }
+    if !run.terms.allow.is_empty() {
+        out += "It would let its agent run, unasked:\n";
+        for line in &run.terms.allow {
+            out += &format!("  {}\n", text::one_line(line));
+        }
+    }
     out
 }
 

@@ -8,6 +8,7 @@ mod judge;
 mod log;
 mod prompt;
 mod stop;
+mod turn;
 
 use crate::effect::{Exit, Io};
 use crate::engine::checkout::{self, Checkout};
@@ -28,6 +29,9 @@ pub struct HookArgs {
     /// How long the host waits, as its entry for this hook says
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub timeout: Option<u64>,
+    /// What a run says about the calls of its agent; it starts its agent with this
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", hide = true))]
+    pub policy: Option<String>,
 }
 
 /// The arguments of a command line that is a hook's. Hooks run before every tool call, and
@@ -36,9 +40,9 @@ pub struct HookArgs {
 pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
     match argv {
         [_, verb, host, rest @ ..] if verb == "hook" && !host.starts_with('-') => {
-            let timeout = rest.windows(2).find(|pair| pair[0] == "--timeout");
-            let timeout = timeout.and_then(|pair| pair[1].parse().ok());
-            Some(HookArgs { host: host.clone(), timeout })
+            let option = |name: &str| rest.windows(2).find(|pair| pair[0] == name).map(|p| &p[1]);
+            let timeout = option("--timeout").and_then(|seconds| seconds.parse().ok());
+            Some(HookArgs { host: host.clone(), timeout, policy: option("--policy").cloned() })
         }
         _ => None,
     }
@@ -66,7 +70,11 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
             let form = input.event.answer_form();
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
-            host.write(form, &respond(io, host, input, timeout_ms).await)
+            let answer = match &args.policy {
+                Some(policy) => turn::respond(io, host, input, timeout_ms, policy).await,
+                None => respond(io, host, input, timeout_ms).await,
+            };
+            host.write(form, &answer)
         }
         Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
     };
@@ -105,6 +113,8 @@ struct Scene {
     /// The top folder of the project.
     project: String,
     loaded: Loaded,
+    /// Where a run keeps what its agent must not write, where a run started the agent.
+    state_home: Option<String>,
 }
 
 async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> HookAnswer {
@@ -162,6 +172,7 @@ impl Scene {
             cwd,
             checkout,
             loaded,
+            state_home: None,
         }
     }
 

@@ -63,7 +63,10 @@ fields! {
     Frontmatter "max_total_attempts" "most attempts over all steps", "unbounded", [], []
     Frontmatter "max_agents" "most agents started", "unbounded", [], []
     Frontmatter "max_cost_usd" "most money, such as `2.50`", "unbounded", [], []
+    Frontmatter "max_tokens" "most tokens that agents read and write", "unbounded", [], []
     Frontmatter "max_elapsed_minutes" "most active time; pauses do not count", "unbounded", [], []
+    Frontmatter "allow" "lines of shell that the agent of a run may use although no rule decides; a list",
+        "none", [], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 

@@ -31,7 +31,9 @@ words! {
         MaxTotalAttempts = "max_total_attempts",
         MaxAgents = "max_agents",
         MaxCostUsd = "max_cost_usd",
+        MaxTokens = "max_tokens",
         MaxElapsedMinutes = "max_elapsed_minutes",
+        Allow = "allow",
         PolicyProfile = "policy_profile",
     }
 }
@@ -51,6 +53,7 @@ pub(super) struct Frontmatter {
     pub report_full: bool,
     pub dirty_allowed: bool,
     pub budgets: Budgets,
+    pub allow: Vec<String>,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -216,6 +219,11 @@ impl<'c> Reader<'c, '_> {
                 self.front.progress_verbose = self.flag(key, value, "verbose")
             }
             FrontmatterKey::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
+            FrontmatterKey::Allow => {
+                let lines = self.prose(key, value).unwrap_or_default();
+                let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+                self.front.allow = lines.map(str::to_owned).collect();
+            }
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -224,6 +232,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.budgets.total_attempts = self.count(key, value)
             }
             FrontmatterKey::MaxAgents => self.front.budgets.agents = self.count(key, value),
+            FrontmatterKey::MaxTokens => self.front.budgets.tokens = self.count(key, value),
             FrontmatterKey::MaxElapsedMinutes => {
                 self.front.budgets.elapsed_minutes = self.count(key, value)
             }

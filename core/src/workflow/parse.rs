@@ -283,6 +283,7 @@ impl<'a> Body<'a> {
                     report_full: front.report_full,
                     dirty_allowed: front.dirty_allowed,
                     budgets: front.budgets,
+                    allow: front.allow,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

@@ -38,6 +38,8 @@ pub struct PlanParts {
     pub dirty_allowed: bool,
     /// Bounds on the whole run.
     pub budgets: Budgets,
+    /// Lines of shell that the agent of a run may use although no rule decides about them.
+    pub allow: Vec<String>,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
@@ -82,6 +84,7 @@ impl Plan {
             report_full: false,
             dirty_allowed: false,
             budgets: Budgets::default(),
+            allow: Vec::new(),
             steps,
             digest: "d".to_owned(),
         })

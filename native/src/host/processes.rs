@@ -99,6 +99,9 @@ impl std::fmt::Debug for Left {
 enum Followed<R> {
     /// It is still running.
     Running(R),
+    /// It is still running, and has written this.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "lines are not looked at there"))]
+    Wrote(R, Vec<u8>),
     /// It has ended.
     Ended(ProcessEnd),
 }
@@ -172,6 +175,10 @@ impl OsProcesses {
             Followed::Running(program) => {
                 self.left = Some(Left { program, label });
                 Ok(ProcessTurn::Running)
+            }
+            Followed::Wrote(program, lines) => {
+                self.left = Some(Left { program, label });
+                Ok(ProcessTurn::Lines(lines))
             }
         }
     }

@@ -33,6 +33,11 @@ import type { Root } from "./root.js";
 const GRACE_MS = 2000;
 /** How long what outlives its program may still write before it is ended, and once more after. */
 const LINGER_MS = 200;
+/** How long further lines are collected after the first that the caller wants to hear of. */
+const LINES_LULL_MS = 50;
+/** A part of a line that is handed over although its end has not come. */
+const LINE_PART_BYTES = 64 * 1024;
+const LINE_BREAK = 10;
 /** Longer timers would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -127,8 +132,8 @@ export class NodeProcesses implements Processes {
   ): Promise<ProcessTurn> {
     const onInput = wakeOnInput ? this.#watchInput : undefined;
     const turn = await running.follow({ afterMs, onInput });
-    this.#isLeft = turn === "running";
-    if (turn !== "running") this.#running = undefined;
+    this.#isLeft = turn === "running" || "lines" in turn;
+    if (!this.#isLeft) this.#running = undefined;
     return turn;
   }
 
@@ -211,6 +216,12 @@ class Running {
   /** Resolves when it has ended, or when nothing can make it end. */
   readonly #exit: Promise<ProcessStatus>;
   readonly #log: Log | undefined;
+  /** What the caller has not been handed of standard output, where it wants to hear of lines. */
+  #unread: Uint8Array[] | undefined;
+  #unreadBytes = 0;
+  #hasLines = false;
+  /** Wakes the caller that waits for lines. */
+  #wroteLines: () => void = () => undefined;
   #logEnded = false;
   #deadline: NodeJS.Timeout | undefined;
   /** Why we ended it, if we did. */
@@ -232,6 +243,7 @@ class Running {
     this.#warn = warn;
     this.#stdout = new Keeper(spec.captureBytes);
     this.#stderr = new Keeper(spec.captureBytes);
+    if (spec.wakeOnLines === true) this.#unread = [];
     this.#streams = Promise.all([
       this.#collect(child.stdout, this.#stdout),
       this.#collect(child.stderr, this.#stderr),
@@ -264,19 +276,28 @@ class Running {
     const unwatch = this.#interrupts.watch(interrupt);
     interrupt();
     let alarm: NodeJS.Timeout | undefined;
+    let lull: NodeJS.Timeout | undefined;
     let unwatchInput: (() => void) | undefined;
     const woken = new Promise<"running">((resolve) => {
       const wake = (): void => resolve("running");
       if (afterMs !== undefined) alarm = setTimeout(wake, Math.min(afterMs, LONGEST_TIMER_MS));
       unwatchInput = onInput?.(wake);
+      this.#wroteLines = () => {
+        lull ??= setTimeout(wake, LINES_LULL_MS);
+      };
+      if (this.#hasLines) this.#wroteLines();
     });
     try {
       const turn = await Promise.race([this.#exit, woken]);
       // A program that is being ended will end soon.
-      if (turn === "running" && this.#ended === undefined) return turn;
+      if (turn === "running" && this.#ended === undefined) {
+        return this.#hasLines ? { lines: this.#takeLines() } : turn;
+      }
       return await this.#finish(await this.#exit);
     } finally {
       clearTimeout(alarm);
+      clearTimeout(lull);
+      this.#wroteLines = () => undefined;
       unwatchInput?.();
       unwatch();
     }
@@ -334,11 +355,28 @@ class Running {
     const log = this.#log?.stream();
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
+      if (keeper === this.#stdout) this.#noteLines(bytes);
       this.#writeLog(() => log?.(bytes));
     });
     return new Promise((resolve) => {
       stream.on("end", resolve).on("close", resolve).on("error", () => resolve());
     });
+  }
+
+  #noteLines(bytes: Uint8Array): void {
+    if (this.#unread === undefined) return;
+    this.#unread.push(bytes);
+    this.#unreadBytes += bytes.length;
+    this.#hasLines ||= bytes.includes(LINE_BREAK) || this.#unreadBytes >= LINE_PART_BYTES;
+    if (this.#hasLines) this.#wroteLines();
+  }
+
+  #takeLines(): Uint8Array {
+    const lines = Buffer.concat(this.#unread ?? []);
+    this.#unread = [];
+    this.#unreadBytes = 0;
+    this.#hasLines = false;
+    return lines;
   }
 
   /**

@@ -12,7 +12,7 @@ fn woken(text: &str) -> ProcessSpec {
 }
 
 fn wait(world: &mut World, wake_after_ms: Option<u64>) -> Result<Outcome, Failure> {
-    world.perform(Request::Wait { wake_after_ms, wake_on_input: false })
+    world.perform(Request::Wait { wake_after_ms, wake_on_input: false, activity: None })
 }
 
 fn start(world: &mut World, spec: ProcessSpec) {

@@ -2,7 +2,7 @@
 //! interrupts.
 
 use onloop_core::effect::Exit;
-use onloop_tests::{Ended, Moment, PowerLoss, SimHost};
+use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::{Value, json};
 
 use super::{
@@ -12,10 +12,21 @@ use super::{
 
 const MCP: &[&str] = &["onloop", "mcp"];
 
+/// What the client of an agent writes that has worked.
+const SAID: &str = concat!(
+    r#"{"type":"system","subtype":"init","session_id":"s-1","model":"m"}"#,
+    "\n",
+    r#"{"type":"result","is_error":false,"terminal_reason":"completed","uuid":"r-1"}"#,
+    "\n",
+);
+
 /// A machine on which a client wants a run, looks at it, and proposes to approve its gate.
 fn machine_with_a_client() -> SimHost {
     let mut machine = machine();
-    machine.on("claude", act);
+    machine.on("claude", |disk, spec| {
+        let acted = act(disk, spec);
+        SimProcess { stdout: SAID.into(), ..acted }
+    });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": 1 } });
     let messages = [

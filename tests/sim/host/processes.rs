@@ -21,6 +21,8 @@ pub(super) struct LeftRunning {
     end: ProcessEnd,
     ends_at: Timestamp,
     group: ProcessGroup,
+    /// What its caller wants to hear of while it runs, and has not.
+    lines: Vec<u8>,
 }
 
 impl SimHost {
@@ -81,6 +83,7 @@ impl SimHost {
             // A log that cannot be written does not change how its program ends.
             let _ = self.disk.append(path, &all, so_far, Durability::Durable, spec.private);
         }
+        let lines = if spec.wake_on_lines { process.stdout.clone() } else { Vec::new() };
         let end = process::end(process, spec, interrupted_now);
         self.interrupted = false;
         let ends_at = self.after(end.duration_ms);
@@ -89,7 +92,7 @@ impl SimHost {
             started: self.now.as_millis().to_string(),
             boot: format!("boot {}", self.boots),
         };
-        let process = LeftRunning { end, ends_at, group };
+        let process = LeftRunning { end, ends_at, group, lines };
         if spec.announce {
             let group = process.group.clone();
             self.left = Some(process);
@@ -117,10 +120,17 @@ impl SimHost {
 
     fn follow(
         &mut self,
-        process: LeftRunning,
+        mut process: LeftRunning,
         wake_after_ms: Option<u64>,
         on_input: bool,
     ) -> Outcome {
+        // What comes after the last line break is only in the capture.
+        if let Some(end) = process.lines.iter().rposition(|&byte| byte == b'\n') {
+            let bytes: Vec<u8> = process.lines.drain(..=end).collect();
+            process.lines.clear();
+            self.left = Some(process);
+            return Outcome::Lines { bytes: bytes.into() };
+        }
         // What there is to read is there from the beginning.
         if on_input && !self.input.is_empty() {
             self.left = Some(process);

@@ -93,6 +93,7 @@ pub(super) fn from_document(
             success_criteria: document.success_criteria,
             risk: read_risk(&document.risk_level)?,
             auto_approve: document.auto_approve,
+            allow: document.allow.unwrap_or_default(),
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
             budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
@@ -114,6 +115,7 @@ pub(super) fn from_document(
         finish: read_finish(document.finish).map_err(|error| damaged(error.to_string()))?,
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
+        turns: document.turns.unwrap_or_default().into_iter().map(read_turn).collect(),
         acting: document.acting.map(read_acting).transpose()?,
         finished_commit: present(document.finished_commit),
         checkpoints: document
@@ -177,6 +179,7 @@ fn read_budgets(path: &str, limits: &LimitsDocument) -> Result<Budgets, ReadErro
         total_attempts: limits.total_attempts,
         agents: limits.agents,
         cost: read_money(&format!("{path}.cost_usd"), limits.cost_usd)?,
+        tokens: limits.tokens,
         elapsed_minutes: limits.elapsed_minutes,
     })
 }

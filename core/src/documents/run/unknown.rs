@@ -87,6 +87,9 @@ fn visit(document: &mut RunDocument, see: &mut See<'_>) {
     if let Some(intent) = &mut document.finish_intent {
         see(&|| "finish_intent".to_owned(), intent.lacks, Some(&mut intent.unknown));
     }
+    for (index, turn) in document.turns.iter_mut().flatten().enumerate() {
+        see(&|| format!("turns[{index}]"), turn.lacks, Some(&mut turn.unknown));
+    }
     for (index, step) in document.steps.iter_mut().enumerate() {
         see(&|| format!("steps[{index}]"), step.lacks, None);
         if let Some(script) = &mut step.script {

@@ -21,6 +21,11 @@ impl StateHome {
         home.map(StateHome).ok_or_else(|| Failure::new(FailureKind::Unsupported, message))
     }
 
+    /// The folder.
+    pub(crate) fn folder(&self) -> &str {
+        &self.0
+    }
+
     /// Refuses a state home in the checkout `checkout`: whoever works there could write to it. A
     /// folder that is no checkout may hold it: it may be the user's home.
     ///
@@ -157,6 +162,26 @@ impl Paths {
     /// Output of one attempt, for people.
     pub fn log(&self, name: &str) -> String {
         format!("{}/logs/{name}.log", self.folder)
+    }
+
+    /// What the agent's client wrote in one attempt.
+    pub fn stream(&self, name: &str) -> String {
+        format!("{}/logs/{name}.jsonl", self.folder)
+    }
+
+    /// What the hook of one attempt is told.
+    pub fn policy(&self, name: &str) -> String {
+        format!("{}/hooks/{name}.policy.json", self.folder)
+    }
+
+    /// The calls that the hook of one attempt judged.
+    pub fn calls(&self, name: &str) -> String {
+        format!("{}/hooks/{name}.calls.jsonl", self.folder)
+    }
+
+    /// The plugin through which opencode asks us.
+    pub fn plugin(&self, name: &str) -> String {
+        format!("{}/hooks/{name}.onloop.js", self.folder)
     }
 
     /// Prompt of one attempt.

@@ -59,6 +59,10 @@ pub enum Rule {
     ConfigurationFault,
     /// The answer of a person or a model that was asked: `approval`.
     Approval,
+    /// The line verifies the step of the run that the agent works in: `verification`.
+    Verification,
+    /// The workflow file of the run allows the line: `workflow`.
+    Workflow,
 }
 
 words! {
@@ -163,7 +167,9 @@ impl Rule {
             | Rule::Environment
             | Rule::Configured { .. }
             | Rule::ConfigurationFault
-            | Rule::Approval => false,
+            | Rule::Approval
+            | Rule::Verification
+            | Rule::Workflow => false,
         }
     }
 
@@ -191,7 +197,9 @@ impl Rule {
             | Rule::Web
             | Rule::Configured { .. }
             | Rule::ConfigurationFault
-            | Rule::Approval => false,
+            | Rule::Approval
+            | Rule::Verification
+            | Rule::Workflow => false,
         }
     }
 }
@@ -223,6 +231,8 @@ impl fmt::Display for Rule {
             }
             Rule::ConfigurationFault => f.write_str("rules:fault"),
             Rule::Approval => f.write_str("approval"),
+            Rule::Verification => f.write_str("verification"),
+            Rule::Workflow => f.write_str("workflow"),
         }
     }
 }

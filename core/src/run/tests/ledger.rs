@@ -4,6 +4,7 @@ use super::*;
 use crate::documents::ledger::{Head, Ledger, LedgerError, append, begin as begin_ledger, read};
 use crate::documents::ledger::{read_until, sha256};
 use crate::effect::{KeptWork, LeftOut, LeftOutReason};
+use crate::tokens::Tokens;
 
 /// The bytes of a small run's ledger, and the run after each of its lines.
 fn small() -> (Vec<u8>, Vec<Run>) {
@@ -22,6 +23,7 @@ fn small() -> (Vec<u8>, Vec<Run>) {
         human(1, GateDecision::Approved),
         Event::StepStarted { step: 2 },
         Event::UsageReported(Usage { agents: 1, ..Usage::default() }),
+        Event::AgentEnded(turn(2)),
         failed(2),
         Event::RunPaused { reason: "\u{1F6D1} \"later\"\n".to_owned() },
     ];
@@ -32,6 +34,21 @@ fn small() -> (Vec<u8>, Vec<Run>) {
         lives.push(run.clone());
     }
     (bytes, lives)
+}
+
+fn turn(step: u32) -> TurnRecord {
+    let tokens = Tokens { input: 5, cached_input: 2, output: 3 };
+    TurnRecord {
+        step,
+        attempt: 1,
+        agent: "codex".to_owned(),
+        session: Some("s-1".to_owned()),
+        model: None,
+        tokens: Some(tokens),
+        session_tokens: Some(tokens.plus(tokens)),
+        cost: None,
+        denied: 1,
+    }
 }
 
 fn head_of(bytes: &[u8]) -> Head {
@@ -147,7 +164,7 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     let before = head_of(&other);
     append(&mut other, &before, Timestamp::EPOCH, &event, None);
     let error = read(&other, Some(&head_of(&bytes))).expect_err("another line was written");
-    assert_eq!(error.to_string(), "line 9: it is not the line that was written");
+    assert_eq!(error.to_string(), "line 10: it is not the line that was written");
 }
 
 #[test]
@@ -162,6 +179,7 @@ fn every_event_has_a_line() {
         intent: "i".to_owned(),
         success_criteria: "s".to_owned(),
         risk: Risk::High,
+        allow: vec!["make *".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
         steps: plan.steps.clone(),
         digest: "d".to_owned(),

@@ -109,6 +109,7 @@ impl Run {
         self.0.terms.intent.clone_from(&adoption.intent);
         self.0.terms.success_criteria.clone_from(&adoption.success_criteria);
         self.0.terms.risk = adoption.risk;
+        self.0.terms.allow.clone_from(&adoption.allow);
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
         self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));

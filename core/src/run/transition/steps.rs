@@ -81,6 +81,19 @@ impl Run {
         Ok(())
     }
 
+    /// The turn counts in the budgets, and is kept for its conversation.
+    pub(super) fn agent_ended(&mut self, turn: &TurnRecord) -> Result<(), Refusal> {
+        self.demand_running("agent_ended")?;
+        self.demand_in_progress(turn.step)?;
+        self.report_usage(Usage {
+            agents: 1,
+            cost: turn.cost.map_or(Amount::Unknown, Amount::Known),
+            tokens: turn.tokens.map_or(Amount::Unknown, |tokens| Amount::Known(tokens.total())),
+        })?;
+        self.0.turns.push(turn.clone());
+        Ok(())
+    }
+
     pub(super) fn acted(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
         self.demand_running("step_acted")?;
         self.demand_in_progress(step)?;

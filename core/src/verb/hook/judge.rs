@@ -51,7 +51,7 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> HookAnswer
     decided(scene, call, &ruling).await
 }
 
-async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> HookAnswer {
+pub(super) async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> HookAnswer {
     log::decision(scene, call, ruling).await;
     HookAnswer::Decided(ruling.decision, why(ruling))
 }
@@ -65,7 +65,7 @@ fn digest_of(call: &Call) -> String {
 }
 
 /// Asks whoever can be asked. Without an answer the decision stays.
-async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
+pub(super) async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Ruling {
     let (tail, whole) = scene.transcript().await;
     let escalation = Escalation {
         session_id: scene.session.as_ref().map_or("unknown", |id| id.as_str()).to_owned(),
@@ -141,7 +141,7 @@ async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
 }
 
 /// The ruling of the permission engine for this session, branch and folder.
-async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
+pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = context(scene).await;
     context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
     let ruling = decide(call, &context);
@@ -157,6 +157,7 @@ async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
 async fn context(scene: &Scene) -> Context {
     let mut context = scene.loaded.context();
     surroundings::place(&mut context.places, &scene.project, &scene.cwd);
+    context.places.state_homes.extend(scene.state_home.clone());
     let Some(id) = &scene.session else { return context };
     let sessions = scene.sessions(id).await;
     if !context.places.state_homes.iter().any(|home| home == sessions.home()) {

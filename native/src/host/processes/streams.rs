@@ -36,6 +36,8 @@ struct Stream<P> {
     /// `None` after its end.
     pipe: Option<P>,
     keeper: Keeper,
+    /// What the caller has not been handed yet; `None`: it only wants to have it at the end.
+    unread: Option<Vec<u8>>,
 }
 
 /// One of the streams, for `poll`.
@@ -67,8 +69,12 @@ impl Streams {
         }
         Ok(Streams {
             stdin,
-            stdout: Stream { pipe: stdout, keeper: Keeper::new(spec.capture_bytes) },
-            stderr: Stream { pipe: stderr, keeper: Keeper::new(spec.capture_bytes) },
+            stdout: Stream {
+                pipe: stdout,
+                keeper: Keeper::new(spec.capture_bytes),
+                unread: spec.wake_on_lines.then(Vec::new),
+            },
+            stderr: Stream { pipe: stderr, keeper: Keeper::new(spec.capture_bytes), unread: None },
             log,
             chunk: vec![0; CHUNK_BYTES],
         })
@@ -80,6 +86,17 @@ impl Streams {
         let stdout = self.stdout.pipe.as_ref().map(|pipe| (Which::Stdout, pipe.as_fd()));
         let stderr = self.stderr.pipe.as_ref().map(|pipe| (Which::Stderr, pipe.as_fd()));
         [stdin, stdout, stderr].into_iter().flatten()
+    }
+
+    /// Whether there is a line that the caller has not been handed, or a long part of one.
+    pub(super) fn has_lines(&self) -> bool {
+        let unread = self.stdout.unread.as_deref().unwrap_or_default();
+        unread.len() >= CHUNK_BYTES || unread.contains(&b'\n')
+    }
+
+    /// What the caller has not been handed.
+    pub(super) fn take_lines(&mut self) -> Vec<u8> {
+        self.stdout.unread.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Whether both output streams have ended.
@@ -140,7 +157,11 @@ impl<P: Read> Stream<P> {
                 Ok(len) => {
                     let bytes = &chunk[..len];
                     self.keeper.push(bytes);
-                    progress.output(bytes);
+                    match &mut self.unread {
+                        // The caller says what it means.
+                        Some(unread) => unread.extend_from_slice(bytes),
+                        None => progress.output(bytes),
+                    }
                     if let Some(log) = log {
                         log.push(source, bytes, progress);
                     }

@@ -21,6 +21,8 @@ const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
 /// How long what outlives its program may still write before it is ended, and how long we
 /// read on afterwards from pipes that somebody out of reach keeps open.
 const LINGER: Duration = Duration::from_millis(200);
+/// How long further lines are collected after the first that the caller wants to hear of.
+const LINES_LULL: Duration = Duration::from_millis(50);
 /// How often orphans that ended by themselves are cleared away during a long run.
 const REAP_EVERY: Duration = Duration::from_secs(5);
 
@@ -199,6 +201,10 @@ impl Running {
     ) -> Result<Followed<Running>, Failure> {
         self.tick_every = progress.tick_every_ms().map(Duration::from_millis);
         match self.until(alarm, progress) {
+            Halt::Woken if self.streams.has_lines() => {
+                let lines = self.streams.take_lines();
+                Ok(Followed::Wrote(self, lines))
+            }
             Halt::Woken => Ok(Followed::Running(self)),
             halt @ (Halt::Ended | Halt::Stuck) => self.finish(halt, progress).map(Followed::Ended),
         }
@@ -234,12 +240,14 @@ impl Running {
 
     /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.
     fn until(&mut self, alarm: Alarm, progress: &mut dyn Progress) -> Halt {
+        let mut lines_due = None;
         loop {
+            let alarm_at = [alarm.at, lines_due].into_iter().flatten().min();
             let (watch, deadline, wake_at) = match self.phase {
                 Phase::Free { deadline } if alarm.on_input => {
-                    (Watch::EndInterruptsAndInput, deadline, alarm.at)
+                    (Watch::EndInterruptsAndInput, deadline, alarm_at)
                 }
-                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm.at),
+                Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm_at),
                 // A program that is being ended will end soon.
                 Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
                 Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
@@ -248,6 +256,9 @@ impl Running {
             let woken = self.wait(watch, first, progress);
             if woken.ended {
                 return Halt::Ended;
+            }
+            if lines_due.is_none() && self.streams.has_lines() {
+                lines_due = Instant::now().checked_add(LINES_LULL);
             }
             let has_come = |at: Option<Instant>| at.is_some_and(|at| Instant::now() >= at);
             if woken.interrupted && self.interrupts.take() {

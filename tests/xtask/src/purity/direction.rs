@@ -7,7 +7,7 @@ use super::modules::{Import, Modules};
 /// The rooms from the first to the last. A room imports rooms of earlier rows, and of its own row
 /// only what [`SIDEWAYS`] allows.
 pub(crate) const ROWS: &[&[&str]] = &[
-    &["limits", "money", "text", "time"],
+    &["limits", "money", "text", "time", "tokens"],
     &["diagnostic", "syntax"],
     &["effect"],
     &[

@@ -1,0 +1,147 @@
+//! What a run tells the hook of its agent: a file in the state home, and the hook's own log
+//! beside it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::document::DocumentError;
+use crate::permission::{Decision, TurnPolicy};
+use crate::syntax::strict_json;
+
+/// The policy of one turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyDocument {
+    verification: Vec<String>,
+    allowed: Vec<String>,
+    on_ask: String,
+    /// The state home, to which the agent must not write; the agent's environment does not name it.
+    state_home: String,
+    /// File to which the hook adds a line for each call that it judged.
+    calls: String,
+}
+
+/// What the hook of a turn is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnGuard {
+    /// What the run says about calls.
+    pub policy: TurnPolicy,
+    /// The state home, absolute.
+    pub state_home: String,
+    /// File to which the hook adds a line for each call that it judged.
+    pub calls: String,
+}
+
+/// The file that tells it.
+pub fn write(guard: &TurnGuard) -> Vec<u8> {
+    let policy = &guard.policy;
+    let document = PolicyDocument {
+        verification: policy.verification.clone(),
+        allowed: policy.allowed.clone(),
+        on_ask: policy.on_ask.as_str().to_owned(),
+        state_home: guard.state_home.clone(),
+        calls: guard.calls.clone(),
+    };
+    let mut bytes = serde_json::to_vec(&document).expect("the document has only string keys");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// What such a file tells.
+///
+/// # Errors
+///
+/// The bytes are no such file.
+pub fn read(bytes: &[u8]) -> Result<TurnGuard, DocumentError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| DocumentError::NotUtf8)?;
+    let document: PolicyDocument = serde_json::from_value(strict_json::parse(text)?)?;
+    let on_ask = document.on_ask.parse();
+    let on_ask = on_ask.map_err(|error| DocumentError::member("on_ask", error))?;
+    let PolicyDocument { verification, allowed, state_home, calls, .. } = document;
+    let policy = TurnPolicy { verification, allowed, on_ask };
+    Ok(TurnGuard { policy, state_home, calls })
+}
+
+/// A call that the hook judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedCall {
+    /// The tool.
+    pub tool: String,
+    /// What it does, on one line.
+    pub about: String,
+    /// What was decided: `allow` or `deny`.
+    pub decision: String,
+    /// Whether a rule or a person decided; otherwise nobody did, and the run's terms counted.
+    pub decided: bool,
+    /// Why, on one line.
+    pub reason: String,
+}
+
+impl JudgedCall {
+    /// Whether the call was refused.
+    pub fn is_denied(&self) -> bool {
+        self.decision != Decision::Allow.as_str()
+    }
+
+    /// The line of the log, with its line break.
+    pub fn line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(self).expect("the document has only string keys");
+        line.push(b'\n');
+        line
+    }
+
+    /// The calls in a log. A line that is torn or damaged is passed over: the call was judged, and
+    /// the log is for counting.
+    pub fn read_log(bytes: &[u8]) -> Vec<JudgedCall> {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+}
+
+/// The member of a call's input that tells most, or all of it.
+pub fn told(input: &Value) -> String {
+    let keys = ["command", "cmd", "file_path", "filePath", "notebook_path", "path", "url"];
+    let found = keys.iter().find_map(|key| input[*key].as_str());
+    found.map_or_else(|| input.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::OnAsk;
+
+    #[test]
+    fn a_policy_is_read_back_and_nothing_else_is_one() {
+        let policy = TurnPolicy {
+            verification: vec!["make\t\"all\"".to_owned()],
+            allowed: vec!["npm run *".to_owned()],
+            on_ask: OnAsk::Pause,
+        };
+        let (state_home, calls) = ("/s".to_owned(), "/s/calls".to_owned());
+        let guard = TurnGuard { policy, state_home, calls };
+        assert_eq!(read(&write(&guard)), Ok(guard));
+        let table: [&[u8]; 5] = [
+            b"",
+            b"{}",
+            b"\xff",
+            br#"{"verification":[],"allowed":[],"on_ask":"allow","state_home":"/s","calls":"/c"}"#,
+            br#"{"verification":[],"allowed":[],"on_ask":"deny","state_home":"/s","calls":"/c","more":1}"#,
+        ];
+        for bytes in table {
+            assert!(read(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn damaged_lines_of_a_log_do_not_hide_the_others() {
+        let call = JudgedCall {
+            tool: "Bash".to_owned(),
+            about: "ls".to_owned(),
+            decision: "deny".to_owned(),
+            decided: true,
+            reason: "no".to_owned(),
+        };
+        let log = [&call.line()[..], b"{\"tool\":\n\n", &call.line()].concat();
+        assert_eq!(JudgedCall::read_log(&log), [call.clone(), call]);
+    }
+}

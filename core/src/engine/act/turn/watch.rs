@@ -1,0 +1,227 @@
+//! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
+//! the agent does, and a turn that passes its bounds, or that nobody guards, is ended.
+
+use super::{Turn, cost_left, tokens_left};
+use crate::agent::AgentState;
+use crate::effect::{Capture, Durability, Io, ProcessEnd, ProcessSpec, Watched};
+use crate::engine::store::Store;
+use crate::engine::work::{WorkError, follow_recorded};
+use crate::money::Money;
+use crate::tokens::Tokens;
+use crate::{limits, text};
+
+/// A turn that runs, as far as its stream has told of it.
+pub(super) struct Watch<'a> {
+    turn: &'a Turn<'a>,
+    /// What the stream comes to.
+    pub(super) state: AgentState,
+    /// The end of what was said and done, for people.
+    pub(super) transcript: String,
+    /// Why it was ended before it had ended itself, on one line.
+    pub(super) ended: Option<String>,
+    log: Log,
+    /// Bytes of the stream that have been read.
+    read_bytes: u64,
+    guarded: bool,
+}
+
+/// Bytes of a transcript that are kept for the record.
+const KEPT_BYTES: usize = 2 * limits::RECORDED_OUTPUT_BYTES;
+
+impl<'a> Watch<'a> {
+    /// A turn that has not begun, whose transcript goes to the file `log`.
+    pub(super) fn new(turn: &'a Turn<'a>, state: AgentState, log: String) -> Watch<'a> {
+        let log = Log { path: log, size_bytes: 0, is_broken: false };
+        Watch {
+            turn,
+            state,
+            transcript: String::new(),
+            ended: None,
+            log,
+            read_bytes: 0,
+            guarded: false,
+        }
+    }
+
+    /// Starts the client and follows it to its end. `None`: it was ended, see `ended`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, or it cannot be recorded which processes act.
+    pub(super) async fn follow(
+        &mut self,
+        spec: ProcessSpec,
+        store: &mut Store,
+    ) -> Result<Option<ProcessEnd>, WorkError> {
+        let io = self.turn.io;
+        let step = self.turn.record.step.number;
+        let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
+        let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
+        follow_recorded(io, store, step, spec, on_lines).await
+    }
+
+    /// Takes what the client wrote.
+    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
+        self.read_bytes += bytes.len() as u64;
+        let said = self.state.push(bytes);
+        self.write(said).await;
+        if !self.guarded && self.turn.is_unguarded(&self.state) {
+            self.guarded = !self.turn.judged().await.is_empty();
+            if !self.guarded {
+                self.ended = Some(self.turn.unguarded());
+            }
+        }
+        if self.ended.is_none() {
+            self.ended = bounds.passed(&self.state);
+        }
+        match self.ended {
+            Some(_) => Watched::Ends,
+            None => Watched::GoesOn(Some(activity(self.turn.io, &self.state))),
+        }
+    }
+
+    /// Takes what is only in the capture: what came last, and all of it where the host hands no
+    /// lines over.
+    pub(super) async fn finish(&mut self, end: Option<&ProcessEnd>) {
+        let mut said = String::new();
+        if let Some(end) = end {
+            for part in unread(&end.stdout, self.read_bytes) {
+                said += &self.state.push(&part);
+            }
+        }
+        said += &self.state.finish();
+        if let Some(end) = end {
+            said += &noted(&end.stderr.text());
+        }
+        if let Some(why) = &self.ended {
+            said += &format!("! {why}\n");
+        }
+        self.write(said).await;
+    }
+
+    async fn write(&mut self, said: String) {
+        if said.is_empty() {
+            return;
+        }
+        let said = self.turn.io.redacted(&said);
+        self.log.add(self.turn.io, &said).await;
+        self.transcript += &said;
+        if self.transcript.len() > 2 * KEPT_BYTES {
+            self.transcript = text::suffix(&self.transcript, KEPT_BYTES).to_owned();
+        }
+    }
+}
+
+/// What a turn may use.
+struct Bounds {
+    cost: Option<Money>,
+    tokens: Option<u64>,
+}
+
+impl Bounds {
+    /// Which bound does not hold any more, on one line.
+    fn passed(&self, state: &AgentState) -> Option<String> {
+        let tokens = state.tokens().map(Tokens::total);
+        if let (Some(limit), Some(used)) = (self.tokens, tokens)
+            && used > limit
+        {
+            return Some(format!("agent ended: it has used {used} tokens, and {limit} were left"));
+        }
+        let (limit, cost) = (self.cost?, state.cost()?);
+        (cost > limit).then(|| {
+            format!("agent ended: this turn has cost {cost} USD, and {limit} USD were left")
+        })
+    }
+}
+
+/// A file that grows by what people read.
+struct Log {
+    path: String,
+    size_bytes: u64,
+    /// It could not be written; that does not change what is done.
+    is_broken: bool,
+}
+
+impl Log {
+    async fn add(&mut self, io: &Io, said: &str) {
+        let size_bytes = self.size_bytes + said.len() as u64;
+        // What the client wrote is kept beside it.
+        if self.is_broken || size_bytes > limits::LOG_HEAD_BYTES as u64 {
+            return;
+        }
+        let bytes = said.as_bytes().to_vec();
+        let added = io.append(&self.path, bytes, self.size_bytes, Durability::Relaxed).await;
+        self.is_broken = added.is_err();
+        self.size_bytes = size_bytes;
+    }
+}
+
+/// What the agent does now: `Bash: cargo test · 18k tokens · $0.42`.
+fn activity(io: &Io, state: &AgentState) -> String {
+    let doing = match state.current_call() {
+        Some(call) => call.line(),
+        None if state.is_retrying() => "tries again".to_owned(),
+        None => text::one_line(state.said()),
+    };
+    let mut parts = vec![io.redacted(&text::ellipsis(&doing, 120))];
+    if let Some(tokens) = state.tokens() {
+        parts.push(match tokens.total() {
+            few @ 0..=9_999 => format!("{few} tokens"),
+            many => format!("{}k tokens", many / 1000),
+        });
+    }
+    parts.extend(state.cost().map(|cost| format!("${cost}")));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// What of a capture has not been read, where `read_bytes` have.
+fn unread(capture: &Capture, read_bytes: u64) -> Vec<Vec<u8>> {
+    let tail_at = capture.total_bytes - capture.tail.len() as u64;
+    let from = |bytes: &[u8], at: u64| {
+        let skipped = usize::try_from(read_bytes.saturating_sub(at)).unwrap_or(usize::MAX);
+        bytes.get(skipped..).unwrap_or_default().to_vec()
+    };
+    let mut parts = vec![from(&capture.head, 0)];
+    if capture.omitted_bytes() > 0 && read_bytes < tail_at {
+        // The rest of a line that was cut in the middle is no line.
+        parts.push(b"\n".to_vec());
+    }
+    parts.push(from(&capture.tail, tail_at));
+    parts
+}
+
+/// What a client wrote to standard error, as notes.
+fn noted(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| format!("# {}\n", text::ellipsis(line.trim_end(), 1000))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_capture_is_read_twice_or_left_out() {
+        let all = b"0123456789";
+        for limit in 0..=6 {
+            let head = all.len().min(limit);
+            let tail = (all.len() - head).min(limit);
+            let capture = Capture {
+                head: all[..head].to_vec().into(),
+                tail: all[all.len() - tail..].to_vec().into(),
+                total_bytes: all.len() as u64,
+            };
+            for read in 0..=all.len() {
+                let parts = unread(&capture, read as u64).concat();
+                let text = String::from_utf8(parts).unwrap();
+                let rest = String::from_utf8(all[read..].to_vec()).unwrap();
+                let is_whole = 2 * limit >= all.len() || read >= all.len() - tail;
+                match is_whole {
+                    true => assert_eq!(text, rest, "{limit} {read}"),
+                    false => assert!(text.contains('\n'), "{limit} {read}: {text}"),
+                }
+            }
+        }
+    }
+}

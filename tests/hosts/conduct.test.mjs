@@ -1,0 +1,175 @@
+// `onloop run` with the real clients: they work in the worktree, their calls are judged although
+// nothing is installed, what they use is known to the token, and a retry goes on with what was
+// said before.
+
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { claude, codex, machine, onloop, opencode, run } from "./clients.mjs";
+
+const FILE = "hotl-workflow-make.md";
+/** @param {string} more further frontmatter */
+const workflow = (steps, more = "") => `---
+intent: Make a file
+success_criteria: it is there
+risk_level: low
+auto_approve: true
+${more}---
+
+## Steps
+
+${steps}`;
+
+const MAKE = `- [ ] **Step 1: Make it**
+action: Make made.txt
+loop: until it is there
+max_iterations: 3
+verify: sh check.sh
+`;
+const USED = { input: 1000, cached: 300, output: 50 };
+const used = (turns) => turns.map((turn) => ({ ...turn, usage: USED }));
+
+/** A repository with a workflow of these steps in it, and a check that wants `made.txt`. */
+async function repository(client, text = workflow(MAKE)) {
+  const place = machine(client);
+  writeFileSync(join(place.project, FILE), text);
+  writeFileSync(join(place.project, "check.sh"), "cat made.txt || { echo 'made.txt is missing'; exit 1; }\n");
+  const git = "git init -q -b main && git add -A && git -c user.name=me -c user.email=me@example.org commit -qm begin";
+  assert.equal((await run("sh", ["-c", git], place)).code, 0);
+  return place;
+}
+
+/** Lets the client conduct the workflow; what came of it, with the summary and where it worked. */
+async function conducted(client, place, script, ...words) {
+  const ended = await client.served(place, script, (place) => {
+    return run("onloop", ["run", FILE, "--agent", client.name, "--json", ...words], place);
+  });
+  const summary = ended.stdout.startsWith("{") ? JSON.parse(ended.stdout) : undefined;
+  return { ...ended, summary, told: JSON.stringify(ended, undefined, 1) };
+}
+
+/** A file that a run keeps beside its ledger. */
+function kept(place, { run_id }, name) {
+  const home = place.env.XDG_STATE_HOME ?? join(place.home, ".local/state");
+  return readFileSync(join(home, "onloop/runs", run_id, name), "utf8");
+}
+
+for (const client of [claude, codex, opencode]) {
+  test(`${client.name} completes a run in its worktree, and what it used is known`, async () => {
+    const place = await repository(client);
+    const before = readdirSync(place.project).sort();
+    const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
+    const { code, summary, told } = await conducted(client, place, script);
+    assert.equal(code, 0, told);
+    assert.equal(summary.status, "completed", told);
+    assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n");
+    assert.notEqual(summary.execution_root, place.project);
+    const added = readdirSync(place.project).filter((name) => !before.includes(name));
+    assert.deepEqual(added.filter((name) => name !== ".hotl-worktrees" && name !== ".hotl"), [], told);
+    const [step] = summary.steps;
+    const { cost_usd, ...tokens } = step.usage;
+    assert.deepEqual(tokens, { input_tokens: 4000, cached_input_tokens: 1200, output_tokens: 200 }, told);
+    assert.deepEqual(summary.usage, step.usage);
+    assert.ok(client === claude ? cost_usd > 0 : cost_usd === null, told);
+    assert.equal(step.agent, client.name);
+    assert.equal(step.denied, 0, told);
+    assert.match(step.session, /^[\w-]{8,}$/);
+    const log = kept(place, summary, "logs/1-1.log");
+    assert.match(log, /→ \w+: echo made > made\.txt\n/, log);
+    assert.match(log, /^It is made\.$/m, log);
+    assert.match(kept(place, summary, "logs/1-1.jsonl"), /It is made\./);
+  });
+
+  test(`a call of ${client.name} that is denied does not run, is told and counted`, async () => {
+    const place = await repository(client);
+    const denied = client === codex ? "cd victim && mkdir denied" : "rm -rf victim";
+    const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
+    const { code, summary, heard, told } = await conducted(client, place, script);
+    assert.equal(code, 0, told);
+    assert.ok(existsSync(join(summary.execution_root, "victim/file")), told);
+    assert.ok(!existsSync(join(summary.execution_root, "victim/denied")), told);
+    assert.match(heard.results[0], /onloop \(/, told);
+    assert.match(heard.results[1], /nobody can be asked in this run/, told);
+    assert.equal(summary.steps[0].denied, 2, told);
+  });
+
+  test(`a retry of ${client.name} goes on in its conversation, with what failed`, async () => {
+    const place = await repository(client);
+    const script = used([{ say: "It is made, I think." }, { run: "echo made > made.txt" }, { say: "Now it is." }]);
+    const { code, summary, heard, told } = await conducted(client, place, script);
+    assert.equal(code, 0, told);
+    const [step] = summary.steps;
+    assert.equal(step.attempts, 2, told);
+    // The model hears its own words again only in the same conversation.
+    assert.equal(heard.turns, 2, told);
+    assert.match(heard.told.at(-1), /made\.txt is missing/, told);
+    assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
+    const { cost_usd, ...tokens } = step.usage;
+    assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
+  });
+}
+
+test("a line that the workflow file allows runs, and others like it do not", async () => {
+  const place = await repository(claude, workflow(MAKE, "allow: [./make.sh *]\n"));
+  writeFileSync(join(place.project, "make.sh"), "#!/bin/sh\necho \"$1\" > made.txt\n", { mode: 0o755 });
+  const git = "git add -A && git -c user.name=me -c user.email=me@example.org commit -qm more";
+  assert.equal((await run("sh", ["-c", git], place)).code, 0);
+  const script = used([{ run: "./make.sh --odd" }, { run: "./make.sh one" }, { say: "Done." }]);
+  const { code, summary, heard, told } = await conducted(claude, place, script);
+  assert.equal(code, 0, told);
+  assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "one\n");
+  assert.equal(summary.steps[0].denied, 1, told);
+  assert.match(heard.results[0], /nobody can be asked in this run/, told);
+});
+
+// Their clients let a call run when the hook is gone; the run does not let that pass.
+for (const client of [codex, opencode]) {
+  test(`a turn of ${client.name} whose calls nobody judges is ended`, async () => {
+    const place = await repository(client, workflow(MAKE.replace("max_iterations: 3", "max_iterations: 1")));
+    const gone = join(place.home, "onloop");
+    copyFileSync(place.bin, gone);
+    const mute = (place) => {
+      // opencode's plugin refuses what its hook does not answer; without the plugin nobody is asked.
+      const env = client === opencode ? { ...place.env, OPENCODE_PURE: "1" } : place.env;
+      return run(gone, ["run", FILE, "--agent", client.name, "--json"], { ...place, env });
+    };
+    const vanish = () => {
+      rmSync(gone);
+      return { run: "echo made > made.txt" };
+    };
+    const script = [vanish, { run: "sleep 3; echo still here" }, { say: "It is made." }];
+    const ended = await client.served(place, script, mute);
+    const told = JSON.stringify(ended, undefined, 1);
+    assert.equal(ended.code, 1, told);
+    assert.match(ended.stderr, /used tools without asking onloop/, told);
+  });
+}
+
+test("a turn that passes its bound of tokens is ended while it works", async () => {
+  const place = await repository(opencode, workflow(MAKE, "max_tokens: 2500\n"));
+  const script = Array(20).fill({ run: "sleep 0.3", usage: USED });
+  const { code, heard, stderr, told } = await conducted(opencode, place, script);
+  assert.equal(code, 3, told);
+  assert.ok(heard.turns < 10, told);
+  assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
+  assert.match(stderr, /max_tokens/, told);
+});
+
+test("what needs a decision lets the run wait where that is wanted", async () => {
+  const place = await repository(claude);
+  const script = used([{ run: "./unknown-program --now" }, { say: "I need unknown-program." }]);
+  const { code, stderr, told } = await conducted(claude, place, script, "--on-ask", "pause");
+  assert.equal(code, 3, told);
+  assert.match(stderr, /the agent of step 1 needs a decision: `Bash: \.\/unknown-program --now`/, told);
+});
+
+test("a turn that costs too much is ended by its client's own bound, and the run waits", async () => {
+  const place = await repository(claude, workflow(MAKE, "max_cost_usd: 0.01\n"));
+  const dear = { input: 100_000, cached: 0, output: 10_000 };
+  const script = Array(20).fill({ run: "ls", usage: dear });
+  const { code, heard, stderr, told } = await conducted(claude, place, script);
+  assert.equal(code, 3, told);
+  assert.ok(heard.turns < 3, told);
+  assert.match(stderr, /max_cost_usd/, told);
+});

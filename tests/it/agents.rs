@@ -1,0 +1,3 @@
+//! Agents: what is read of their streams.
+
+mod streams;
