@@ -3,6 +3,7 @@
 //! `cargo bench -p onloop-tests --bench checkpoint` prints the ratio; each figure is the median of
 //! several rounds in which both take turns, so that a busy machine slows both.
 
+#[allow(dead_code, reason = "no program of ours is started here")]
 mod measured;
 
 use std::path::Path;
