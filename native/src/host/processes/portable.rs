@@ -226,7 +226,7 @@ mod tests {
             let alarm =
                 Alarm { at: Some(Instant::now() + Duration::from_millis(20)), ..Alarm::default() };
             match program.follow(alarm, &mut NoWarnings).unwrap() {
-                Followed::Running(still) => program = still,
+                Followed::Running(still) | Followed::Wrote(still, _) => program = still,
                 Followed::Ended(end) => return end,
             }
         }
