@@ -358,8 +358,8 @@ export declare class Functions {
 }
 
 // host.d.ts
-import type { Command, Expect, FileKind, HttpMethod, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Version } from "./vocabulary.js";
-export type { Expect, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
+import type { Command, Expect, FileKind, HttpMethod, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Version } from "./vocabulary.js";
+export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
 export interface Stat {
     kind: FileKind;
     sizeBytes: number;
@@ -448,6 +448,34 @@ export interface Worktree {
     path: string;
     branch?: string;
 }
+export interface NewCheckpoint {
+    index: string;
+    name: string;
+    parent?: string;
+    message: string;
+    atMs: number;
+    limitBytes: number;
+    programs?: string;
+}
+export interface NewCommit {
+    index: string;
+    branch: string;
+    head: string;
+    kept: string;
+    without: string[];
+    message: string;
+}
+export interface KeptWork {
+    commit: string;
+    tree: string;
+    programs: string;
+    leftOut: LeftOut[];
+}
+export interface NamedCheckpoint {
+    name: string;
+    commit: string;
+    atMs: number;
+}
 export interface Git {
     survey(cwd: string, branch: string): Promise<Repository | undefined>;
     worktrees(cwd: string): Promise<Worktree[]>;
@@ -461,6 +489,16 @@ export interface Git {
     merge(cwd: string, branch: string, commit: string, into: string): Promise<void>;
     push(cwd: string, remote: string, branch: string): Promise<void>;
     stash(cwd: string, message: string, paths: string[]): Promise<void>;
+    checkpoint?(cwd: string, made: NewCheckpoint): Promise<KeptWork>;
+    restore?(cwd: string, index: string, commit: string, programs?: string): Promise<void>;
+    diff?(cwd: string, ends: [
+        from: string,
+        to: string
+    ], isStat: boolean, limitBytes: number): Promise<Uint8Array>;
+    commitKept?(cwd: string, made: NewCommit): Promise<string>;
+    changedPaths?(cwd: string, from: string, to: string): Promise<string[]>;
+    checkpoints?(cwd: string): Promise<NamedCheckpoint[]>;
+    forgetCheckpoint?(cwd: string, name: string, commit: string): Promise<void>;
 }
 export interface HttpSpec {
     method: HttpMethod;
@@ -885,6 +923,51 @@ export type GitRequest = {
     cwd: string;
     message: string;
     paths: string[];
+} | {
+    git: "checkpoint";
+    cwd: string;
+    index: string;
+    name: string;
+    parent: string | null;
+    message: string;
+    at_ms: number;
+    limit_bytes: number;
+    programs: string | null;
+} | {
+    git: "restore";
+    cwd: string;
+    index: string;
+    commit: string;
+    programs: string | null;
+} | {
+    git: "diff";
+    cwd: string;
+    from: string;
+    to: string;
+    stat: boolean;
+    limit_bytes: number;
+} | {
+    git: "changed_paths";
+    cwd: string;
+    from: string;
+    to: string;
+} | {
+    git: "commit_kept";
+    cwd: string;
+    index: string;
+    branch: string;
+    head: string;
+    kept: string;
+    without: string[];
+    message: string;
+} | {
+    git: "checkpoints";
+    cwd: string;
+} | {
+    git: "forget_checkpoint";
+    cwd: string;
+    name: string;
+    commit: string;
 };
 export interface HttpSpec {
     method: HttpMethod;
@@ -962,6 +1045,14 @@ export type Outcome = {
     is: "commit";
     commit: string | null;
 } | ({
+    is: "checkpoint";
+} & KeptWork) | {
+    is: "checkpoints";
+    checkpoints: NamedCheckpoint[];
+} | {
+    is: "diff";
+    bytes: Bytes;
+} | ({
     is: "http";
 } & HttpAnswer) | {
     is: "answer";
@@ -1015,6 +1106,22 @@ export interface Repository {
 export interface WorktreeEntry {
     path: string;
     branch: string | null;
+}
+export interface KeptWork {
+    commit: string;
+    tree: string;
+    programs: string;
+    left_out: LeftOut[];
+}
+export interface LeftOut {
+    path: string;
+    why: LeftOutReason;
+}
+export type LeftOutReason = "too_large" | "unreadable" | "no_commit";
+export interface NamedCheckpoint {
+    name: string;
+    commit: string;
+    at_ms: number;
 }
 export interface HttpAnswer {
     status: number;
