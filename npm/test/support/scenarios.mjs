@@ -238,7 +238,7 @@ export const IN_GIT = {
     ["run"],
     ["finish", "ID", "keep", "--notes", "later \u{1f600}"],
     ["finish", "ID", "merge", "--target-branch", "nowhere", "--force"],
-    ["finish", "ID", "merge", "--force"],
+    ["finish", "ID", "merge", "--force", "--commit", "never"],
     inWorktree("add", "--all"),
     inWorktree("commit", "--quiet", "--message", "Count"),
     ["finish", "ID", "merge", "--force"],
