@@ -44,7 +44,7 @@ pub struct ConductArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnAskChoice {
-    /// Where the agent is confined, let it; there is no confinement yet, so this is `deny`
+    /// Not there yet; the same as `deny`
     Contained,
     /// Refuse it and tell the agent why
     Deny,
