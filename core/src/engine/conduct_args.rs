@@ -20,7 +20,7 @@ pub struct ConductArgs {
     /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub agent_timeout: Option<String>,
-    /// What becomes of a call that neither a rule nor a person decides [default: deny]
+    /// A call that neither a rule nor a person decides [default: deny]
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
     pub on_ask: Option<OnAskChoice>,
     /// Begin every attempt in a new conversation with the agent
@@ -48,7 +48,7 @@ pub enum OnAskChoice {
     Contained,
     /// Refuse it and tell the agent why
     Deny,
-    /// Refuse it and let the run wait for a person after the turn
+    /// Refuse it, and wait for a person after the turn
     Pause,
 }
 

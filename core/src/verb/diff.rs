@@ -12,7 +12,7 @@ use crate::text;
 pub struct DiffArgs {
     /// Run id
     pub run_id: String,
-    /// Number of a step, or of one attempt at it (2-1) [default: the whole run]
+    /// A step, or one attempt at it (2-1) [default: the whole run]
     #[cfg_attr(feature = "cli", arg(value_name = "STEP[-ATTEMPT]"))]
     pub step: Option<String>,
     /// Only how many lines of which file

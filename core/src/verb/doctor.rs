@@ -23,7 +23,7 @@ pub struct DoctorArgs {
     /// A host, as for `onloop install` [default: all]
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
-    /// Remove checkpoints of this repository that nobody needs any more, and nothing else
+    /// Only remove checkpoints here that nobody needs any more
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "host"))]
     pub prune: bool,
 }

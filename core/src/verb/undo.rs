@@ -17,7 +17,7 @@ use crate::text;
 pub struct UndoArgs {
     /// Run id
     pub run_id: String,
-    /// The step, or one attempt at it (2-1), after which the files were right; 0 is the beginning
+    /// The last step, or attempt at one (2-1), to keep; 0: none
     #[cfg_attr(feature = "cli", arg(value_name = "STEP[-ATTEMPT]"))]
     pub step: String,
 }
