@@ -33,16 +33,16 @@ pub(super) fn end(group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
         let message = format!("process group {} is on `{host}`, not on this machine", group.pid);
         return Err(Failure::new(FailureKind::Unsupported, message));
     }
-    let Ok(leader_started) = group.started.parse::<u64>() else {
-        let message =
-            format!("nobody knows when process group {} was started, so it is left", group.pid);
-        return Err(Failure::new(FailureKind::Unsupported, message));
-    };
     let ours = getpgrp().as_raw_nonzero().get().unsigned_abs();
     if group.pid <= 1 || i32::try_from(group.pid).is_err() || group.pid == ours {
         let message = format!("process group {} is never ended from here", group.pid);
         return Err(Failure::new(FailureKind::Invalid, message));
     }
+    let Ok(leader_started) = group.started.parse::<u64>() else {
+        let message =
+            format!("nobody knows when process group {} was started, so it is left", group.pid);
+        return Err(Failure::new(FailureKind::Unsupported, message));
+    };
     if !group.boot.is_empty() && group.boot != process_table::boot() {
         return Ok(0);
     }
