@@ -11,6 +11,7 @@ mod document;
 pub mod event;
 mod finish;
 pub mod handsoff;
+pub mod head;
 pub mod ledger;
 pub mod next;
 pub mod normalized;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use onloop_tests::model::live;
+use onloop_tests::model::{history, live};
 
 /// For a fixed time, so that a slow machine sees fewer lives instead of more waiting.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -35,6 +35,6 @@ fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
 #[test]
 fn a_seed_is_lived_the_same_way_again() {
     for seed in [1, 2, 3] {
-        assert!(live(seed) == live(seed), "seed {seed}");
+        assert!(history(seed) == history(seed), "seed {seed}");
     }
 }

@@ -52,6 +52,7 @@ pub struct SimHost {
     git: GitScript,
     http: HttpScript,
     refusals: Vec<Refusal>,
+    meddlers: Vec<Meddler>,
     interrupt_at: Option<usize>,
     interrupted: bool,
     power_loss: Option<PowerLoss>,
@@ -61,6 +62,7 @@ pub struct SimHost {
 type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failure>>;
 type HttpScript = Box<dyn FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure>>;
 type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
+type Meddler = Box<dyn FnMut(&mut Disk)>;
 
 /// Who has a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +154,7 @@ impl SimHost {
             git: Box::new(no_repository),
             http: Box::new(no_network),
             refusals: Vec::new(),
+            meddlers: Vec::new(),
             interrupt_at: None,
             interrupted: false,
             power_loss: None,
@@ -201,6 +204,11 @@ impl SimHost {
     /// refused request has no effect.
     pub fn refuse(&mut self, refuse: impl FnMut(usize, &Request) -> Option<FailureKind> + 'static) {
         self.refusals.push(Box::new(refuse));
+    }
+
+    /// Somebody else works on this machine, too: `meddle` may change files before every request.
+    pub fn beside(&mut self, meddle: impl FnMut(&mut Disk) + 'static) {
+        self.meddlers.push(Box::new(meddle));
     }
 
     /// Refuses request `number`, counted from 0 since the machine was built.
@@ -316,6 +324,9 @@ impl SimHost {
     fn turn(&mut self, request: Request) -> Result<Reply, Ended> {
         let number = self.requests.len();
         self.requests.push(request.clone());
+        for meddle in &mut self.meddlers {
+            meddle(&mut self.disk);
+        }
         let loss = self.power_loss.filter(|loss| loss.at_request == number);
         if let Some(loss) = loss {
             self.begin(loss.moment, number, request);

@@ -10,4 +10,4 @@ mod life;
 mod plan;
 mod world;
 
-pub use life::{Trace, live};
+pub use life::{Trace, history, live};

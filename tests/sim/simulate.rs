@@ -2,6 +2,7 @@
 //! and no time, lives that one.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use onloop_tests::model::live;
@@ -37,22 +38,28 @@ fn read(words: &[String]) -> Option<(Duration, u64)> {
     Some((time, seed.unwrap_or(now * 1000)))
 }
 
+/// The life that is lived now.
+static SEED: AtomicU64 = AtomicU64::new(0);
+
 fn simulate(time: Duration, first: u64) -> ExitCode {
+    // In a release build a panic ends the program at once.
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        eprintln!("live it again: simulate --seed {}", SEED.load(Ordering::Relaxed));
+    }));
     let started = Instant::now();
     let (mut seed, mut programs, mut cuts, mut kills) = (first, 0, 0, 0);
     loop {
-        match std::panic::catch_unwind(|| live(seed)) {
-            Ok(Ok(trace)) => {
+        SEED.store(seed, Ordering::Relaxed);
+        match live(seed) {
+            Ok(trace) => {
                 programs += u64::from(trace.programs);
                 cuts += u64::from(trace.power_cuts);
                 kills += u64::from(trace.kills);
             }
-            Ok(Err(why)) => {
+            Err(why) => {
                 eprintln!("{why}\nlive it again: simulate --seed {seed}");
-                return ExitCode::FAILURE;
-            }
-            Err(_) => {
-                eprintln!("live it again: simulate --seed {seed}");
                 return ExitCode::FAILURE;
             }
         }

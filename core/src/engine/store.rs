@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use copy::Copy;
 
+use crate::documents::head::{self, LastWritten};
 use crate::documents::ledger::{self, Head, Ledger, LedgerError, Origin, sha256};
 use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, Progress, Version};
 use crate::engine::boxes::Boxes;
@@ -108,11 +109,12 @@ impl Store {
         let home = StateHome::of(io)?;
         // Where it works is in the ledger.
         let paths = Paths::new(&home, "", id);
-        let known = read_head(io, &paths).await?;
+        let last = read_head(io, &paths).await?;
         let path = paths.ledger();
         let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
         let (bytes, version) = found.ok_or(StoreError::Missing)?;
-        let Ledger { run, head, whole_bytes } = read_ledger(&path, &bytes, known.head.as_ref())?;
+        let written = last.as_ref().map(|last| &last.head);
+        let Ledger { run, head, whole_bytes } = read_ledger(&path, &bytes, written)?;
         if run.id != id {
             let why = format!("{path} is the ledger of run `{}`", run.id);
             return Err(StoreError::Unreadable(why));
@@ -133,7 +135,7 @@ impl Store {
             notes: Vec::new(),
             warned: BTreeSet::new(),
             copy: Copy::Unseen,
-            copy_sha256: known.copy_sha256,
+            copy_sha256: last.and_then(|last| last.copy_sha256),
             copied_at: None,
             opened: true,
             boxes: Boxes::default(),
@@ -355,7 +357,8 @@ impl Store {
         (self.run, self.head, self.size_bytes) = (run, head, whole_bytes as u64);
         self.torn = (whole_bytes < bytes.len()).then_some(version);
         self.copy = Copy::Unseen;
-        self.copy_sha256 = read_head(&self.io, &self.paths).await?.copy_sha256;
+        let last = read_head(&self.io, &self.paths).await?;
+        self.copy_sha256 = last.and_then(|last| last.copy_sha256);
         self.merges += 1;
         for Pending { at, event, .. } in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
@@ -397,22 +400,9 @@ async fn enter(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
 }
 
 /// What `head.json` says; it may be lost at any time.
-#[derive(Default)]
-struct KnownHead {
-    head: Option<Head>,
-    copy_sha256: Option<String>,
-}
-
-async fn read_head(io: &Io, paths: &Paths) -> Result<KnownHead, StoreError> {
+async fn read_head(io: &Io, paths: &Paths) -> Result<Option<LastWritten>, StoreError> {
     let found = io.read(&paths.head(), limits::RECORD_BYTES).await.optional()?;
-    let Some((bytes, _)) = found else { return Ok(KnownHead::default()) };
-    let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else {
-        return Ok(KnownHead::default());
-    };
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let head = value["seq"].as_u64().zip(text("sha256"));
-    let head = head.map(|(seq, sha256)| Head { seq, sha256 });
-    Ok(KnownHead { head, copy_sha256: text("copy_sha256") })
+    Ok(found.and_then(|(bytes, _)| head::read(&bytes)))
 }
 
 fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledger, StoreError> {

@@ -200,6 +200,12 @@ impl<'a> Draft<'a> {
             self.indent.get_or_insert(0);
             return;
         }
+        self.between_fields(line, findings);
+    }
+
+    /// A line that is no field.
+    fn between_fields(&mut self, line: Line<'a>, findings: &mut Findings) {
+        self.last_is_action = false;
         if super::markdown::is_thematic_break(line.trimmed()) {
             return;
         }
@@ -242,7 +248,8 @@ impl<'a> Draft<'a> {
                 lines.iter().for_each(|line| push_line(text, line.text, strip));
                 text.push_str(opening.trimmed().trim_end_matches(|c| c != '`' && c != '~'));
             }
-            (None, _) => self.prose(opening, findings),
+            // What begins a block is no field, whatever follows it on its line.
+            (None, _) => self.between_fields(opening, findings),
         }
     }
 

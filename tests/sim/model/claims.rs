@@ -197,8 +197,13 @@ pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result
 /// What is made from the record says what the record says.
 pub(super) fn mirrors_agree(host: &SimHost, run: &Run, file: &str) -> Result<(), String> {
     let report = format!("/demo/.hotl/reports/{}.md", run.id);
-    if host.disk.text(&report) != render_report(run) {
-        return Err(format!("{report} is not a rendering of the record"));
+    let (found, expected) = (host.disk.get(&report), render_report(run));
+    if found.is_none_or(|found| *found != *expected.as_bytes()) {
+        let found = found.map(|found| String::from_utf8_lossy(&found).into_owned());
+        return Err(format!(
+            "{report} is not a rendering of the record\n--- found\n{found:?}\n--- \
+             expected\n{expected:?}"
+        ));
     }
     if run.status == RunStatus::Running {
         return Err("a program ended and left the run running".to_owned());

@@ -13,11 +13,9 @@ use crate::{Ended, Kill, Moment, PowerLoss, Random, SimHost};
 
 const FILE: &str = "/demo/hotl-workflow-w.md";
 
-/// What a life was like, for comparing it with another one of the same seed.
+/// What a life was like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Every request, everything said and every file at the end.
-    pub text: String,
     /// Programs that ran.
     pub programs: u32,
     /// Times an agent changed the copies in the worktree.
@@ -46,6 +44,23 @@ struct Life {
 ///
 /// What did not hold, with everything that was said up to then.
 pub fn live(seed: u64) -> Result<Trace, String> {
+    lived(seed).map(|life| life.trace)
+}
+
+/// Every request of a life, everything said and every file at the end, for comparing it with
+/// another one of the same seed.
+///
+/// # Errors
+///
+/// As [`live`].
+pub fn history(seed: u64) -> Result<String, String> {
+    let Life { host, .. } = lived(seed)?;
+    let files = host.disk.files("/");
+    let files = files.iter().map(|path| format!("{path}: {:?}\n", host.disk.get(path)));
+    Ok(format!("{:?}\n{:?}\n{}", host.requests, host.said, files.collect::<String>()))
+}
+
+fn lived(seed: u64) -> Result<Life, String> {
     let mut random = Random::new(seed);
     let plan = Plan::random(&mut random);
     let mut host = SimHost::new();
@@ -60,11 +75,7 @@ pub fn live(seed: u64) -> Result<Trace, String> {
         return Err(format!("seed {seed}: {why}\n--- plan\n{:?}\n--- said\n{said}", life.plan));
     }
     life.trace.meddled = life.world.borrow().meddled;
-    let files = life.host.disk.files("/");
-    let files = files.iter().map(|path| format!("{path}: {:?}\n", life.host.disk.get(path)));
-    life.trace.text =
-        format!("{:?}\n{:?}\n{}", life.host.requests, life.host.said, files.collect::<String>());
-    Ok(life.trace)
+    Ok(life)
 }
 
 impl Life {
@@ -180,7 +191,7 @@ impl Life {
         }
         if let ("resume", Ended::Exit(Exit::Done | Exit::Failed | Exit::Paused)) = (words[1], ended)
         {
-            self.rests(words[2])?;
+            self.rests(words[2], quiet)?;
         }
         Ok(ended)
     }
@@ -226,11 +237,14 @@ impl Life {
         Err(format!("no way on is shown: {:?}", &self.host.said[since..]))
     }
 
-    fn rests(&self, id: &str) -> Result<(), String> {
+    fn rests(&self, id: &str, since: usize) -> Result<(), String> {
+        let warned = |say: &Say| matches!(say, Say::Note(text) if text.contains("warning: "));
         let runs = records(&self.host.disk);
         let run = runs.iter().find(|run| run.id == id).ok_or("the run is gone")?;
-        // Two runs of one file tick the same boxes.
-        if runs.len() > 1 || self.edited {
+        // Two runs of one file tick the same boxes, and what an agent has started changes the copy
+        // again. What could not be written was said.
+        let changes = self.edited || self.world.borrow().meddles();
+        if runs.len() > 1 || changes || self.host.said[since..].iter().any(warned) {
             return Ok(());
         }
         mirrors_agree(&self.host, run, FILE)

@@ -23,13 +23,16 @@ pub(super) struct World {
     pub(super) verdicts: BTreeMap<String, bool>,
     /// How often the agent changed what is not its own.
     pub(super) meddled: u32,
+    /// Whether something that an agent has started goes on at any moment.
+    restless: bool,
     /// Claims that did not hold while a program was running.
     pub(super) broken: Vec<String>,
 }
 
 impl World {
     /// Furnishes a machine.
-    pub(super) fn around(host: &mut SimHost, random: Random) -> Rc<RefCell<World>> {
+    pub(super) fn around(host: &mut SimHost, mut random: Random) -> Rc<RefCell<World>> {
+        let restless = random.chance(40);
         let world = Rc::new(RefCell::new(World {
             random,
             calm: false,
@@ -37,6 +40,7 @@ impl World {
             turns: BTreeSet::new(),
             verdicts: BTreeMap::new(),
             meddled: 0,
+            restless,
             broken: Vec::new(),
         }));
         let agent = Rc::clone(&world);
@@ -44,14 +48,26 @@ impl World {
         let check = Rc::clone(&world);
         host.on("check-", move |disk, spec| {
             let mut world = check.borrow_mut();
-            world.meddle(disk);
+            world.meddle(disk, 25);
             world.check(spec)
+        });
+        let other = Rc::clone(&world);
+        host.beside(move |disk| {
+            let mut world = other.borrow_mut();
+            if world.meddles() {
+                world.meddle(disk, 2);
+            }
         });
         world
     }
 
+    /// Whether files of the worktree change at any moment.
+    pub(super) fn meddles(&self) -> bool {
+        self.restless && !self.calm
+    }
+
     fn act(&mut self, disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
-        self.meddle(disk);
+        self.meddle(disk, 25);
         let variable =
             |wanted: &str| spec.env_set.get(wanted).cloned().expect("an agent is told its place");
         let number = |wanted: &str| variable(wanted).parse::<u32>().expect("a number");
@@ -77,8 +93,8 @@ impl World {
 
     /// What an agent does that wants to be done without doing anything: it changes what it can
     /// reach, which is everything in the worktree.
-    fn meddle(&mut self, disk: &mut Disk) {
-        if !self.random.chance(25) {
+    fn meddle(&mut self, disk: &mut Disk, percent: u64) {
+        if !self.random.chance(percent) {
             return;
         }
         let files = disk.files("/demo/.hotl");

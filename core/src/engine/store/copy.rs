@@ -3,7 +3,8 @@
 //! write there, too.
 
 use super::{Store, StoreError};
-use crate::documents::ledger::{self, Head, sha256};
+use crate::documents::head::{self, LastWritten};
+use crate::documents::ledger::{self, sha256};
 use crate::documents::run::{copy_head, write_copy};
 use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, OptionalExt, Version};
 use crate::limits;
@@ -173,11 +174,8 @@ impl Store {
 
     /// Remembers which line was written last: what is missing from the ledger after that was cut.
     async fn write_head(&mut self) -> Result<(), StoreError> {
-        let Head { seq, sha256 } = &self.head;
-        let head = serde_json::json!({
-            "seq": seq, "sha256": sha256, "copy_sha256": self.copy_sha256,
-        });
-        let bytes = head.to_string().into_bytes();
+        let (head, copy_sha256) = (self.head.clone(), self.copy_sha256.clone());
+        let bytes = head::write(&LastWritten { head, copy_sha256 });
         self.io.write(&self.paths.head(), bytes, Expect::Any, Durability::Relaxed).await?;
         Ok(())
     }
