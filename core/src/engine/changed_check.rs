@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::effect::{DiffShown, FileKind, Io};
-use crate::engine::keep::look;
+use crate::engine::keep::{forget, look};
 use crate::engine::store::Store;
 use crate::limits;
 use crate::run::{
@@ -54,10 +54,12 @@ impl Changes {
 
     /// What has changed by now, whatever was kept last.
     pub(crate) async fn now(io: &Io, store: &Store) -> Changes {
-        if store.run().checkpoints.is_empty() {
-            return Changes::None;
-        }
+        let Some(last) = store.run().last_checkpoint() else { return Changes::None };
         match look(io, store).await {
+            Ok(kept) if kept.tree == last.tree => {
+                forget(io, store, kept.commit).await;
+                Changes::until(io, store.run(), last.commit.clone(), &last.tree).await
+            }
             Ok(kept) => Changes::until(io, store.run(), kept.commit, &kept.tree).await,
             Err(failure) => Changes::Unseen(text::one_line(&failure.message)),
         }
