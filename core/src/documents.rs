@@ -18,6 +18,7 @@ pub mod normalized;
 pub mod permission;
 pub mod prepared;
 pub mod receipt;
+mod result;
 pub mod run;
 pub mod schema;
 pub mod session;

@@ -30,8 +30,8 @@ use std::task::{Context, Poll, Waker};
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
 pub use git::{
-    GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint, Repository,
-    WorktreeEntry,
+    DiffShown, GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
+    Repository, WorktreeEntry,
 };
 pub use http::{HttpAnswer, HttpMethod, HttpSpec};
 pub use io::Io;

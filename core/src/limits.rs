@@ -54,6 +54,12 @@ pub const LOG_TAIL_BYTES: usize = 8 * 1024 * 1024;
 pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 /// Bytes of a failed check's output that the next attempt's prompt repeats.
 pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
+/// Largest file, and longest patch of one file, that is read for telling whether it changed a check.
+pub const CHANGED_CHECK_BYTES: u64 = 1024 * 1024;
+/// Most files that a check names and that are read for the files which they name.
+pub const CHANGED_CHECK_FILES: usize = 64;
+/// Most checkpoints between which it is looked for the step in which a file changed, newest first.
+pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
 

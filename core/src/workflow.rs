@@ -14,6 +14,7 @@ mod heredoc;
 mod line;
 mod markdown;
 mod name;
+pub mod named;
 mod parse;
 mod plan;
 mod rule;
@@ -98,6 +99,20 @@ pub struct Checkbox {
     pub offset: usize,
     /// Whether that byte is `x` or `X`.
     pub ticked: bool,
+}
+
+words! {
+    /// When verified work that is not committed is committed, at `finish`.
+    #[derive(Default)]
+    pub enum CommitWhen {
+        /// In one commit.
+        #[default]
+        End = "end",
+        /// In one commit for each step.
+        Step = "step",
+        /// Not at all; what is not committed is refused.
+        Never = "never",
+    }
 }
 
 words! {

@@ -292,15 +292,26 @@ export interface Git {
    */
   checkpoint?(cwd: string, made: NewCheckpoint): Promise<KeptWork>;
   /**
-   * Makes the files of the checkout those of `commit`. Changes only files that the last checkpoint
-   * with this `index` kept; something else in the way: `conflict`, and nothing is changed.
+   * Makes the files of the checkout those of `commit`, or only `paths` of them where there are any.
+   * Changes only files that the last checkpoint with this `index` kept; something else in the way:
+   * `conflict`, and nothing is changed.
    */
-  restore?(cwd: string, index: string, commit: string, programs?: string): Promise<void>;
-  /** What changed between two commits, as a patch for people; longer than the limit: `too_large`. */
+  restore?(
+    cwd: string,
+    index: string,
+    commit: string,
+    paths: string[],
+    programs?: string,
+  ): Promise<void>;
+  /**
+   * What changed between two commits, only in `paths` where there are any, as a patch for people;
+   * longer than the limit: `too_large`.
+   */
   diff?(
     cwd: string,
     ends: [from: string, to: string],
     isStat: boolean,
+    paths: string[],
     limitBytes: number,
   ): Promise<Uint8Array>;
   /**
@@ -314,6 +325,11 @@ export interface Git {
   checkpoints?(cwd: string): Promise<NamedCheckpoint[]>;
   /** Takes a checkpoint's name away; it names another commit: `conflict`. */
   forgetCheckpoint?(cwd: string, name: string, commit: string): Promise<void>;
+  /**
+   * Writes beside a commit, in `refs/notes/onloop`, what there is to say about it, instead of what was
+   * said there before. No hook runs and nothing is signed.
+   */
+  note?(cwd: string, commit: string, text: string, atMs: number): Promise<void>;
 }
 
 /** A request to a server. */

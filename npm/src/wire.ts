@@ -300,13 +300,13 @@ async function asideOutcome(
       return { is: "checkpoint", ...kept, left_out: leftOut };
     }
     case "restore": {
-      const { index, commit, programs } = request;
-      await can(git.restore?.(cwd, index, commit, programs ?? undefined));
+      const { index, commit, paths, programs } = request;
+      await can(git.restore?.(cwd, index, commit, paths, programs ?? undefined));
       return DONE;
     }
     case "diff": {
-      const { from, to, stat, limit_bytes } = request;
-      const bytes = await can(git.diff?.(cwd, [from, to], stat, limit_bytes));
+      const { from, to, stat, paths, limit_bytes } = request;
+      const bytes = await can(git.diff?.(cwd, [from, to], stat, paths, limit_bytes));
       return { is: "diff", bytes: answer.attach(bytes) };
     }
     case "changed_paths":
@@ -318,6 +318,9 @@ async function asideOutcome(
     }
     case "forget_checkpoint":
       await can(git.forgetCheckpoint?.(cwd, request.name, request.commit));
+      return DONE;
+    case "note":
+      await can(git.note?.(cwd, request.commit, request.text, request.at_ms));
       return DONE;
     case "commit_kept": {
       const { index, branch, head, kept, without, message } = request;
@@ -336,6 +339,7 @@ type AsideName =
   | "changed_paths"
   | "checkpoints"
   | "forget_checkpoint"
+  | "note"
   | "commit_kept";
 
 /** What a host that keeps no work leaves out it cannot do. */

@@ -1,5 +1,6 @@
 //! Checkpoints of whole runs in real repositories, and of random trees.
 
+mod changed;
 mod property;
 
 use std::fs;

@@ -577,6 +577,7 @@ fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Fail
         | GitRequest::Diff { .. }
         | GitRequest::ChangedPaths { .. }
         | GitRequest::ForgetCheckpoint { .. }
+        | GitRequest::Note { .. }
         | GitRequest::CommitKept { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }

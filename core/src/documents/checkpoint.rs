@@ -93,7 +93,8 @@ fn read_left_out(document: LeftOutDocument) -> Result<LeftOut, DocumentError> {
 pub(super) fn moment_parts(moment: CheckpointMoment) -> (&'static str, Option<u32>, Option<u32>) {
     let (step, attempt) = match moment {
         CheckpointMoment::Begun => (None, None),
-        CheckpointMoment::Acted { step, attempt }
+        CheckpointMoment::Started { step, attempt }
+        | CheckpointMoment::Acted { step, attempt }
         | CheckpointMoment::Verified { step, attempt } => (Some(step), Some(attempt)),
         CheckpointMoment::Undone { number } => (None, Some(number)),
     };
@@ -113,6 +114,10 @@ pub(super) fn read_moment(
     let of_step = || Ok::<_, DocumentError>((needed(step, "step")?, needed(attempt, "attempt")?));
     Ok(match kind {
         CheckpointKind::Begun => CheckpointMoment::Begun,
+        CheckpointKind::Started => {
+            let (step, attempt) = of_step()?;
+            CheckpointMoment::Started { step, attempt }
+        }
         CheckpointKind::Acted => {
             let (step, attempt) = of_step()?;
             CheckpointMoment::Acted { step, attempt }

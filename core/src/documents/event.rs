@@ -13,18 +13,24 @@ use super::document::{DocumentError, Generation, Lacks};
 use super::finish::{
     FinishDocument, IntentDocument, act_document, outcome_document, read_act, read_outcome,
 };
+use super::result::{
+    CheckRemarksDocument, ResultDocument, check_remarks_document, read_check_remarks, read_result,
+    result_document,
+};
 use super::run::{
     ActingDocument, LimitsDocument, StepDocument, acting_document, acting_of, limits_document,
-    read_limits, read_plan_step, step_document, verdict_from_parts, verdict_parts,
+    read_limits, read_plan_step, step_document,
 };
 use super::tagged;
 use super::turn::{TurnDocument, read_turn, turn_document};
 use crate::money::Money;
-use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Worker, Written};
+use crate::run::{
+    Adoption, Amount, Event, StepRecord, Usage, Worker, Written,
+};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
-use crate::workflow::Budgets;
+use crate::workflow::{Budgets, CommitWhen};
 
 /// The member that names an event.
 pub(super) const TAG: &str = "event";
@@ -112,6 +118,8 @@ enum EventDocument {
     ChecksRepeated {
         repeated: u32,
         failures: Vec<(u32, ResultDocument)>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remarks: Vec<CheckRemarksDocument>,
     },
     RunPaused {
         reason: String,
@@ -159,6 +167,10 @@ enum EventDocument {
         limits: LimitsDocument,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         allow: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        protect: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
         plan_digest: String,
         steps: Vec<StepDocument>,
     },
@@ -179,16 +191,6 @@ enum EventDocument {
     FinishAbandoned {
         reason: String,
     },
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct ResultDocument {
-    check: u32,
-    verdict: String,
-    #[serde(default)]
-    reason: Option<String>,
-    stdout: String,
-    stderr: String,
 }
 
 /// A member that may be `null`, but not missing: serde takes the one for the other by itself.
@@ -298,9 +300,10 @@ fn to_document(event: &Event) -> EventDocument {
             base,
         },
         Event::VerdictAccepted => EventDocument::VerdictAccepted {},
-        Event::ChecksRepeated { repeated, failures } => EventDocument::ChecksRepeated {
+        Event::ChecksRepeated { repeated, failures, remarks } => EventDocument::ChecksRepeated {
             repeated,
             failures: failures.iter().map(|(step, r)| (*step, result_document(r))).collect(),
+            remarks: remarks.iter().map(check_remarks_document).collect(),
         },
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed {},
@@ -312,6 +315,8 @@ fn to_document(event: &Event) -> EventDocument {
             auto_approve: adoption.written.auto_approve,
             limits: limits_document(&adoption.written.budgets),
             allow: adoption.allow,
+            protect: adoption.protect,
+            commit: (adoption.commit != CommitWhen::End).then(|| adoption.commit.as_str().to_owned()),
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -386,7 +391,8 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             Event::ReviewFinished { step, verdict: word("verdict", &verdict)?, findings, base }
         }
         EventDocument::VerdictAccepted {} => Event::VerdictAccepted,
-        EventDocument::ChecksRepeated { repeated, failures } => Event::ChecksRepeated {
+        EventDocument::ChecksRepeated { repeated, failures, remarks } => Event::ChecksRepeated {
+            remarks: remarks.into_iter().map(read_check_remarks).collect::<Result<_, _>>()?,
             repeated,
             failures: failures
                 .into_iter()
@@ -425,6 +431,8 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             auto_approve,
             limits,
             allow,
+            protect,
+            commit,
             plan_digest,
             steps,
         } => Event::PlanAdopted(Box::new(Adoption {
@@ -436,6 +444,11 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             })?,
             written: Written { auto_approve, budgets: limits_of(&limits)? },
             allow,
+            protect,
+            commit: match commit {
+                Some(when) => word("commit", &when)?,
+                None => CommitWhen::default(),
+            },
             steps: steps
                 .into_iter()
                 .enumerate()
@@ -473,28 +486,6 @@ fn demand(place: &str, lacks: Lacks) -> Result<(), DocumentError> {
         Some(member) => Err(DocumentError::member(format!("{place}.{member}"), "is missing")),
         None => Ok(()),
     }
-}
-
-fn result_document(result: &CheckResult) -> ResultDocument {
-    let (_, verdict, reason) = verdict_parts(&result.verdict);
-    ResultDocument {
-        check: result.check,
-        verdict: verdict.to_owned(),
-        reason: reason.map(str::to_owned),
-        stdout: result.stdout.clone(),
-        stderr: result.stderr.clone(),
-    }
-}
-
-fn read_result(document: ResultDocument) -> Result<CheckResult, DocumentError> {
-    let verdict = verdict_from_parts(&document.verdict, document.reason)
-        .map_err(|error| DocumentError::member("verdict", error))?;
-    Ok(CheckResult {
-        check: document.check,
-        verdict,
-        stdout: document.stdout,
-        stderr: document.stderr,
-    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::finish::finish_value;
+use super::result::remarks_value;
 use super::run::check_type;
 use crate::run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use crate::time::Timestamp;
@@ -74,6 +75,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
             "mode": record.gate.map(|gate| gate.mode.as_str()),
         },
         "block_reason": block_reason,
+        "remarks": remarks_value(&record.results),
     })
 }
 

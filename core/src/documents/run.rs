@@ -63,6 +63,8 @@ document! {
         report_path: Option<String>,
         plan_digest: String [first],
         allow: Option<Vec<String>> [rare],
+        protect: Option<Vec<String>> [rare],
+        commit: Option<String> [rare],
         written: Option<WrittenDocument> [optional],
         options: OptionsDocument [first],
         reviews: ReviewsDocument [first],
@@ -383,6 +385,8 @@ fn to_document(run: &Run) -> RunDocument {
         report_path: Some(place.report_path),
         plan_digest: terms.plan_digest.clone(),
         allow: (!terms.allow.is_empty()).then(|| terms.allow.clone()),
+        protect: (!terms.protect.is_empty()).then(|| terms.protect.clone()),
+        commit: (terms.commit != CommitWhen::End).then(|| terms.commit.as_str().to_owned()),
         written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::usage;
 use super::finish::finish_value;
+use super::result::remarks_value;
 use crate::money::Money;
 use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus, TurnRecord};
 use crate::time::Timestamp;
@@ -64,6 +65,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "gate_result": record.gate.map(|gate| gate.decision.as_str()),
         "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
+        "remarks": remarks_value(&record.results),
         "agent": last.map(|turn| &turn.agent),
         "session": last.and_then(|turn| turn.session.as_ref()),
         "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),

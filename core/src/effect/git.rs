@@ -158,6 +158,8 @@ pub enum GitRequest {
         index: String,
         /// The commit whose files are wanted.
         commit: String,
+        /// Only these files, relative to the top folder; the others stay as they are. None: all.
+        paths: Vec<String>,
         /// What [`KeptWork::programs`] has to be; `None`: anything.
         programs: Option<String>,
     },
@@ -172,6 +174,8 @@ pub enum GitRequest {
         to: String,
         /// Only how many lines of which file.
         stat: bool,
+        /// Only these files, relative to the top folder; none: all.
+        paths: Vec<String>,
         /// Most bytes accepted.
         limit_bytes: u64,
     },
@@ -206,6 +210,19 @@ pub enum GitRequest {
         /// The message of the commit.
         message: String,
     },
+    /// Writes beside a commit, in `refs/notes/onloop`, what there is to say about it, instead of what
+    /// was said there before → [`Outcome::Done`]. No hook runs and nothing is signed.
+    Note {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The commit.
+        commit: String,
+        /// What there is to say.
+        text: String,
+        /// The time of the note.
+        #[serde(rename = "at_ms", with = "millis")]
+        at: Timestamp,
+    },
     /// Every commit below `refs/onloop/`, by name → [`Outcome::Checkpoints`]. Outside a
     /// repository: none.
     Checkpoints {
@@ -222,6 +239,17 @@ pub enum GitRequest {
         /// The commit that it names.
         commit: String,
     },
+}
+
+/// What a program wants to see of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffShown<'a> {
+    /// Every line of every file.
+    Patch,
+    /// How many lines of which file.
+    Stat,
+    /// Every line of one file, named relative to the top folder of the checkout.
+    PatchOf(&'a str),
 }
 
 /// The files of a checkout at one moment.

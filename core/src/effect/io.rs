@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
+use super::git::{DiffShown, GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use crate::effect::request::*;
 use crate::effect::start::{ProcessIdentity, Start};
 use crate::effect::state_home::PrivateFolder;
@@ -462,11 +462,16 @@ impl Io {
         &self,
         cwd: &str,
         (from, to): (&str, &str),
-        stat: bool,
+        shown: DiffShown<'_>,
         limit_bytes: u64,
     ) -> Result<Vec<u8>, Failure> {
         let (cwd, from, to) = (cwd.to_owned(), from.to_owned(), to.to_owned());
-        let request = GitRequest::Diff { cwd, from, to, stat, limit_bytes };
+        let (stat, paths) = match shown {
+            DiffShown::Patch => (false, Vec::new()),
+            DiffShown::Stat => (true, Vec::new()),
+            DiffShown::PatchOf(path) => (false, vec![path.to_owned()]),
+        };
+        let request = GitRequest::Diff { cwd, from, to, stat, paths, limit_bytes };
         answer!(self.request(Request::Git(request)), Outcome::Diff { bytes } => bytes.into())
     }
 

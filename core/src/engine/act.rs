@@ -26,6 +26,8 @@ pub(crate) enum Acted {
         /// The end of what it said.
         output: String,
     },
+    /// Nobody can go on before a person has looked: why, on one line.
+    Stuck(String),
     /// The agent wanted something that a person has to decide: what, on one line.
     Undecided(String),
     /// The person interrupted.
@@ -35,6 +37,14 @@ pub(crate) enum Acted {
 impl Acted {
     fn failed(reason: impl Into<String>) -> Acted {
         Acted::Failed { reason: reason.into(), output: String::new() }
+    }
+
+    /// Whether the turn is over, well or not.
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Acted::Done | Acted::Failed { .. } => true,
+            Acted::Stuck(_) | Acted::Undecided(_) | Acted::Interrupted => false,
+        }
     }
 }
 

@@ -69,6 +69,8 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         success_criteria: plan.success_criteria,
         risk: plan.risk,
         allow: plan.allow,
+        protect: plan.protect,
+        commit: plan.commit,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -89,6 +91,8 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     };
     whole("intent", run.terms.intent == plan.intent);
     whole("allow", run.terms.allow == plan.allow);
+    whole("protect", run.terms.protect == plan.protect);
+    whole("commit", run.terms.commit == plan.commit);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
     if let Some(written) = &run.terms.written {

@@ -38,6 +38,10 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
     if !is_attended(io) {
         return Consulted::Nobody;
     }
+    let remarks = store.run().remark_lines(None);
+    if !remarks.is_empty() {
+        io.note(format!("\n⚠ {}", remarks.join("\n⚠ "))).await;
+    }
     let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
     for _ in 0..TRIES {
         let line = match io.ask(text.as_str()).await {

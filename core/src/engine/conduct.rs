@@ -10,12 +10,14 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
+use crate::engine::protect::{self, Guarded};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review};
 use crate::run::{
-    Decider, Door, Event, GateDecision, Mode, Next, RunStatus, StepStatus, step_line, step_list,
+    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, step_line,
+    step_list,
 };
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
@@ -73,12 +75,15 @@ async fn take_turn(
         }
         Next::Act { step } => {
             store.commit().await?;
-            let record = store.run().step(step).expect("`next` names steps that exist").clone();
-            let acted = act(io, &how.agent, store, &record, how.turns).await?;
-            record_acted(store, how, step, acted).await?;
-            going_on(keep_acted(io, store, step).await)?;
+            take_step(io, store, how, step).await?;
         }
         Next::Verify { step } => {
+            // Of a turn that was cut short nobody has looked at what it did.
+            if is_cut_short(store, step)
+                && let Err(acted) = guarded(protect::after_turn(io, store, step).await)?
+            {
+                return record_acted(store, how, step, acted).await;
+            }
             match verify_step(io, store, step, &how.conditions).await? {
                 Verification::Interrupted => return Err(Halt::Interrupted),
                 Verification::Finished(results) => {
@@ -86,6 +91,7 @@ async fn take_turn(
                 }
             }
             say_verified(store, how, step);
+            say_remarks(store, Some(step));
             going_on(keep_verified(io, store, step).await?)?;
         }
         Next::Approve { step, .. } => {
@@ -104,8 +110,11 @@ async fn take_turn(
         Next::Repeat => {
             store.commit().await?;
             let repeated = repeat_checks(io, store, &how.conditions).await?;
-            let (repeated, failures) = repeated.ok_or(Halt::Interrupted)?;
-            store.apply(Event::ChecksRepeated { repeated, failures })?;
+            let before = store.run().remark_lines(None);
+            store.apply(repeated.ok_or(Halt::Interrupted)?)?;
+            if store.run().remark_lines(None) != before {
+                say_remarks(store, None);
+            }
         }
         Next::Finalize => {
             going_on(keep_whole(io, store).await?)?;
@@ -130,6 +139,38 @@ async fn take_turn(
         }
     }
     Ok(())
+}
+
+/// The agent's turn, with what it leaves kept, and without what it must not change.
+async fn take_step(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Halt> {
+    if let Err(acted) = guarded(protect::before_turn(io, store, step).await)? {
+        return record_acted(store, how, step, acted).await;
+    }
+    store.commit().await?;
+    let record = store.run().step(step).expect("`next` names steps that exist").clone();
+    let acted = act(io, &how.agent, store, &record, how.turns).await?;
+    if store.run().protection().is_empty() || !acted.is_over() {
+        record_acted(store, how, step, acted).await?;
+        return going_on(keep_acted(io, store, step).await);
+    }
+    let acted = guarded(protect::after_turn(io, store, step).await)?.map_or_else(|it| it, |()| acted);
+    record_acted(store, how, step, acted).await
+}
+
+/// What protected files mean for the turn of an agent; otherwise how the turn ended because of them.
+fn guarded(guarded: Guarded) -> Result<Result<(), Acted>, Halt> {
+    match guarded {
+        Guarded::Fine => Ok(Ok(())),
+        Guarded::Broken { reason, output } => Ok(Err(Acted::Failed { reason, output })),
+        Guarded::Stuck(why) => Ok(Err(Acted::Stuck(why))),
+        Guarded::Interrupted => Err(Halt::Interrupted),
+    }
+}
+
+fn is_cut_short(store: &Store, step: u32) -> bool {
+    let run = store.run();
+    let status = run.step(step).map(|record| &record.status);
+    status == Some(&StepStatus::InProgress(Phase::Interrupted)) && !run.protection().is_empty()
 }
 
 /// A checkpoint that could not be taken stops nothing.
@@ -170,6 +211,10 @@ async fn record_acted(
             store.apply(Event::ActionFailed { step, reason, output })?;
             say_failure(store, how, step);
         }
+        Acted::Stuck(reason) => {
+            store.apply(Event::StepBlocked { step, reason })?;
+            say_step(store, how, step);
+        }
         Acted::Undecided(what) => {
             let reason = format!("the agent of step {step} needs a decision: {what}");
             return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
@@ -208,6 +253,13 @@ fn say_step(store: &mut Store, how: &Conduct, step: u32) {
         step_line(run.step(step).expect("callers name steps that exist"))
     };
     store.note(line);
+}
+
+/// What a person may want to know about checks that passed.
+fn say_remarks(store: &mut Store, step: Option<u32>) {
+    for line in store.run().remark_lines(step) {
+        store.note(format!("    ⚠ {line}"));
+    }
 }
 
 /// A failure is worth its reason and the end of what was said.

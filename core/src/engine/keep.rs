@@ -51,7 +51,18 @@ pub(crate) async fn keep(io: &Io, store: &mut Store, moment: CheckpointMoment) -
 ///
 /// Those of [`GitRequest::Checkpoint`].
 pub(crate) async fn look(io: &Io, store: &Store) -> Result<KeptWork, Failure> {
-    io.git_checkpoint(named_request(io, store, "finish", "seen")).await
+    io.git_checkpoint(named_request(io, store, SEEN, "seen")).await
+}
+
+/// What [`look`] keeps is called.
+const SEEN: &str = "finish";
+
+/// Lets git forget what [`look`] has kept, where a checkpoint has the same files.
+pub(crate) async fn forget(io: &Io, store: &Store, commit: String) {
+    let run = store.run();
+    let (cwd, name) = (run.place.execution_root.clone(), format!("{}/{SEEN}", run.id));
+    // What cannot be taken away is only in nobody's way.
+    let _ = io.git(GitRequest::ForgetCheckpoint { cwd, name, commit }).await;
 }
 
 fn request(io: &Io, store: &Store, moment: CheckpointMoment) -> GitRequest {

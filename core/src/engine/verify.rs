@@ -2,10 +2,13 @@
 
 use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
+use crate::engine::changed_check::Changes;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::work::{WorkError, run_recorded};
 use crate::limits;
-use crate::run::{CheckResult, CheckVerdict, Run, Worker, is_machine_check};
+use crate::run::{
+    CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, is_machine_check,
+};
 use crate::text;
 use crate::workflow::{Assertion, Check, Expectation, ShellCheck};
 
@@ -72,16 +75,18 @@ pub(crate) async fn verify_step(
     let checks = store.run().step(step).map(|record| record.step.checks.clone());
     let checks = checks.expect("callers name steps that exist");
     let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
+    let changes = Changes::before(io, store, step).await;
     for (index, check) in checks.iter().enumerate() {
         let label = format!("Step {step}: verify");
         let place = Place { step, index, label, conditions };
-        let (verdict, stdout, stderr) = match evaluate(io, store, check, &place).await {
+        let remarks = changes.remarks(io, store.run(), check).await;
+        let evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
             Err(NoVerdict::Failed(error)) => return Err(error),
         };
-        let ends = is_refusal(&verdict);
-        results.push(CheckResult { check: index as u32, verdict, stdout, stderr });
+        let ends = is_refusal(&evaluated.verdict);
+        results.push(evaluated.result(index, remarks));
         if ends {
             break;
         }
@@ -89,12 +94,9 @@ pub(crate) async fn verify_step(
     Ok(Verification::Finished(results))
 }
 
-/// What came of repeating checks: how many were repeated, and those that no longer hold with the
-/// number of their step.
-pub(crate) type Repeated = (u32, Vec<(u32, CheckResult)>);
-
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
-/// describe the moment before the work, not its result. `None` when interrupted.
+/// describe the moment before the work, not its result. Returns what is to be recorded; `None` when
+/// interrupted.
 ///
 /// # Errors
 ///
@@ -103,9 +105,10 @@ pub(crate) async fn repeat_checks(
     io: &Io,
     store: &mut Store,
     conditions: &Conditions,
-) -> Result<Option<Repeated>, StoreError> {
+) -> Result<Option<Event>, StoreError> {
     let mut repeated = 0;
-    let mut failures = Vec::new();
+    let (mut failures, mut remarked) = (Vec::new(), Vec::new());
+    let changes = Changes::now(io, store).await;
     let steps: Vec<(u32, Vec<Check>)> = store
         .run()
         .steps
@@ -120,19 +123,30 @@ pub(crate) async fn repeat_checks(
             repeated += 1;
             let label = format!("Step {step}: verify again");
             let place = Place { step, index, label, conditions };
-            let (verdict, stdout, stderr) = match evaluate(io, store, check, &place).await {
+            let remarks = changes.remarks(io, store.run(), check).await;
+            let evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
                 Err(NoVerdict::Failed(error)) => return Err(error),
             };
-            if is_refusal(&verdict) {
-                let result = CheckResult { check: index as u32, verdict, stdout, stderr };
-                failures.push((step, result));
+            if is_refusal(&evaluated.verdict) {
+                failures.push((step, evaluated.result(index, remarks)));
                 break;
+            }
+            let known = known_remarks(store.run(), step, index as u32);
+            if *known != *remarks {
+                remarked.push(CheckRemarks { step, check: index as u32, remarks });
             }
         }
     }
-    Ok(Some((repeated, failures)))
+    Ok(Some(Event::ChecksRepeated { repeated, failures, remarks: remarked }))
+}
+
+/// What there was to remark about a check when it was evaluated before.
+fn known_remarks(run: &Run, step: u32, check: u32) -> &[Remark] {
+    let results = run.step(step).map(|record| record.results.as_slice()).unwrap_or_default();
+    let result = results.iter().find(|result| result.check == check);
+    result.map(|result| result.remarks.as_slice()).unwrap_or_default()
 }
 
 fn is_refusal(verdict: &CheckVerdict) -> bool {
@@ -152,7 +166,25 @@ fn describes_the_past(check: &Check) -> bool {
     }
 }
 
-type Evaluated = (CheckVerdict, String, String);
+/// What came of one check.
+struct Evaluated {
+    verdict: CheckVerdict,
+    stdout: String,
+    stderr: String,
+    measured: Option<Measured>,
+}
+
+impl Evaluated {
+    fn said(verdict: CheckVerdict, stdout: String) -> Evaluated {
+        Evaluated { verdict, stdout, stderr: String::new(), measured: None }
+    }
+
+    /// As the result of the check with this index.
+    fn result(self, index: usize, remarks: Vec<Remark>) -> CheckResult {
+        let Evaluated { verdict, stdout, stderr, measured } = self;
+        CheckResult { check: index as u32, verdict, stdout, stderr, measured, remarks }
+    }
+}
 
 async fn evaluate(
     io: &Io,
@@ -171,11 +203,11 @@ async fn evaluate(
 }
 
 fn ask_for_review(prompt: String) -> Evaluated {
-    (CheckVerdict::NeedsHuman { prompt }, String::new(), String::new())
+    Evaluated::said(CheckVerdict::NeedsHuman { prompt }, String::new())
 }
 
 fn cannot(reason: String) -> Evaluated {
-    (CheckVerdict::CannotEvaluate { reason }, String::new(), String::new())
+    Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new())
 }
 
 async fn run_command(
@@ -242,7 +274,13 @@ async fn judge_command(
         }
         (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
     };
-    Ok((verdict, recorded(&end.stdout), recorded(&end.stderr)))
+    let exit_code = match end.status {
+        ProcessStatus::Exited(code) => Some(code),
+        ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
+    };
+    let measured = Some(Measured { exit_code, duration_ms: end.duration_ms });
+    let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
+    Ok(Evaluated { verdict, stdout, stderr, measured })
 }
 
 fn seconds(ms: u64) -> String {
@@ -323,7 +361,7 @@ async fn look_at_artifact(
             true => CheckVerdict::Passed,
             false => CheckVerdict::Failed { reason: what.clone() },
         };
-        (verdict, what, String::new())
+        Evaluated::said(verdict, what)
     };
     let found = match inside(io, &conditions.root, path).await {
         Inside::At(found) => found,

@@ -112,6 +112,8 @@ impl Run {
                 report_full: plan.report_full,
                 budgets: plan.budgets.clone(),
                 allow: plan.allow.clone(),
+                protect: plan.protect.clone(),
+                commit: plan.commit,
                 plan_digest: plan.digest.clone(),
                 written: Some(Written::of(plan)),
                 reverify: beginning.reverify,

@@ -10,6 +10,13 @@ use crate::text;
 pub enum CheckpointMoment {
     /// Before the first step.
     Begun,
+    /// Before the agent of an attempt was started, where files are protected from it.
+    Started {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Which of its attempts, from 1.
+        attempt: u32,
+    },
     /// When the agent of an attempt had ended, before anything was checked.
     Acted {
         /// Number of the step, from 1.
@@ -36,6 +43,8 @@ pub enum CheckpointMoment {
 pub enum CheckpointKind {
     /// [`CheckpointMoment::Begun`].
     Begun,
+    /// [`CheckpointMoment::Started`].
+    Started,
     /// [`CheckpointMoment::Acted`].
     Acted,
     /// [`CheckpointMoment::Verified`].
@@ -46,6 +55,7 @@ pub enum CheckpointKind {
 
 words!(CheckpointKind {
     Begun => "begun",
+    Started => "started",
     Acted => "acted",
     Verified => "verified",
     Undone => "undone",
@@ -56,6 +66,7 @@ impl CheckpointMoment {
     pub fn name(self) -> String {
         match self {
             CheckpointMoment::Begun => "0".to_owned(),
+            CheckpointMoment::Started { step, attempt } => format!("{step}-{attempt}-start"),
             CheckpointMoment::Acted { step, attempt }
             | CheckpointMoment::Verified { step, attempt } => format!("{step}-{attempt}"),
             CheckpointMoment::Undone { number } => format!("undo-{number}"),
@@ -66,19 +77,22 @@ impl CheckpointMoment {
     pub fn kind(self) -> CheckpointKind {
         match self {
             CheckpointMoment::Begun => CheckpointKind::Begun,
+            CheckpointMoment::Started { .. } => CheckpointKind::Started,
             CheckpointMoment::Acted { .. } => CheckpointKind::Acted,
             CheckpointMoment::Verified { .. } => CheckpointKind::Verified,
             CheckpointMoment::Undone { .. } => CheckpointKind::Undone,
         }
     }
 
-    /// The step that it is about.
+    /// The step whose work it ends with.
     pub fn step(self) -> Option<u32> {
         match self {
             CheckpointMoment::Acted { step, .. } | CheckpointMoment::Verified { step, .. } => {
                 Some(step)
             }
-            CheckpointMoment::Begun | CheckpointMoment::Undone { .. } => None,
+            CheckpointMoment::Begun
+            | CheckpointMoment::Started { .. }
+            | CheckpointMoment::Undone { .. } => None,
         }
     }
 }

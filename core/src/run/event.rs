@@ -2,13 +2,14 @@
 
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
+use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::words::words;
 use crate::effect::ProcessGroup;
 use crate::money::Money;
 use crate::time::Timestamp;
 use crate::tokens::Tokens;
-use crate::workflow::{Budgets, Plan, Risk, Step};
+use crate::workflow::{Budgets, CommitWhen, Plan, Risk, Step};
 
 /// Something that happened. [`super::Run::apply`] says when it may.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
     },
-    /// The agent could not do the action.
+    /// The agent could not do the action, or did what it must not do.
     ActionFailed {
         /// Number of the step, from 1.
         step: u32,
@@ -79,6 +80,8 @@ pub enum Event {
         repeated: u32,
         /// Those that no longer hold, each with the number of its step; any blocks the run.
         failures: Vec<(u32, CheckResult)>,
+        /// What there is to remark about those that were repeated.
+        remarks: Vec<CheckRemarks>,
     },
     /// The run stopped to wait for a person.
     RunPaused {
@@ -237,6 +240,10 @@ pub struct Adoption {
     pub written: Written,
     /// Lines of shell that the agent may use although no rule decides about them.
     pub allow: Vec<String>,
+    /// Patterns of files that no agent may change.
+    pub protect: Vec<String>,
+    /// When verified work is committed.
+    pub commit: CommitWhen,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`crate::workflow::PlanParts::digest`].
@@ -315,6 +322,19 @@ pub struct CheckResult {
     pub stdout: String,
     /// What it wrote to standard error, capped.
     pub stderr: String,
+    /// How its command ended and how long that took, where it is one and the event says it.
+    pub measured: Option<Measured>,
+    /// What a person may want to know about it.
+    pub remarks: Vec<Remark>,
+}
+
+/// How the command of a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its exit code; `None`: it was ended by a signal, or by us when its time was over.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
 }
 
 /// Whether a check holds.

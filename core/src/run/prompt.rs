@@ -32,6 +32,12 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     out += "\n\nDo this step only. ";
     out +=
         "Work in the current folder. Do not edit the workflow file or anything below `.hotl/`.\n";
+    let protection = run.protection();
+    if !protection.is_empty() {
+        let words: Vec<String> =
+            protection.words().into_iter().map(|word| format!("`{}`", text::one_line(word))).collect();
+        out += &format!("Do not change these files: {}.\n", words.join(", "));
+    }
     if let Loop::Until { condition, .. } = &step.repeat {
         out += &format!("\nThe step is repeated until: {}\n", text::one_line(condition));
     }

@@ -10,7 +10,7 @@ use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
 use super::words::words;
 use crate::time::Timestamp;
-use crate::workflow::{Budgets, Check, Loop, Risk, Step};
+use crate::workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
 
 /// One execution of one plan, as [`Record`] shows it to whoever reads.
 ///
@@ -111,6 +111,17 @@ pub struct Place {
 }
 
 impl Place {
+    /// The execution root relative to the top folder of its checkout, with a slash behind it; empty
+    /// where they are the same.
+    pub(crate) fn prefix(&self) -> String {
+        let top = self.worktree_path.as_ref().or(self.repo_root.as_ref());
+        let below = top.and_then(|top| self.execution_root.strip_prefix(top.as_str()));
+        match below.map(|below| below.trim_matches('/')) {
+            None | Some("") => String::new(),
+            Some(below) => format!("{below}/"),
+        }
+    }
+
     /// The folder in which it works, then the checkout that it was started in where that is another.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
         let started_in = self.repo_root.as_deref().filter(|root| *root != self.execution_root);
@@ -137,6 +148,10 @@ pub struct Terms {
     pub budgets: Budgets,
     /// Lines of shell that the agent may use although no rule decides about them.
     pub allow: Vec<String>,
+    /// Patterns of files that no agent may change, relative to the root of the checkout.
+    pub protect: Vec<String>,
+    /// When verified work is committed.
+    pub commit: CommitWhen,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
     /// What a person can change for this run alone, as the file has it; unknown in records of

@@ -135,6 +135,9 @@ fn render_verification_notes(run: &Run, out: &mut String) {
             };
             let what = escape(&text::ellipsis(&text::one_line(&describe(check)), 200));
             *out += &format!("- Step {number}: {what}: {verdict}\n");
+            for remark in result.iter().flat_map(|result| &result.remarks) {
+                *out += &format!("  - ⚠ {}\n", escape(&text::one_line(&remark.to_string())));
+            }
         }
     }
     let repeated = match (run.terms.reverify, run.reverified) {

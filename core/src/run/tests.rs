@@ -50,7 +50,7 @@ fn until(limit: u32) -> Loop {
 }
 
 fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
-    CheckResult { check, verdict, stdout: "said".to_owned(), stderr: String::new() }
+    CheckResult { check, verdict, stdout: "said".to_owned(), stderr: String::new(), measured: None, remarks: Vec::new() }
 }
 
 fn passed(step: u32) -> Event {
@@ -343,7 +343,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
         "Cannot finalize without passing verification evidence: the checks have not been repeated"
     );
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
-    apply(&mut run, &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)] }]);
+    apply(&mut run, &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], remarks: Vec::new() }]);
     assert_eq!(run.status, RunStatus::Blocked);
     let Next::Blocked(blocker) = run.next() else { panic!("{:?}", run.next()) };
     assert_eq!(blocker.step, 1);
@@ -608,6 +608,8 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         verdict: CheckVerdict::Passed,
         stdout: String::new(),
         stderr: String::new(),
+        measured: None,
+        remarks: Vec::new(),
     };
     type Change = Box<dyn Fn(&mut Record)>;
     let table: [(Change, &str); 5] = [

@@ -222,8 +222,9 @@ impl Run {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
             Event::VerdictAccepted => self.accept_verdict(at)?,
-            Event::ChecksRepeated { repeated, failures } => {
+            Event::ChecksRepeated { repeated, failures, remarks } => {
                 self.repeated(at, *repeated, failures)?;
+                self.remark(at, remarks);
             }
             Event::RunPaused { reason } => self.pause(at, reason)?,
             Event::RunResumed => self.resume(at)?,

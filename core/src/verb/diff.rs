@@ -1,6 +1,6 @@
 //! `onloop diff`: what a run, or one of its steps, has changed.
 
-use crate::effect::{Exit, FailureKind, Io};
+use crate::effect::{DiffShown, Exit, FailureKind, Io};
 use crate::engine::keep::unknown_checkpoint;
 use crate::engine::select::open;
 use crate::limits;
@@ -41,7 +41,8 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
     };
     let cwd = cwd.unwrap_or(&run.place.execution_root);
     let ends = (from.commit.as_str(), to.commit.as_str());
-    match io.git_diff(cwd, ends, args.stat, limits::CHECKPOINT_DIFF_BYTES).await {
+    let shown = if args.stat { DiffShown::Stat } else { DiffShown::Patch };
+    match io.git_diff(cwd, ends, shown, limits::CHECKPOINT_DIFF_BYTES).await {
         Ok(bytes) => {
             let patch = String::from_utf8_lossy(&bytes);
             // What a file holds must not steer a terminal; a pipe gets what it holds.

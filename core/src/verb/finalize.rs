@@ -39,11 +39,11 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
             let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-            let (repeated, failures) = match repeat_checks(io, &mut store, &conditions).await {
+            let repeated = match repeat_checks(io, &mut store, &conditions).await {
                 Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
                 Err(error) => return Err(refused_by(io, &error).await),
             };
-            change(io, &mut store, Event::ChecksRepeated { repeated, failures }).await?;
+            change(io, &mut store, repeated).await?;
         }
         let driver = store.paths().driver_lock();
         // Whoever drives the run keeps its work; two would use one index.
@@ -95,12 +95,12 @@ async fn is_changed(io: &Io, store: &Store) -> bool {
 
 async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
     let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-    let (repeated, failures) = match repeat_checks(io, store, &conditions).await {
+    let repeated = match repeat_checks(io, store, &conditions).await {
         Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
         Err(error) => return Err(refused_by(io, &error).await),
     };
-    let failed = !failures.is_empty();
-    change(io, store, Event::ChecksRepeated { repeated, failures }).await?;
+    let failed = matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
+    change(io, store, repeated).await?;
     if failed {
         io.note(format!(
             "ERROR: not every check holds any more, and the run is blocked\n  onloop resume {}",

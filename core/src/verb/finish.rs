@@ -17,6 +17,7 @@ use crate::engine::store::{StateHome, Store, StoreError, prepare_folder};
 use crate::limits;
 use crate::run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
 use crate::text;
+use crate::workflow::CommitWhen;
 use plan::Wish;
 use scene::Scene;
 
@@ -47,9 +48,9 @@ pub struct FinishArgs {
     /// `--confirm discard` is needed to discard
     #[cfg_attr(feature = "cli", arg(long, value_name = "WORD"))]
     pub confirm: Option<String>,
-    /// Whether verified work that is not committed is committed first
-    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHEN", default_value = "end"))]
-    pub commit: CommitWord,
+    /// How verified work is committed first [default: as the workflow file says]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "HOW"))]
+    pub commit: Option<CommitWord>,
     /// Message of that commit [default: from intent and steps]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub message: Option<String>,
@@ -76,14 +77,26 @@ pub enum DispositionWord {
     Discard,
 }
 
-/// Whether uncommitted work may be committed.
+/// How uncommitted work is committed, as it is written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum CommitWord {
     /// One commit of what was verified and is not committed yet
     End,
+    /// One commit for each verified step
+    Step,
     /// None; what is not committed is refused
     Never,
+}
+
+impl From<CommitWord> for CommitWhen {
+    fn from(word: CommitWord) -> CommitWhen {
+        match word {
+            CommitWord::End => CommitWhen::End,
+            CommitWord::Step => CommitWhen::Step,
+            CommitWord::Never => CommitWhen::Never,
+        }
+    }
 }
 
 /// Why no outcome was recorded.
@@ -282,7 +295,8 @@ async fn settle_work(
     scene: &Scene,
     wish: &Wish,
 ) -> Result<String, FinishError> {
-    verified::settle(io, store, scene, wish.commit, wish.message.as_deref()).await
+    let how = wish.commit.unwrap_or(store.run().terms.commit);
+    verified::settle(io, store, scene, how, wish.message.as_deref()).await
 }
 
 fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {

@@ -4,7 +4,8 @@ use crate::effect::{Exit, Io};
 use crate::engine::change::change;
 use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
-use crate::engine::keep::{keep_acted, keep_between, keep_verified};
+use crate::engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
+use crate::engine::protect::{self, Guarded};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
@@ -63,6 +64,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Start => {
             end_survivors(io, store.run()).await.map_err(step_by_step)?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
+            guarded(io, &mut store, number, protect::before_turn).await?;
             io.result(format!("started step {number}\n")).await;
             Ok(Exit::Done)
         }
@@ -102,6 +104,9 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     };
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
+    for line in store.run().remark_lines(Some(number)) {
+        io.note(format!("⚠ {line}")).await;
+    }
     let record = store.run().step(number).expect("looked up above");
     let (line, exit) = match &record.status {
         StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),
@@ -126,7 +131,12 @@ async fn verify_alone(
     number: u32,
     conditions: &Conditions,
 ) -> Result<(), Exit> {
-    keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+    if store.run().protection().is_empty() {
+        keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+    }
+    if !store.run().protection().is_empty() {
+        guarded(io, store, number, protect::after_turn).await?;
+    }
     let results = match verify_step(io, store, number, conditions).await {
         Ok(Verification::Finished(results)) => results,
         Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
@@ -134,6 +144,30 @@ async fn verify_alone(
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
     keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
+}
+
+/// Looks at files that no agent may change, before or after its turn; a turn that changed one is a
+/// failed attempt.
+async fn guarded(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    look: impl AsyncFnOnce(&Io, &mut Store, u32) -> Guarded,
+) -> Result<(), Exit> {
+    let (event, why) = match look(io, store, step).await {
+        Guarded::Fine => {
+            return keep_between(io, store, async |_: &Io, _: &mut Store| Ok(Keeping::Kept)).await;
+        }
+        Guarded::Interrupted => return Err(Exit::Interrupted),
+        Guarded::Broken { reason, output } => {
+            let said = format!("{reason}\n{output}");
+            (Event::ActionFailed { step, reason, output }, said)
+        }
+        Guarded::Stuck(reason) => (Event::StepBlocked { step, reason: reason.clone() }, reason),
+    };
+    change(io, store, event).await?;
+    io.note(format!("ERROR: {}", why.trim_end().replace('\n', "\n  "))).await;
+    Err(Exit::Failed)
 }
 
 /// Says whether another attempt is allowed. The attempt itself is counted when it starts, so

@@ -60,6 +60,7 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         cwd: store.run().place.execution_root.clone(),
         index: store.paths().index(),
         commit: target.commit.clone(),
+        paths: Vec::new(),
         programs: store.run().trusted_programs().map(str::to_owned),
     };
     if let Err(failure) = io.git(request).await {

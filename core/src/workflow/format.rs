@@ -67,6 +67,12 @@ fields! {
     Frontmatter "max_elapsed_minutes" "most active time; pauses do not count", "unbounded", [], []
     Frontmatter "allow" "lines of shell that the agent of a run may use although no rule decides; a list",
         "none", [], []
+    Frontmatter "protect" "files that no agent may change: names or patterns below the root, such as `ci/**`; a list",
+        "at high risk the files that checks run, else none", [], []
+    Frontmatter "commit" "when verified work is committed at `finish`: `end`: one commit; `step`: one for each step; `never`: not at all",
+        "`end`", ["end", "step", "never"], []
+    Frontmatter "review" "the agent that reviews the work before it counts as done, such as `claude`",
+        "none", [], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 

@@ -13,7 +13,7 @@ use super::finding::{self, Findings};
 use super::line::{Cursor, Line};
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
-use super::{Budgets, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, Isolation, Risk, markdown};
 
 words! {
     /// A key of the format, in the order in which the documentation lists them.
@@ -34,6 +34,9 @@ words! {
         MaxTokens = "max_tokens",
         MaxElapsedMinutes = "max_elapsed_minutes",
         Allow = "allow",
+        Protect = "protect",
+        Commit = "commit",
+        Review = "review",
         PolicyProfile = "policy_profile",
     }
 }
@@ -54,6 +57,9 @@ pub(super) struct Frontmatter {
     pub dirty_allowed: bool,
     pub budgets: Budgets,
     pub allow: Vec<String>,
+    pub protect: Vec<String>,
+    pub commit: CommitWhen,
+    pub review: Option<String>,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -219,11 +225,16 @@ impl<'c> Reader<'c, '_> {
                 self.front.progress_verbose = self.flag(key, value, "verbose")
             }
             FrontmatterKey::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
-            FrontmatterKey::Allow => {
-                let lines = self.prose(key, value).unwrap_or_default();
-                let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
-                self.front.allow = lines.map(str::to_owned).collect();
+            FrontmatterKey::Allow => self.front.allow = self.lines(key, value),
+            FrontmatterKey::Protect => self.front.protect = self.globs(key, value),
+            FrontmatterKey::Commit => {
+                let moments = CommitWhen::ALL.map(|when| (when.as_str(), when));
+                let when = self.one_of(key, value, &moments, |found| {
+                    format!("commit must be end, step, or never if set (got: '{found}')")
+                });
+                self.front.commit = when.unwrap_or_default();
             }
+            FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -341,6 +352,39 @@ impl<'c> Reader<'c, '_> {
     fn flag(&mut self, key: &'static str, value: &Value<'_>, word: &str) -> bool {
         let hotl = |found: &str| format!("{key} must be '{word}' if set (got: '{found}')");
         self.one_of(key, value, &[(word, ())], hotl).is_some()
+    }
+
+    /// The items of a list, or the lines of a text.
+    fn lines(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
+        let lines = self.prose(key, value).unwrap_or_default();
+        let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    }
+
+    fn globs(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
+        let globs = self.lines(key, value);
+        let leads_out = |glob: &str| glob.starts_with('/') || glob.split('/').any(|p| p == "..");
+        for glob in &globs {
+            if glob::Pattern::new(glob).is_err() || leads_out(glob) {
+                let expected = "names or patterns of files below the root, such as `ci/**`";
+                let span = value.span;
+                let found = finding::frontmatter::invalid_value(span, key, glob, expected, None);
+                self.findings.push(found);
+            }
+        }
+        globs
+    }
+
+    /// The name of an agent. Command lines are for the command line.
+    fn agent(&mut self, key: &'static str, value: &Value<'_>) -> Option<String> {
+        let (name, span) = self.word(value);
+        if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return Some(name.to_owned());
+        }
+        let expected = "the name of an agent, such as `claude`";
+        let found = finding::frontmatter::invalid_value(span, key, name, expected, None);
+        self.findings.push(found);
+        None
     }
 
     fn branch(&mut self, value: &Value<'_>) -> Option<BranchName> {

@@ -284,6 +284,9 @@ impl<'a> Body<'a> {
                     dirty_allowed: front.dirty_allowed,
                     budgets: front.budgets,
                     allow: front.allow,
+                    protect: front.protect,
+                    commit: front.commit,
+                    review: front.review,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::{Budgets, Isolation, Risk, Step};
+use super::{Budgets, CommitWhen, Isolation, Risk, Step};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::effect::BranchName;
 
@@ -40,6 +40,12 @@ pub struct PlanParts {
     pub budgets: Budgets,
     /// Lines of shell that the agent of a run may use although no rule decides about them.
     pub allow: Vec<String>,
+    /// Patterns of files that no agent may change, relative to the root of the checkout.
+    pub protect: Vec<String>,
+    /// When verified work is committed.
+    pub commit: CommitWhen,
+    /// The agent that reviews the work before it counts as done.
+    pub review: Option<String>,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
@@ -85,6 +91,9 @@ impl Plan {
             dirty_allowed: false,
             budgets: Budgets::default(),
             allow: Vec::new(),
+            protect: Vec::new(),
+            commit: CommitWhen::default(),
+            review: None,
             steps,
             digest: "d".to_owned(),
         })

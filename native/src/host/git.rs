@@ -147,6 +147,7 @@ impl OsGit {
             | GitRequest::ChangedPaths { .. }
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::Note { .. }
             | GitRequest::CommitKept { .. } => self.perform_aside(request),
         }
     }

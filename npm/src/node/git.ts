@@ -21,6 +21,7 @@ import {
   checkpoints,
   diff,
   forgetCheckpoint,
+  note,
   restore,
 } from "./git_checkpoint.js";
 import { commitKept } from "./git_commit.js";
@@ -204,19 +205,27 @@ export class NodeGit implements Git {
     return checkpoint(await this.#repository(cwd), { ...made, index });
   }
 
-  async restore(cwd: string, index: string, id: string, programs?: string): Promise<void> {
+  async restore(
+    cwd: string,
+    index: string,
+    id: string,
+    paths: string[],
+    programs?: string,
+  ): Promise<void> {
     commitId(id);
-    await restore(await this.#repository(cwd), this.#root.resolve(index), id, programs);
+    const wanted = { id, paths };
+    await restore(await this.#repository(cwd), this.#root.resolve(index), wanted, programs);
   }
 
   async diff(
     cwd: string,
     ends: [from: string, to: string],
     isStat: boolean,
+    paths: string[],
     limitBytes: number,
   ): Promise<Uint8Array> {
     ends.forEach(commitId);
-    return diff(await this.#repository(cwd), ends, isStat, limitBytes);
+    return diff(await this.#repository(cwd), ends, isStat, paths, limitBytes);
   }
 
   async changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
@@ -240,6 +249,11 @@ export class NodeGit implements Git {
     checkpointName(name);
     commitId(id);
     await forgetCheckpoint(await this.#repository(cwd), name, id);
+  }
+
+  async note(cwd: string, id: string, text: string, atMs: number): Promise<void> {
+    commitId(id);
+    await note(await this.#repository(cwd), id, text, atMs);
   }
 
   async #repository(cwd: string): Promise<string> {

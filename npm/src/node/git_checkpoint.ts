@@ -12,6 +12,8 @@ import { askAside, line, succeed, succeedAside } from "./git_program.js";
 
 /** Where the names of checkpoints begin. */
 const CHECKPOINTS = "refs/onloop/";
+/** Where there is something to say about commits. */
+const NOTES = "refs/notes/onloop";
 /** The folder in which copies of records lie; it is the run's and not its work. */
 const OURS = ".hotl";
 /** Paths are bytes; this encoding keeps every one of them. */
@@ -48,11 +50,17 @@ export async function checkpoint(cwd: string, made: NewCheckpoint): Promise<Kept
   return { commit: id, tree, programs, leftOut };
 }
 
-/** Makes the files of the checkout around `cwd` those of `id`. */
+/** Files to bring back: of which commit; `paths`: only these, where there are any. */
+export interface Wanted {
+  id: string;
+  paths: string[];
+}
+
+/** Makes the files of the checkout around `cwd` those that are wanted. */
 export async function restore(
   cwd: string,
   index: string,
-  id: string,
+  wanted: Wanted,
   programs?: string,
 ): Promise<void> {
   const { root } = await layoutOf(cwd);
@@ -61,6 +69,7 @@ export async function restore(
     throw new Failure("conflict", `nothing is known about the files in \`${root}\``);
   }
   await prepareIndex(root, index);
+  const id = wanted.paths.length === 0 ? wanted.id : await mixedTree(root, index, wanted);
   const found = await inTheWay(root, index, id);
   if (found.length > 0) {
     throw new Failure("conflict", `nothing was changed; in the way: ${found.join(", ")}`);
@@ -72,16 +81,35 @@ export async function restore(
   }
 }
 
+/** A tree with the files that `index` has, but for `paths`, which are as in the commit. */
+async function mixedTree(root: string, index: string, { id, paths }: Wanted): Promise<string> {
+  const beside = { index: `${index}.mixed` };
+  await copyFile(index, beside.index);
+  try {
+    const list = ["ls-tree", "-r", "--full-tree", "-z", id, "--", ...paths];
+    const input = await succeedAside(root, list);
+    const gone = paths.map((path) => `${path}\0`).join("");
+    const removal = ["update-index", "--force-remove", "-z", "--stdin"];
+    await succeedAside(root, removal, { ...beside, input: gone });
+    const entry = ["update-index", "--replace", "-z", "--index-info"];
+    await succeedAside(root, entry, { ...beside, input });
+    return line(await succeedAside(root, ["write-tree", "--missing-ok"], beside));
+  } finally {
+    await rm(beside.index, { force: true });
+  }
+}
+
 /** What changed between two commits, for people. */
 export async function diff(
   cwd: string,
   [from, to]: [string, string],
   isStat: boolean,
+  paths: string[],
   limitBytes: number,
 ): Promise<Uint8Array> {
   const form = isStat ? "--stat=100" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
-  const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--"];
+  const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
   return succeedAside(cwd, words, { limitBytes });
 }
 
@@ -116,6 +144,12 @@ export async function forgetCheckpoint(cwd: string, name: string, id: string): P
     throw new Failure(kind, `\`${full}\` names ${found ?? "nothing"}, expected ${id}`);
   }
   await succeedAside(cwd, ["update-ref", "--no-deref", "-d", full, id]);
+}
+
+/** Says something about a commit, instead of what was said about it before. */
+export async function note(cwd: string, id: string, text: string, atMs: number): Promise<void> {
+  const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
+  await succeedAside(cwd, words, { input: text, committedMs: atMs });
 }
 
 function reference(name: string): string {

@@ -51,6 +51,7 @@ fn one_round(seed: u64) {
             cwd: path.to_owned(),
             index: index_of(&workspace, "there"),
             commit: kept[at].commit.clone(),
+            paths: Vec::new(),
             programs: None,
         };
         let restored = OsGit::new().perform(&request);

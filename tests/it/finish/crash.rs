@@ -117,6 +117,7 @@ impl Repo {
             | GitRequest::Diff { .. }
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::Note { .. }
             | GitRequest::CreateWorktree { .. }
             | GitRequest::Switch { .. }
             | GitRequest::Stash { .. } => panic!("finish does not ask for {request:?}"),
@@ -188,7 +189,7 @@ fn completed() -> (Run, Vec<u8>) {
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
     let (stdout, stderr) = (String::new(), String::new());
-    let passed = CheckResult { check: 0, verdict: CheckVerdict::Passed, stdout, stderr };
+    let passed = CheckResult { check: 0, verdict: CheckVerdict::Passed, stdout, stderr, measured: None, remarks: Vec::new() };
     for event in [
         Event::StepStarted { step: 1 },
         Event::StepVerified { step: 1, results: vec![passed] },

@@ -122,3 +122,25 @@ fn programs_that_came_with_the_run_are_not_run() {
     run.workspace.git_says(&["config", "--unset", "gpg.program"]);
     run.done(&["merge"]);
 }
+
+#[test]
+fn one_commit_a_step_where_the_file_or_a_flag_asks_for_it() {
+    let second = "\n- [ ] **Step 2: More**\naction: write more\nloop: false\nverify: test -f \
+                  more.txt\n\n```sh\necho more > more.txt\n```\n";
+    let two = super::WORKFLOW.replace("git add work.txt\ngit commit --quiet -m work\n", "") + second;
+    let asked = two.replacen("risk_level: low\n", "risk_level: low\ncommit: step\n", 1);
+    assert_ne!(asked, two);
+    for (file, flags) in [(&asked, &[][..]), (&two, &["--commit", "step"])] {
+        let run = Finished::of("worktree", file, 0);
+        run.done(&[&["merge"][..], flags].concat());
+        let log = run.workspace.git_says(&["log", "--reverse", "--format=%s", "main^..main^2"]);
+        assert_eq!(log, "Step 1: Write\nStep 2: More");
+        let names = run.workspace.git_says(&["show", "--format=", "--name-only", "main^2~1"]);
+        assert_eq!(names, "work.txt");
+        let body = run.workspace.git_says(&["log", "-1", "--format=%b", "main^2"]);
+        assert!(body.starts_with("write a file\n\nOnloop-Run: "), "{body}");
+    }
+    let run = Finished::of("worktree", &asked, 0);
+    let said = run.refused(&["merge", "--commit", "never"]);
+    assert!(said.contains("is not committed (--commit never):\n  more.txt\n"), "{said}");
+}

@@ -305,6 +305,7 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::Checkpoint { .. }
             | GitRequest::Restore { .. }
             | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::Note { .. }
             | GitRequest::CommitKept { .. } => true,
         },
         _ => false,

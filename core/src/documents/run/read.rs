@@ -94,6 +94,11 @@ pub(super) fn from_document(
             risk: read_risk(&document.risk_level)?,
             auto_approve: document.auto_approve,
             allow: document.allow.unwrap_or_default(),
+            protect: document.protect.unwrap_or_default(),
+            commit: match document.commit {
+                Some(when) => word("commit", &when)?,
+                None => CommitWhen::default(),
+            },
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
             budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
@@ -418,7 +423,7 @@ fn read_result(
         return Err(missing(&format!("{path}.reason")));
     }
     let (stdout, stderr) = (output("stdout", &item.stdout)?, output("stderr", &item.stderr)?);
-    Ok(Some(CheckResult { check, verdict, stdout, stderr }))
+    Ok(Some(CheckResult { check, verdict, stdout, stderr, measured: None, remarks: Vec::new() }))
 }
 
 fn read_check(

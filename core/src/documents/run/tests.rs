@@ -52,7 +52,7 @@ verify: make test
 ";
 
 fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
-    CheckResult { check, verdict, stdout: "out".to_owned(), stderr: String::new() }
+    CheckResult { check, verdict, stdout: "out".to_owned(), stderr: String::new(), measured: None, remarks: Vec::new() }
 }
 
 /// Runs that have, together, every member that a record can have.
@@ -102,7 +102,7 @@ fn samples() -> Vec<Run> {
         Event::StepStarted { step: 3 },
         Event::StepVerified { step: 3, results: passed(1) },
         reviewed(None, Verdict::Ready),
-        Event::ChecksRepeated { repeated: 2, failures: Vec::new() },
+        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() },
         Event::RunFinalized,
         Event::FinishIntended {
             act: FinishAct::Discard { commit: None },

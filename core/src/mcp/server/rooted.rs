@@ -70,6 +70,7 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
         | GitRequest::Diff { cwd, .. }
         | GitRequest::ChangedPaths { cwd, .. }
         | GitRequest::Checkpoints { cwd }
+        | GitRequest::Note { cwd, .. }
         | GitRequest::ForgetCheckpoint { cwd, .. } => *cwd = absolute(root, cwd),
     }
     request

@@ -180,6 +180,8 @@ fn every_event_has_a_line() {
         success_criteria: "s".to_owned(),
         risk: Risk::High,
         allow: vec!["make *".to_owned()],
+        protect: vec!["ci/**".to_owned()],
+        commit: CommitWhen::Step,
         written: Written { auto_approve: true, budgets: budgets.clone() },
         steps: plan.steps.clone(),
         digest: "d".to_owned(),

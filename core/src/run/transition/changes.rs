@@ -110,6 +110,8 @@ impl Run {
         self.0.terms.success_criteria.clone_from(&adoption.success_criteria);
         self.0.terms.risk = adoption.risk;
         self.0.terms.allow.clone_from(&adoption.allow);
+        self.0.terms.protect.clone_from(&adoption.protect);
+        self.0.terms.commit = adoption.commit;
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
         self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));

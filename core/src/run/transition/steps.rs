@@ -7,6 +7,7 @@ use crate::run::budget::exceeded;
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
 use crate::run::record::*;
+use crate::run::remark::CheckRemarks;
 use crate::text;
 use crate::time::Timestamp;
 
@@ -152,6 +153,8 @@ impl Run {
         self.0.acting = None;
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
+        self.log_remarks(at, step);
+        let record = self.step_mut(step).expect("looked up above");
         match judgement {
             Judgement::Passed => {
                 record.status = StepStatus::Done;
@@ -188,6 +191,27 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// What is known now about checks that were repeated takes the place of what was known before.
+    pub(super) fn remark(&mut self, at: Timestamp, remarks: &[CheckRemarks]) {
+        for CheckRemarks { step, check, remarks } in remarks {
+            let result = self
+                .step_mut(*step)
+                .and_then(|record| record.results.iter_mut().find(|r| r.check == *check));
+            if let Some(result) = result
+                && result.remarks != *remarks
+            {
+                result.remarks.clone_from(remarks);
+                self.log_remarks(at, *step);
+            }
+        }
+    }
+
+    fn log_remarks(&mut self, at: Timestamp, step: u32) {
+        for line in self.remark_lines(Some(step)) {
+            self.log(at, "check_remarked", Some(step), format!("⚠ {line}"), "");
+        }
     }
 
     pub(super) fn block_step(

@@ -1,11 +1,12 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
 use super::scene::{MainCheckout, Scene, TargetBranch};
-use super::{CommitWord, DispositionWord, FinishArgs, FinishError, refuse};
+use super::{DispositionWord, FinishArgs, FinishError, refuse};
 use crate::effect::BranchName;
 use crate::limits;
 use crate::run::{Disposition, FinishAct, PullRequest, Run};
 use crate::text;
+use crate::workflow::CommitWhen;
 
 /// What is asked for, checked as far as that is possible without looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) struct Wish {
     pub(super) notes: Option<String>,
     pub(super) confirmed: bool,
     pub(super) force: bool,
-    pub(super) commit: CommitWord,
+    pub(super) commit: Option<CommitWhen>,
     pub(super) message: Option<String>,
 }
 
@@ -50,7 +51,7 @@ impl Wish {
             notes: args.notes.as_deref().map(text::one_line).filter(|notes| !notes.is_empty()),
             confirmed: args.confirm.as_deref() == Some("discard"),
             force: args.force,
-            commit: args.commit,
+            commit: args.commit.map(CommitWhen::from),
             message: args.message.clone().filter(|message| !message.trim().is_empty()),
         })
     }

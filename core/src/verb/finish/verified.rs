@@ -3,13 +3,14 @@
 
 use super::plan::listed;
 use super::scene::{Scene, TargetBranch};
-use super::{CommitWord, FinishError, refuse};
+use super::{FinishError, refuse};
 use crate::effect::{Failure, FailureKind, GitRequest, Io, KeptWork};
 use crate::engine::keep::{left_out_line, look};
 use crate::engine::store::Store;
 use crate::preflight::foreign_paths;
-use crate::run::{Checkpoint, Run};
+use crate::run::{Checkpoint, CheckpointKind, Run};
 use crate::text;
+use crate::workflow::{CommitWhen, Step};
 
 /// Makes sure that the branch of the run has what was verified, and returns its commit. Work that
 /// is not committed is committed.
@@ -21,7 +22,7 @@ pub(super) async fn settle(
     io: &Io,
     store: &Store,
     scene: &Scene,
-    commits: CommitWord,
+    commits: CommitWhen,
     message: Option<&str>,
 ) -> Result<String, FinishError> {
     let run = store.run();
@@ -50,19 +51,80 @@ pub(super) async fn settle(
         );
         return refuse(format!("{}\n{}", listed(&what, &theirs), verify_again(run)));
     }
-    if commits == CommitWord::Never {
-        let what = format!("Verified work in {root} is not committed (--commit never):");
+    if !scene.owns_branch {
+        let what = format!(
+            "Verified work in {root} is not committed, and {} was not made for this run; commit it \
+             there:",
+            scene.branch
+        );
         return refuse(listed(&what, &theirs));
     }
-    let ours: Vec<String> = changed.into_iter().filter(|path| !theirs.contains(path)).collect();
+    match commits {
+        CommitWhen::Never => {
+            let what = format!("Verified work in {root} is not committed (--commit never):");
+            refuse(listed(&what, &theirs))
+        }
+        CommitWhen::End => commit(io, store, scene, tip, verified, Message::Whole(message)).await,
+        CommitWhen::Step => {
+            let mut tip = tip;
+            for checkpoint in steps_ahead(io, store, scene, &tip).await? {
+                let message = Message::Step(checkpoint, message);
+                tip = commit(io, store, scene, tip, checkpoint, message).await?;
+            }
+            commit(io, store, scene, tip, verified, Message::Whole(message)).await
+        }
+    }
+}
+
+/// The verified checkpoints that the branch does not have yet, oldest first, where it has exactly
+/// what one of them or the beginning has. Else none: whoever has committed there has
+/// committed parts of steps, and a commit of an earlier state would take them back.
+async fn steps_ahead<'s>(
+    io: &Io,
+    store: &'s Store,
+    scene: &Scene,
+    tip: &str,
+) -> Result<Vec<&'s Checkpoint>, FinishError> {
+    let run = store.run();
+    let moments = run.checkpoints.iter().filter(|checkpoint| match checkpoint.moment.kind() {
+        CheckpointKind::Begun | CheckpointKind::Verified => true,
+        CheckpointKind::Started | CheckpointKind::Acted | CheckpointKind::Undone => false,
+    });
+    let mut ahead = Vec::new();
+    for checkpoint in moments.rev() {
+        let changed = io.git_changed_paths(&scene.home, tip, &checkpoint.commit).await?;
+        if theirs(run, &changed).is_empty() {
+            ahead.reverse();
+            return Ok(ahead);
+        }
+        ahead.push(checkpoint);
+    }
+    Ok(Vec::new())
+}
+
+/// Commits the files of a checkpoint; where the branch has them already, nothing.
+async fn commit(
+    io: &Io,
+    store: &Store,
+    scene: &Scene,
+    tip: String,
+    checkpoint: &Checkpoint,
+    message: Message<'_>,
+) -> Result<String, FinishError> {
+    let run = store.run();
+    let changed = io.git_changed_paths(&scene.home, &tip, &checkpoint.commit).await?;
+    let theirs = theirs(run, &changed);
+    if theirs.is_empty() {
+        return Ok(tip);
+    }
     let request = GitRequest::CommitKept {
-        cwd: root.clone(),
+        cwd: run.place.execution_root.clone(),
         index: store.paths().index(),
         branch: scene.branch.clone(),
-        head: tip.clone(),
-        kept: verified.commit.clone(),
-        without: ours,
-        message: commit_message(store, message),
+        head: tip,
+        kept: checkpoint.commit.clone(),
+        without: changed.iter().filter(|path| !theirs.contains(path)).cloned().collect(),
+        message: message.text(store),
     };
     match io.git_commit_kept(request).await? {
         Some(commit) => Ok(commit),
@@ -196,22 +258,44 @@ fn theirs(run: &Run, changed: &[String]) -> Vec<String> {
     foreign_paths(changed, workflow).into_iter().map(str::to_owned).collect()
 }
 
-/// The subject that was given, or the intent; what was done; and how to find the record.
-fn commit_message(store: &Store, given: Option<&str>) -> String {
-    const SUBJECT_CHARS: usize = 72;
-    let run = store.run();
-    let mut message = match given.map(text::printable) {
-        Some(given) => given.trim().to_owned() + "\n",
-        None => {
-            let mut said = text::ellipsis(&text::one_line(&run.terms.intent), SUBJECT_CHARS) + "\n";
-            for record in &run.steps {
-                let name = text::one_line(&record.step.name);
-                said += &format!("\n- Step {}: {name}", record.step.number);
+/// What a commit says; what somebody gave counts.
+enum Message<'a> {
+    /// Of everything that was verified and is not committed.
+    Whole(Option<&'a str>),
+    /// Of what one step has done.
+    Step(&'a Checkpoint, Option<&'a str>),
+}
+
+impl Message<'_> {
+    /// The subject, what was done, and how to find the record.
+    fn text(&self, store: &Store) -> String {
+        let run = store.run();
+        let given = |given: &str| text::printable(given).trim().to_owned() + "\n";
+        let mut message = match self {
+            Message::Whole(Some(words)) => given(words),
+            Message::Whole(None) => {
+                let steps = run.steps.iter().map(|record| named(&record.step));
+                let list: String = steps.map(|step| format!("\n- {step}")).collect();
+                subject(&run.terms.intent) + &list + "\n"
             }
-            said + "\n"
-        }
-    };
-    let (id, digest) = (&run.id, store.head_sha256());
-    message += &format!("\nOnloop-Run: {id}\nOnloop-Ledger: {digest}\n");
-    message
+            Message::Step(checkpoint, words) => {
+                let step = checkpoint.moment.step().and_then(|number| run.step(number));
+                let head = step.map(|record| named(&record.step)).unwrap_or_default();
+                let body = words.map_or_else(|| text::one_line(&run.terms.intent) + "\n", given);
+                subject(&head) + "\n" + &body
+            }
+        };
+        let (id, digest) = (&run.id, store.head_sha256());
+        message += &format!("\nOnloop-Run: {id}\nOnloop-Ledger: {digest}\n");
+        message
+    }
+}
+
+fn subject(words: &str) -> String {
+    const SUBJECT_CHARS: usize = 72;
+    text::ellipsis(&text::one_line(words), SUBJECT_CHARS) + "\n"
+}
+
+fn named(step: &Step) -> String {
+    format!("Step {}: {}", step.number, text::one_line(&step.name))
 }

@@ -4,13 +4,64 @@ use std::path::PathBuf;
 
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 
-use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit};
+use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, Wanted};
 use super::{Access, OsGit, absolute, access, branch_name, commit_id, done, needed, no_repository};
 
 impl OsGit {
     /// Performs one of the requests about checkpoints, for which only the git program will do:
     /// libgit2 applies no filters.
     pub(super) fn perform_aside(&self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let program = &self.program;
+        match request {
+            GitRequest::Diff { cwd, from, to, stat, paths, limit_bytes } => {
+                let (cwd, ends) = (demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
+                let bytes = program.diff(&cwd, ends, *stat, paths, *limit_bytes);
+                Ok(Outcome::Diff { bytes: needed(bytes, KEEPING)?.into() })
+            }
+            GitRequest::ChangedPaths { cwd, from, to } => {
+                let cwd = demand_repository(cwd)?;
+                let names = program.changed_paths(&cwd, commit_id(from)?, commit_id(to)?);
+                needed(names, KEEPING).map(|names| Outcome::Names { names })
+            }
+            GitRequest::Checkpoints { cwd } => {
+                let cwd = absolute(cwd)?;
+                let checkpoints = match access(&cwd)? {
+                    Access::Nothing => Vec::new(),
+                    Access::Library(_) | Access::Program(_) => {
+                        needed(program.checkpoints(&cwd), KEEPING)?
+                    }
+                };
+                Ok(Outcome::Checkpoints { checkpoints })
+            }
+            GitRequest::ForgetCheckpoint { cwd, name, commit } => {
+                let (cwd, reference) = (demand_repository(cwd)?, checkpoint_name(name)?);
+                let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
+                needed(forgotten, KEEPING).map(done)
+            }
+            GitRequest::Note { cwd, commit, text, at } => {
+                let noted = program.note(&demand_repository(cwd)?, commit_id(commit)?, text, *at);
+                needed(noted, KEEPING).map(done)
+            }
+            GitRequest::Checkpoint { .. }
+            | GitRequest::Restore { .. }
+            | GitRequest::CommitKept { .. } => self.perform_with_index(request),
+            GitRequest::Survey { .. }
+            | GitRequest::Worktrees { .. }
+            | GitRequest::Head { .. }
+            | GitRequest::CreateWorktree { .. }
+            | GitRequest::RemoveWorktree { .. }
+            | GitRequest::Switch { .. }
+            | GitRequest::DeleteBranch { .. }
+            | GitRequest::MergeBase { .. }
+            | GitRequest::RemoteBranch { .. }
+            | GitRequest::Merge { .. }
+            | GitRequest::Push { .. }
+            | GitRequest::Stash { .. } => unreachable!("performed by the caller"),
+        }
+    }
+
+    /// Those of them that use an index of their own.
+    fn perform_with_index(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
             GitRequest::Checkpoint {
@@ -35,36 +86,11 @@ impl OsGit {
                 };
                 needed(program.checkpoint(&cwd, &new), KEEPING).map(Outcome::Checkpoint)
             }
-            GitRequest::Restore { cwd, index, commit, programs } => {
+            GitRequest::Restore { cwd, index, commit, paths, programs } => {
                 let (cwd, index) = (demand_repository(cwd)?, absolute(index)?);
-                let restored =
-                    program.restore(&cwd, &index, commit_id(commit)?, programs.as_deref());
+                let wanted = Wanted { commit: commit_id(commit)?, paths };
+                let restored = program.restore(&cwd, &index, wanted, programs.as_deref());
                 needed(restored, KEEPING).map(done)
-            }
-            GitRequest::Diff { cwd, from, to, stat, limit_bytes } => {
-                let (cwd, ends) = (demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
-                let bytes = needed(program.diff(&cwd, ends, *stat, *limit_bytes), KEEPING)?;
-                Ok(Outcome::Diff { bytes: bytes.into() })
-            }
-            GitRequest::ChangedPaths { cwd, from, to } => {
-                let cwd = demand_repository(cwd)?;
-                let names = program.changed_paths(&cwd, commit_id(from)?, commit_id(to)?);
-                needed(names, KEEPING).map(|names| Outcome::Names { names })
-            }
-            GitRequest::Checkpoints { cwd } => {
-                let cwd = absolute(cwd)?;
-                let checkpoints = match access(&cwd)? {
-                    Access::Nothing => Vec::new(),
-                    Access::Library(_) | Access::Program(_) => {
-                        needed(program.checkpoints(&cwd), KEEPING)?
-                    }
-                };
-                Ok(Outcome::Checkpoints { checkpoints })
-            }
-            GitRequest::ForgetCheckpoint { cwd, name, commit } => {
-                let (cwd, reference) = (demand_repository(cwd)?, checkpoint_name(name)?);
-                let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
-                needed(forgotten, KEEPING).map(done)
             }
             GitRequest::CommitKept { cwd, index, branch, head, kept, without, message } => {
                 let new = NewCommit {
@@ -78,18 +104,7 @@ impl OsGit {
                 let commit = needed(program.commit_kept(&demand_repository(cwd)?, &new), KEEPING);
                 commit.map(|commit| Outcome::Commit { commit: Some(commit) })
             }
-            GitRequest::Survey { .. }
-            | GitRequest::Worktrees { .. }
-            | GitRequest::Head { .. }
-            | GitRequest::CreateWorktree { .. }
-            | GitRequest::RemoveWorktree { .. }
-            | GitRequest::Switch { .. }
-            | GitRequest::DeleteBranch { .. }
-            | GitRequest::MergeBase { .. }
-            | GitRequest::RemoteBranch { .. }
-            | GitRequest::Merge { .. }
-            | GitRequest::Push { .. }
-            | GitRequest::Stash { .. } => unreachable!("performed by the caller"),
+            _ => unreachable!("performed by the callers"),
         }
     }
 }

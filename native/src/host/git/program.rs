@@ -16,7 +16,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::{resolved, utf8};
 
-pub(super) use checkpoint::NewCheckpoint;
+pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
 pub(super) use commit::NewCommit;

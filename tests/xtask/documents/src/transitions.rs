@@ -82,7 +82,7 @@ fn states() -> Vec<State> {
         base: None,
     };
     let with_end = |more: &[Event]| [to_the_end.as_slice(), more].concat();
-    let repeated = Event::ChecksRepeated { repeated: 2, failures: Vec::new() };
+    let repeated = Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() };
     let rows = [
         ("step 1 pending", after(&[])),
         ("step 1: the agent acts", after(std::slice::from_ref(&started))),
@@ -159,10 +159,10 @@ fn events() -> Vec<(&'static str, Event)> {
         ("final review: ready", review(Verdict::Ready)),
         ("final review: not ready", review(Verdict::Block)),
         ("verdict accepted", Event::VerdictAccepted),
-        ("checks repeated: all hold", Event::ChecksRepeated { repeated: 2, failures: Vec::new() }),
+        ("checks repeated: all hold", Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() }),
         (
             "checks repeated: step 1 no longer holds",
-            Event::ChecksRepeated { repeated: 2, failures: broken.collect() },
+            Event::ChecksRepeated { repeated: 2, failures: broken.collect(), remarks: Vec::new() },
         ),
         ("run paused", Event::RunPaused { reason: "interrupted".to_owned() }),
         ("run resumed", Event::RunResumed),
@@ -215,7 +215,7 @@ fn reach(mut run: Run, events: &[Event]) -> Run {
 }
 
 fn verified(step: u32, verdict: CheckVerdict) -> Event {
-    let result = CheckResult { check: 0, verdict, stdout: String::new(), stderr: String::new() };
+    let result = CheckResult { check: 0, verdict, stdout: String::new(), stderr: String::new(), measured: None, remarks: Vec::new() };
     Event::StepVerified { step, results: vec![result] }
 }
 

@@ -53,7 +53,7 @@ fn args(disposition: DispositionWord) -> FinishArgs {
         pr_url: None,
         notes: None,
         confirm: Some("discard".to_owned()),
-        commit: CommitWord::End,
+        commit: None,
         message: None,
         force: false,
     }

@@ -29,6 +29,15 @@ pub(crate) struct NewCheckpoint<'a> {
     pub(crate) programs: Option<&'a str>,
 }
 
+/// Files to bring back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// Whose files they are.
+    pub(crate) commit: &'a str,
+    /// Relative to the top folder; none: all.
+    pub(crate) paths: &'a [String],
+}
+
 /// What is different in the checkout from what an index says.
 #[derive(Debug, Default)]
 struct Changes {
@@ -254,12 +263,12 @@ impl GitProgram {
         Ok(filtered)
     }
 
-    /// Makes the files of the checkout around `cwd` those of `commit`.
+    /// Makes the files of the checkout around `cwd` those that are wanted.
     pub(crate) fn restore(
         &self,
         cwd: &Path,
         index: &Path,
-        commit: &str,
+        wanted: Wanted<'_>,
         programs: Option<&str>,
     ) -> Result<(), Failure> {
         let root = self.layout(cwd)?.root;
@@ -269,6 +278,11 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         self.prepare_index(&root, index)?;
+        let mixed = match wanted.paths {
+            [] => None,
+            paths => Some(self.mixed_tree(&root, index, wanted.commit, paths)?),
+        };
+        let commit = mixed.as_deref().unwrap_or(wanted.commit);
         let in_the_way = self.in_the_way(&root, index, commit)?;
         if !in_the_way.is_empty() {
             let message = format!("nothing was changed; in the way: {}", in_the_way.join(", "));
@@ -280,6 +294,36 @@ impl GitProgram {
             0 => Ok(()),
             _ => Err(Failure::new(FailureKind::Conflict, read.into_failure().message)),
         }
+    }
+
+    /// A tree with the files that `index` has, but for `paths`, which are as in `commit`.
+    fn mixed_tree(
+        &self,
+        root: &Path,
+        index: &Path,
+        commit: &str,
+        paths: &[String],
+    ) -> Result<String, Failure> {
+        let mut beside = index.as_os_str().to_owned();
+        beside.push(".mixed");
+        let beside = PathBuf::from(beside);
+        let made = (|| {
+            fs::copy(index, &beside).map_err(|error| rollback::failure(index, &error))?;
+            let mut args = vec!["ls-tree", "-r", "--full-tree", "-z", commit, "--"];
+            args.extend(paths.iter().map(String::as_str));
+            let entries = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+            let aside = Aside { index: Some(&beside), ..Aside::default() };
+            let gone: Vec<u8> =
+                paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            let args = ["update-index", "--force-remove", "-z", "--stdin"];
+            self.answer_aside(root, &args, &gone, aside)?.success()?;
+            let args = ["update-index", "--replace", "-z", "--index-info"];
+            self.answer_aside(root, &args, &entries, aside)?.success()?;
+            let args = ["write-tree", "--missing-ok"];
+            self.answer_aside(root, &args, &[], aside)?.success()
+        })();
+        let _ = fs::remove_file(&beside);
+        made.map(|tree| text(&tree))
     }
 
     /// Files that nobody has kept, where the files of `commit` belong.

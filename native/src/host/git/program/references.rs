@@ -11,6 +11,9 @@ use super::command::{Aside, lines_until_nul, text};
 /// Where the names of checkpoints begin.
 pub(crate) const CHECKPOINTS: &str = "refs/onloop/";
 
+/// Where there is something to say about commits.
+const NOTES: &str = "refs/notes/onloop";
+
 impl GitProgram {
     /// What changed between two commits, for people.
     pub(crate) fn diff(
@@ -18,10 +21,11 @@ impl GitProgram {
         cwd: &Path,
         (from, to): (&str, &str),
         stat: bool,
+        paths: &[String],
         limit_bytes: u64,
     ) -> Result<Vec<u8>, Failure> {
         let form = if stat { "--stat=100" } else { "--patch" };
-        let args = [
+        let mut args = vec![
             "diff-tree",
             "-r",
             form,
@@ -34,6 +38,7 @@ impl GitProgram {
             to,
             "--",
         ];
+        args.extend(paths.iter().map(String::as_str));
         self.answer_aside(cwd, &args, &[], Aside { limit_bytes, ..Aside::default() })?.success()
     }
 
@@ -52,6 +57,19 @@ impl GitProgram {
         paths.sort();
         paths.dedup();
         Ok(paths)
+    }
+
+    /// Says something about a commit, instead of what was said about it before.
+    pub(crate) fn note(
+        &self,
+        cwd: &Path,
+        commit: &str,
+        text: &str,
+        at: Timestamp,
+    ) -> Result<(), Failure> {
+        let args = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", commit];
+        let aside = Aside { committed: Some(at), ..Aside::default() };
+        self.answer_aside(cwd, &args, text.as_bytes(), aside)?.success().map(drop)
     }
 
     /// Every commit that has a name below [`CHECKPOINTS`].

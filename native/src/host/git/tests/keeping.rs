@@ -42,6 +42,7 @@ impl Place {
             cwd: self.text(cwd),
             index: self.text(&format!("state-{}/index", cwd.replace('/', "-"))),
             commit: commit.to_owned(),
+            paths: Vec::new(),
             programs: None,
         })
     }
@@ -254,6 +255,7 @@ fn nothing_that_the_repository_names_runs_but_the_filters_it_began_with() {
             from: first.commit.clone(),
             to: second.commit.clone(),
             stat: false,
+            paths: Vec::new(),
             limit_bytes: 10_000,
         };
         let Ok(Outcome::Diff { bytes }) = OsGit::new().perform(&request) else { panic!("{kind}") };
@@ -264,6 +266,7 @@ fn nothing_that_the_repository_names_runs_but_the_filters_it_began_with() {
             from: first.commit.clone(),
             to: second.commit.clone(),
             stat: true,
+            paths: Vec::new(),
             limit_bytes: 10,
         };
         assert_eq!(OsGit::new().perform(&short).unwrap_err().kind, FailureKind::TooLarge);

@@ -1,0 +1,159 @@
+//! What an agent has done to the files that verify it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::workspace::Workspace;
+
+/// A run of steps, each with its check and its script, with more frontmatter.
+fn workflow(more: &str, steps: &[(&str, &str, &str)]) -> String {
+    let mut file = format!("---\nintent: write\nsuccess_criteria: written\n{more}---\n");
+    for (number, (repeat, check, script)) in (1..).zip(steps) {
+        file += &format!(
+            "\n- [ ] **Step {number}: Write**\naction: write\nloop: {repeat}\nverify: \
+             {check}\n\n```sh\n{script}\n```\n"
+        );
+    }
+    file
+}
+
+fn repository(workflow: &str) -> Workspace {
+    let workspace = Workspace::git();
+    workspace.write("ci/check.sh", ". \"$(dirname \"$0\")/lib.sh\"\nis_done\n");
+    workspace.write("ci/lib.sh", "is_done() {\n  test -f done.txt\n}\n");
+    workspace.write("hotl-workflow-x.md", workflow);
+    workspace.commit("begin");
+    workspace
+}
+
+fn summary(workspace: &Workspace) -> Value {
+    let id = workspace.record()["run_id"].as_str().expect("a run id").to_owned();
+    let printed = workspace.onloop(&["summary", &id, "--json"]).expect_exit(0).stdout;
+    serde_json::from_str(&printed).expect("a summary")
+}
+
+#[test]
+fn a_check_that_the_run_has_changed_passes_with_a_remark() {
+    let steps = [
+        ("false", "sh ci/check.sh", "echo done > done.txt"),
+        ("false", "sh ci/check.sh && test -f new.sh", "echo exit 0 > ci/check.sh; touch new.sh"),
+    ];
+    let workspace = repository(&workflow("risk_level: low\n", &steps));
+    let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
+    let remark = "ci/check.sh, which it names, was changed in step 2 (+1 -2)";
+    assert!(said.contains(&format!("\n    ⚠ Step 2, check 1: {remark}\n")), "{said}");
+    // Step 1 passed with the script as it was; when its check was repeated it was another.
+    assert!(said.contains(&format!("\n    ⚠ Step 1, check 1: {remark}\n")), "{said}");
+    let expected = json!([{
+        "kind": "check_changed",
+        "path": "ci/check.sh",
+        "steps": [2],
+        "added": 1,
+        "removed": 2,
+        "check": 1,
+        "text": remark,
+    }]);
+    let summary = summary(&workspace);
+    assert_eq!(summary["steps"][0]["remarks"], expected);
+    assert_eq!(summary["steps"][1]["remarks"], expected);
+    let id = summary["run_id"].as_str().unwrap();
+    let receipt = workspace.onloop(&["receipt", id, "--json"]).expect_exit(0).stdout;
+    let receipt: Value = serde_json::from_str(&receipt).unwrap();
+    assert_eq!(receipt["evidence"][1]["remarks"], expected);
+    let report = workspace.onloop(&["report", id]).expect_exit(0).stdout;
+    let line = format!("⚠ Step 2, check 1: {}\n", remark.replace('_', "\\_"));
+    assert!(report.contains(&line), "{report}");
+    assert!(report.contains(&format!("  - ⚠ {remark}\n")), "{report}");
+}
+
+#[test]
+fn what_a_script_reads_in_counts_and_what_the_step_begins_does_not() {
+    let steps = [
+        ("false", "sh ci/check.sh", "echo 'is_done() { true; }' > ci/lib.sh"),
+        ("false", "test -f made.txt && grep -q made made.txt", "echo made > made.txt"),
+    ];
+    let workspace = repository(&workflow("risk_level: low\n", &steps));
+    workspace.onloop(&["run", "--agent", "script"]).expect_exit(0);
+    let summary = summary(&workspace);
+    assert_eq!(summary["steps"][0]["remarks"][0]["path"], "ci/lib.sh");
+    assert_eq!(summary["steps"][0]["remarks"][0]["steps"], json!([1]));
+    assert_eq!(summary["steps"][1]["remarks"], json!([]));
+}
+
+#[test]
+fn a_protected_file_is_brought_back_and_the_attempt_fails() {
+    let script = "echo \"turn $ONLOOP_ATTEMPT\" > turn.txt\necho done > done.txt\n\
+                  if [ \"$ONLOOP_ATTEMPT\" = 1 ]; then\n  echo exit 0 > ci/check.sh\n  echo x > \
+                  ci/new.sh\nfi";
+    let steps = [("until it is done\nmax_iterations: 3", "sh ci/check.sh", script)];
+    let workspace = repository(&workflow("risk_level: low\nprotect: [\"ci/**\"]\n", &steps));
+    let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
+    let reason = "the agent changed ci/check.sh and 1 more files that are protected";
+    assert!(said.contains(reason), "{said}");
+    let at = workspace.worktree("hotl/x");
+    let text = |name: &str| fs::read_to_string(at.join(name)).unwrap();
+    assert_eq!(text("ci/check.sh"), ". \"$(dirname \"$0\")/lib.sh\"\nis_done\n");
+    assert!(!at.join("ci/new.sh").exists());
+    // What else the attempt did is there.
+    assert_eq!(text("turn.txt"), "turn 2\n");
+    let summary = summary(&workspace);
+    assert_eq!(summary["steps"][0]["attempts"], 2);
+    assert_eq!(summary["steps"][0]["remarks"], json!([]));
+    let id = summary["run_id"].as_str().unwrap();
+    // What it wrote is not lost.
+    let kept = format!("refs/onloop/{id}/1-1:ci/check.sh");
+    assert_eq!(workspace.git_says(&["show", &kept]), "exit 0");
+}
+
+#[test]
+fn the_next_prompt_says_what_must_not_be_changed() {
+    let steps = [("until it is done\nmax_iterations: 2", "sh ci/check.sh", "true")];
+    let workspace = repository(&workflow("risk_level: low\nprotect: [ci]\n", &steps));
+    let line = "cat > prompt-$ONLOOP_ATTEMPT; touch done.txt; test \"$ONLOOP_ATTEMPT\" = 2 || echo \
+                exit 0 > ci/check.sh";
+    workspace.onloop(&["run", "--agent-command", line]).expect_exit(0);
+    let at = workspace.worktree("hotl/x");
+    let first = fs::read_to_string(at.join("prompt-1")).unwrap();
+    assert!(first.contains("Do not change these files: `ci`.\n"), "{first}");
+    let second = fs::read_to_string(at.join("prompt-2")).unwrap();
+    let expected = "The attempt before failed: the agent changed ci/check.sh, which is protected\n";
+    assert!(second.contains(expected), "{second}");
+    assert!(second.contains("they are as they were before:\n  ci/check.sh\n"), "{second}");
+}
+
+#[test]
+fn at_high_risk_the_files_that_checks_run_are_protected() {
+    let begins = "printf 'exit 1' > ci/check.sh; echo exit 0 > begun.sh; echo done > done.txt";
+    let check = "sh ci/check.sh && sh begun.sh && grep -q done done.txt";
+    let steps = [("false", check, begins)];
+    let workspace = repository(&workflow("risk_level: high\n", &steps));
+    workspace.write("done.txt", "not yet\n");
+    workspace.commit("more");
+    let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(1).stderr;
+    assert!(said.contains("the agent changed ci/check.sh, which is protected"), "{said}");
+    let at = workspace.worktree("hotl/x");
+    assert_eq!(fs::read_to_string(at.join("begun.sh")).unwrap(), "exit 0\n");
+    assert_eq!(fs::read_to_string(at.join("done.txt")).unwrap(), "done\n");
+}
+
+#[test]
+fn an_agent_that_drives_itself_is_held_to_it_too() {
+    let steps = [("until it is done\nmax_iterations: 3", "sh ci/check.sh", "true")];
+    let workspace = repository(&workflow("risk_level: low\nprotect: ci/check.sh\n", &steps));
+    workspace.onloop(&["init", "hotl-workflow-x.md"]).expect_exit(0);
+    workspace.onloop(&["step", "1", "start"]).expect_exit(0);
+    workspace.write("done.txt", "done\n");
+    workspace.write("ci/check.sh", "exit 0\n");
+    let said = workspace.onloop(&["step", "1", "verify"]).expect_exit(1).stderr;
+    assert_eq!(
+        said,
+        "ERROR: the agent changed ci/check.sh, which is protected\n  Do not change these files; they \
+         are as they were before:\n    ci/check.sh\n  (What was written there is in checkpoint \
+         1-1.)\n"
+    );
+    assert!(workspace.read("ci/check.sh").contains("is_done"));
+    workspace.onloop(&["step", "1", "retry"]).expect_exit(0);
+    workspace.onloop(&["step", "1", "start"]).expect_exit(0);
+    assert_eq!(workspace.onloop(&["step", "1", "verify"]).expect_exit(0).stdout, "pass\n");
+}
