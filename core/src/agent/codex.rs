@@ -24,6 +24,7 @@ pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
         Some("thread.started") => named(document, "thread_id")
             .map(|session| AgentEvent::SessionBegun { session, model: None, version: None }),
         Some("item.started") => begun(&document["item"]),
+        Some("item.updated") => Some(AgentEvent::Working),
         Some("item.completed") => return completed(&document["item"]),
         Some("error") => Some(erred(document["message"].as_str().unwrap_or_default())),
         Some("turn.failed") => {
@@ -90,7 +91,7 @@ fn tool(item: &Value) -> Option<(String, Value)> {
 }
 
 fn begun(item: &Value) -> Option<AgentEvent> {
-    let (tool, about) = tool(item)?;
+    let Some((tool, about)) = tool(item) else { return Some(AgentEvent::Working) };
     Some(AgentEvent::CallBegun(call(item["id"].as_str(), &tool, &about)))
 }
 
@@ -105,7 +106,8 @@ fn completed(item: &Value) -> Vec<AgentEvent> {
         }
         Some(_) | None => {}
     }
-    let Some((tool, about)) = tool(item) else { return Vec::new() };
+    // It has thought, or noted what is to be done.
+    let Some((tool, about)) = tool(item) else { return vec![AgentEvent::Working] };
     // Not every item is said to begin.
     let begun = call(item["id"].as_str(), &tool, &about);
     let end = match (item["status"].as_str(), item["exit_code"].as_i64()) {

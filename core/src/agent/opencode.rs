@@ -61,7 +61,7 @@ fn tool(part: &Value) -> Vec<AgentEvent> {
 }
 
 fn step_finish(part: &Value) -> Vec<AgentEvent> {
-    let mut events = Vec::new();
+    let mut events = vec![AgentEvent::Working];
     if let Some(id) = named(part, "id")
         && part["tokens"].is_object()
     {

@@ -16,6 +16,7 @@ pub fn agent_event(event: &AgentEvent) -> Value {
         }),
         AgentEvent::Said(text) => json!({ "event": "said", "text": text }),
         AgentEvent::SaidPart(text) => json!({ "event": "said_part", "text": text }),
+        AgentEvent::Working => json!({ "event": "working" }),
         AgentEvent::CallBegun(call) => json!({
             "event": "call_begun", "id": call.id, "tool": call.tool, "about": call.about,
         }),

@@ -18,7 +18,7 @@ use super::run::{
     read_limits, read_plan_step, step_document, verdict_from_parts, verdict_parts,
 };
 use super::tagged;
-use super::turn::{TurnDocument, read_turn, turn_document};
+use super::turn::{TurnDocument, WaitDocument, read_turn, read_wait, turn_document, wait_document};
 use crate::money::Money;
 use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
@@ -30,12 +30,13 @@ use crate::workflow::Budgets;
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
     "agent_ended",
+    "agent_waits",
     "step_acted",
     "action_failed",
     "step_verified",
@@ -79,6 +80,7 @@ enum EventDocument {
     CheckStarted(ActingDocument),
     ReviewStarted(ActingDocument),
     AgentEnded(TurnDocument),
+    AgentWaits(WaitDocument),
     StepActed {
         step: u32,
     },
@@ -277,6 +279,7 @@ fn to_document(event: &Event) -> EventDocument {
             }
         }
         Event::AgentEnded(turn) => EventDocument::AgentEnded(turn_document(&turn)),
+        Event::AgentWaits(wait) => EventDocument::AgentWaits(wait_document(&wait)),
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
             EventDocument::ActionFailed { step, reason, output }
@@ -367,6 +370,10 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
         EventDocument::AgentEnded(turn) => {
             demand("turn", turn.lacks)?;
             Event::AgentEnded(read_turn(turn))
+        }
+        EventDocument::AgentWaits(wait) => {
+            demand("wait", wait.lacks)?;
+            Event::AgentWaits(read_wait(wait)?)
         }
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {

@@ -11,7 +11,7 @@ use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::usage;
 use crate::engine::verify::{private_names, recorded};
 use crate::engine::work::{WorkError, run_recorded};
-use crate::run::{Event, Run, StepRecord, Worker, step_prompt};
+use crate::run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
 use crate::text;
 
 /// How the agent's turn ended.
@@ -28,6 +28,13 @@ pub(crate) enum Acted {
     },
     /// The agent wanted something that a person has to decide: what, on one line.
     Undecided(String),
+    /// The agent's provider did not serve it, which is no attempt.
+    Refused {
+        /// Whom, and until when.
+        refused: Refused,
+        /// Whether it had done something before.
+        went_on: bool,
+    },
     /// The person interrupted.
     Interrupted,
 }

@@ -10,6 +10,7 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
+use crate::engine::patience::{Turn, record_refusal, whose_turn};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
@@ -64,7 +65,7 @@ async fn take_turn(
     match store.run().next() {
         Next::Start { step, attempt } => {
             if attempt > 1
-                && let Some(why) = stall.look(io, store, &how.agent, step).await
+                && let Some(why) = stall.look(io, store, &how.agents, step).await
             {
                 return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
             }
@@ -73,9 +74,19 @@ async fn take_turn(
         }
         Next::Act { step } => {
             store.commit().await?;
+            let agent = match whose_turn(io, store, how).await? {
+                Turn::Of(agent) => agent,
+                Turn::Nobody(reason) => {
+                    return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
+                }
+            };
             let record = store.run().step(step).expect("`next` names steps that exist").clone();
-            let acted = act(io, &how.agent, store, &record, how.turns).await?;
-            record_acted(store, how, step, acted).await?;
+            let acted = act(io, &agent, store, &record, how.turns).await?;
+            if let Acted::Refused { went_on: false, .. } = acted {
+                // Nobody has changed anything.
+                return record_acted(io, store, how, step, acted).await;
+            }
+            record_acted(io, store, how, step, acted).await?;
             going_on(keep_acted(io, store, step).await)?;
         }
         Next::Verify { step } => {
@@ -159,6 +170,7 @@ fn record_decision(
 }
 
 async fn record_acted(
+    io: &Io,
     store: &mut Store,
     how: &Conduct,
     step: u32,
@@ -174,6 +186,7 @@ async fn record_acted(
             let reason = format!("the agent of step {step} needs a decision: {what}");
             return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
         }
+        Acted::Refused { refused, went_on } => record_refusal(io, store, refused, went_on)?,
         Acted::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())

@@ -20,6 +20,16 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     Some(out)
 }
 
+/// The prompt with which a conversation goes on whose provider had stopped serving it.
+pub fn go_on_prompt(record: &StepRecord) -> String {
+    let (number, name) = (record.step.number, text::one_line(&record.step.name));
+    format!(
+        "# Step {number}: {name}\n\nYour provider had stopped serving you in the middle of this \
+         step, and serves you again.\nA call that had begun then may have been cut short. Look at \
+         how far you have come, and go on.\n"
+    )
+}
+
 /// The prompt for the current attempt at a step.
 pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     let step = &record.step;
