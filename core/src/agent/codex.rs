@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::clean::{cleaned, line, name, output};
 use super::error::{AgentError, message_within};
-use super::event::{AgentEvent, CallEnd, TurnEnd};
+use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::tool::{call, named, said, text_of};
 use super::used::{UsageReport, UsageScope};
+use crate::time::Timestamp;
 use crate::tokens::Tokens;
 
 /// The name of the shell in events.
@@ -65,6 +66,42 @@ fn used(usage: &Value) -> Option<AgentEvent> {
         };
         AgentEvent::Used(UsageReport { scope: UsageScope::Session, tokens, cost: None })
     })
+}
+
+/// What a line of the thread's rollout says: the model, tokens after each request, and when a limit
+/// that is reached is lifted.
+pub(super) fn rollout_events(document: &Value) -> Vec<AgentEvent> {
+    let payload = &document["payload"];
+    match (document["type"].as_str(), payload["type"].as_str()) {
+        (Some("turn_context"), _) => {
+            named(payload, "model").map(AgentEvent::ModelNamed).into_iter().collect()
+        }
+        (Some("event_msg"), Some("token_count")) => {
+            let windows = ["primary", "secondary"];
+            let limits = windows.map(|name| limited(name, &payload["rate_limits"][name]));
+            let limits = limits.into_iter().flatten();
+            limits.chain(used(&payload["info"]["total_token_usage"])).collect()
+        }
+        (Some("response_item"), _) => match payload["role"].as_str() {
+            // What was said to the model shows nothing of its work.
+            Some("user" | "developer" | "system") => Vec::new(),
+            Some(_) | None => vec![AgentEvent::Working],
+        },
+        (_, _) => Vec::new(),
+    }
+}
+
+fn limited(name: &str, window: &Value) -> Option<AgentEvent> {
+    if window["used_percent"].as_f64()? < 100.0 {
+        return None;
+    }
+    let resets_at = window["resets_at"].as_i64();
+    let resets_at = resets_at.map(|s| Timestamp::from_millis(s.saturating_mul(1000)));
+    let window = match window["window_minutes"].as_u64() {
+        Some(minutes) => format!("{name}, {minutes} minutes"),
+        None => name.to_owned(),
+    };
+    Some(AgentEvent::Limited(UsageLimit { is_reached: true, resets_at, window }))
 }
 
 /// The name of the tool and what it does, where the item is a call of one.

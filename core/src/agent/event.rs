@@ -16,6 +16,8 @@ pub enum AgentEvent {
         /// The client's version, where it says it.
         version: Option<String>,
     },
+    /// The model that works, where the client says it by itself.
+    ModelNamed(String),
     /// The model said something.
     Said(String),
     /// The model said a part of something; the rest follows.
@@ -63,7 +65,8 @@ impl AgentEvent {
             | AgentEvent::CallBegun(_)
             | AgentEvent::CallEnded { .. }
             | AgentEvent::Ended(_) => true,
-            AgentEvent::Used(_)
+            AgentEvent::ModelNamed(_)
+            | AgentEvent::Used(_)
             | AgentEvent::Limited(_)
             | AgentEvent::Retrying { .. }
             | AgentEvent::Erred(_)

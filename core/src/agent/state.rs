@@ -29,6 +29,8 @@ pub struct Retry {
 pub struct AgentState {
     client: Client,
     lines: StreamLines,
+    /// What the client writes elsewhere.
+    beside: StreamLines,
     session: Option<String>,
     model: Option<String>,
     version: Option<String>,
@@ -65,6 +67,7 @@ impl AgentState {
         AgentState {
             client,
             lines: StreamLines::default(),
+            beside: StreamLines::default(),
             session: None,
             model: None,
             version: None,
@@ -91,6 +94,17 @@ impl AgentState {
     pub fn push(&mut self, bytes: &[u8]) -> String {
         let lines = self.lines.push(bytes);
         self.take(&lines)
+    }
+
+    /// Takes what the client wrote to its second source; returns what that adds to the transcript.
+    pub fn push_beside(&mut self, bytes: &[u8]) -> String {
+        let mut said = String::new();
+        for line in self.beside.push(bytes) {
+            for event in self.client.read_beside(&line) {
+                self.apply(&event, &mut said);
+            }
+        }
+        said
     }
 
     /// Nothing more comes; returns the end of the transcript.
@@ -153,6 +167,10 @@ impl AgentState {
                 self.model = model.clone().or(self.model.take());
                 self.version = version.clone().or(self.version.take());
                 return is_new;
+            }
+            AgentEvent::ModelNamed(model) => {
+                self.model = Some(model.clone());
+                return false;
             }
             AgentEvent::Said(text) | AgentEvent::SaidPart(text) => {
                 self.goes_on();

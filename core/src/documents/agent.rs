@@ -14,6 +14,7 @@ pub fn agent_event(event: &AgentEvent) -> Value {
         AgentEvent::SessionBegun { session, model, version } => json!({
             "event": "session_begun", "session": session, "model": model, "version": version,
         }),
+        AgentEvent::ModelNamed(model) => json!({ "event": "model_named", "model": model }),
         AgentEvent::Said(text) => json!({ "event": "said", "text": text }),
         AgentEvent::SaidPart(text) => json!({ "event": "said_part", "text": text }),
         AgentEvent::Working => json!({ "event": "working" }),

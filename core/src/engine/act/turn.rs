@@ -2,6 +2,7 @@
 
 mod guard;
 mod opening;
+mod rollout;
 mod verdict;
 mod watch;
 
@@ -105,7 +106,8 @@ impl Turn<'_> {
             .with_stdin(prompt);
         spec.capture_bytes = limits::AGENT_LINE_BYTES;
         let state = AgentState::new(self.client, opening.used);
-        let mut watch = Watch::new(self, state, paths.log(&attempt_name(record))).await;
+        let log = paths.log(&attempt_name(record));
+        let mut watch = Watch::new(self, state, opening.session.as_deref(), log).await;
         let end = match followed(watch.follow(spec, store).await, "agent")? {
             Ok(end) => end,
             Err(acted) => return Ok(Performed::Acted(acted)),

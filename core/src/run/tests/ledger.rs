@@ -182,7 +182,7 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     let before = head_of(&other);
     append(&mut other, &before, Timestamp::EPOCH, &event, None);
     let error = read(&other, Some(&head_of(&bytes))).expect_err("another line was written");
-    assert_eq!(error.to_string(), "line 10: it is not the line that was written");
+    assert_eq!(error.to_string(), "line 12: it is not the line that was written");
 }
 
 #[test]

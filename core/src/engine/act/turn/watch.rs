@@ -1,6 +1,7 @@
 //! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
 //! the agent does, and a turn of which nothing good can come any more is ended.
 
+use super::rollout::Rollout;
 use super::verdict::{Cause, wait_reason};
 use super::{Turn, cost_left, tokens_left};
 use crate::agent::{AgentErrorKind, AgentState, Retry};
@@ -26,6 +27,8 @@ pub(super) struct Watch<'a> {
     /// Bytes of the stream that have been read.
     read_bytes: u64,
     guarded: bool,
+    /// What the client writes beside its stream, where it does.
+    rollout: Option<Rollout>,
     /// How many signs of life there were, and when the last of them came.
     life: (u64, Timestamp),
 }
@@ -35,7 +38,13 @@ const KEPT_BYTES: usize = 2 * limits::RECORDED_OUTPUT_BYTES;
 
 impl<'a> Watch<'a> {
     /// A turn that has not begun, whose transcript goes to the file `log`.
-    pub(super) async fn new(turn: &'a Turn<'a>, state: AgentState, log: String) -> Watch<'a> {
+    pub(super) async fn new(
+        turn: &'a Turn<'a>,
+        state: AgentState,
+        session: Option<&str>,
+        log: String,
+    ) -> Watch<'a> {
+        let rollout = Rollout::of(turn.io, turn.client, session).await;
         // An earlier turn of the attempt may have begun it.
         let size_bytes = turn.io.stat(&log).await.map_or(0, |stat| stat.size_bytes);
         let log = Log { path: log, size_bytes, is_broken: false };
@@ -47,6 +56,7 @@ impl<'a> Watch<'a> {
             log,
             read_bytes: 0,
             guarded: false,
+            rollout,
             life: (0, turn.io.now()),
         }
     }
@@ -71,7 +81,8 @@ impl<'a> Watch<'a> {
     /// Takes what the client wrote, if anything.
     async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
         self.read_bytes += bytes.len() as u64;
-        let said = self.state.push(bytes);
+        let mut said = self.state.push(bytes);
+        said += &self.read_beside().await;
         self.write(said).await;
         if !self.guarded && self.turn.is_unguarded(&self.state) {
             self.guarded = !self.turn.judged().await.is_empty();
@@ -127,6 +138,10 @@ impl<'a> Watch<'a> {
             }
         }
         said += &self.state.finish();
+        if let Some(rollout) = &mut self.rollout {
+            rollout.is_due();
+        }
+        said += &self.read_beside().await;
         if let Some(end) = end {
             said += &noted(&end.stderr.text());
         }
@@ -134,6 +149,17 @@ impl<'a> Watch<'a> {
             said += &format!("! {}\n", self.turn.told(cause));
         }
         self.write(said).await;
+    }
+
+    async fn read_beside(&mut self) -> String {
+        let Some(rollout) = &mut self.rollout else { return String::new() };
+        match self.state.session() {
+            Some(session) => {
+                let bytes = rollout.read(self.turn.io, session).await;
+                self.state.push_beside(&bytes)
+            }
+            None => String::new(),
+        }
     }
 
     async fn write(&mut self, said: String) {
