@@ -31,5 +31,5 @@ pub use launch::{TurnLaunch, TurnTerms};
 pub use lines::{StreamLine, StreamLines};
 pub use outcome::TurnOutcome;
 pub use preset::{AGENTS, Agent, PRESETS, Preset, READERS, Reviewer, UNATTENDED, command_line};
-pub use state::AgentState;
+pub use state::{AgentState, Retry};
 pub use used::{UsageReport, UsageScope, UsedTokens};

@@ -33,6 +33,32 @@ pub const RECORD_REWRITE_BYTES: usize = 64 * 1024;
 pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 /// Time an agent may take for one attempt unless the command line says otherwise.
 pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
+/// Time without a sign of life, while no tool works, after which a turn is ended, unless the
+/// command line says otherwise.
+pub const STALL_TIMEOUT_MS: u64 = 10 * 60 * 1000;
+/// The same while a tool works; a longer time on the command line counts here, too.
+pub const TOOL_STALL_TIMEOUT_MS: u64 = 45 * 60 * 1000;
+/// How often a turn is looked at whose client writes nothing.
+pub const TURN_LOOK_MS: u64 = 2000;
+/// How often a client may make the same mistake in one turn, such as asking again with a key that
+/// is refused, before the turn is ended: clients go on with it for minutes, or for ever.
+pub const SAME_ERRORS: u32 = 3;
+/// Longest pause that a client may make by itself before it asks its provider again; for a longer
+/// one its turn is ended and the run waits.
+pub const CLIENT_PAUSE_MS: u64 = 60 * 1000;
+/// Time that a run waits for a provider which does not serve its agent, unless the command line
+/// says otherwise.
+pub const MAX_WAIT_MS: u64 = 6 * 60 * 60 * 1000;
+/// Pause after the first refusal of a provider that does not say when it serves again; each
+/// further one takes twice as long.
+pub const PROVIDER_PAUSE_MS: u64 = 15 * 1000;
+/// Longest of these pauses.
+pub const PROVIDER_LONGEST_PAUSE_MS: u64 = 15 * 60 * 1000;
+/// How long after the time that a provider names it is asked again.
+pub const PROVIDER_RESET_MARGIN_MS: u64 = 5 * 1000;
+/// Longest time that a waiting run sleeps at once: a machine that was asleep itself looks at the
+/// clock soon after it has woken.
+pub const WAIT_LOOK_MS: u64 = 30 * 1000;
 /// Longest line of an agent's stream that is read; a longer one is skipped, with a note.
 pub const AGENT_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Most requests to a model, of one turn, whose tokens are counted apart; with more the number of

@@ -179,6 +179,23 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
+/// `2h 3m 4s`, without leading zero parts.
+pub fn duration(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        (_, _) => format!("{hours}h {minutes}m {rest}s"),
+    }
+}
+
+/// A time in milliseconds, rounded up to seconds, without parts that are zero at its end: `6h`.
+pub fn span(ms: u64) -> String {
+    let whole = duration(ms.div_ceil(1000));
+    let minutes = whole.strip_suffix(" 0s").unwrap_or(&whole);
+    minutes.strip_suffix(" 0m").unwrap_or(minutes).to_owned()
+}
+
 /// `word` as one word of a POSIX shell line, quoted only when it has to be.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);

@@ -3,7 +3,8 @@
 //
 // A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools (with
 // `namespace` where a client sorts them), or `{ say: text }`; each may have the tokens that it uses as
-// `usage: { input, cached, output }`. A function instead of a turn makes one of the conversation so far. A
+// `usage: { input, cached, output }`. `{ fail: { status, headers, error } }` refuses the request, and
+// `{ hang: true }` never answers. A function instead of a turn makes one of the conversation so far. A
 // generator instead of the list yields turns, and gets the conversation after each:
 //
 //   turns    how many the model has taken
@@ -27,6 +28,8 @@ export async function serve(dialect, script) {
       Object.assign(heard, dialect.read(asked));
       const next = Array.isArray(script) ? script[heard.turns] : script.next(heard).value;
       const turn = (typeof next === "function" ? next(heard) : next) ?? { say: "finished" };
+      if (turn.hang) return;
+      if (turn.fail) return refuse(response, turn.fail);
       response.end(dialect.write(turn, heard));
     } catch (error) {
       // The client would only try again; the test must learn of it.
@@ -43,6 +46,11 @@ export async function serve(dialect, script) {
     if (broken.length > 0) throw broken[0];
   };
   return { url: `http://127.0.0.1:${port}`, heard, close };
+}
+
+function refuse(response, { status, headers = {}, error }) {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify({ type: "error", error }));
 }
 
 /** Events of a stream, one JSON document each. */

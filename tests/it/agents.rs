@@ -1,3 +1,4 @@
-//! Agents: what is read of their streams.
+//! Agents: what is read of their streams, and how long a run waits for their providers.
 
 mod streams;
+mod waiting;

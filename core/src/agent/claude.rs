@@ -49,10 +49,11 @@ fn system(document: &Value) -> Option<AgentEvent> {
     }
 }
 
-/// The numbers of a request while it runs.
+/// The numbers of a request while it runs, and that it runs: pings carry nothing.
 fn streamed(document: &Value) -> Option<AgentEvent> {
     let event = &document["event"];
     match event["type"].as_str()? {
+        "content_block_delta" => Some(AgentEvent::Working),
         "message_start" => request(named(&event["message"], "id")?, &event["message"]["usage"]),
         "message_delta" => request(named(document, "api_message_id")?, &event["usage"]),
         _ => None,

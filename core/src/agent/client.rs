@@ -48,6 +48,14 @@ impl Client {
         }
     }
 
+    /// What a line of the client's second source says: the rollout of a Codex thread. What else
+    /// stands there is passed over.
+    pub fn read_beside(self, line: &StreamLine) -> Vec<AgentEvent> {
+        let (Client::Codex, StreamLine::Whole(line)) = (self, line) else { return Vec::new() };
+        let document = serde_json::from_str::<Value>(line.trim()).unwrap_or_default();
+        codex::rollout_events(&document)
+    }
+
     /// Whether the client asks hooks before it uses `tool`, as its stream names it.
     pub(super) fn judges(self, tool: &str) -> bool {
         match self {

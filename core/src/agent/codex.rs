@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::clean::{cleaned, line, name, output};
 use super::error::{AgentError, message_within};
-use super::event::{AgentEvent, CallEnd, TurnEnd};
+use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::tool::{call, named, said, text_of};
 use super::used::{UsageReport, UsageScope};
+use crate::time::Timestamp;
 use crate::tokens::Tokens;
 
 /// The name of the shell in events.
@@ -24,6 +25,7 @@ pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
         Some("thread.started") => named(document, "thread_id")
             .map(|session| AgentEvent::SessionBegun { session, model: None, version: None }),
         Some("item.started") => begun(&document["item"]),
+        Some("item.updated") => Some(AgentEvent::Working),
         Some("item.completed") => return completed(&document["item"]),
         Some("error") => Some(erred(document["message"].as_str().unwrap_or_default())),
         Some("turn.failed") => {
@@ -66,6 +68,42 @@ fn used(usage: &Value) -> Option<AgentEvent> {
     })
 }
 
+/// What a line of the thread's rollout says: the model, tokens after each request, and when a limit
+/// that is reached is lifted.
+pub(super) fn rollout_events(document: &Value) -> Vec<AgentEvent> {
+    let payload = &document["payload"];
+    match (document["type"].as_str(), payload["type"].as_str()) {
+        (Some("turn_context"), _) => {
+            named(payload, "model").map(AgentEvent::ModelNamed).into_iter().collect()
+        }
+        (Some("event_msg"), Some("token_count")) => {
+            let windows = ["primary", "secondary"];
+            let limits = windows.map(|name| limited(name, &payload["rate_limits"][name]));
+            let limits = limits.into_iter().flatten();
+            limits.chain(used(&payload["info"]["total_token_usage"])).collect()
+        }
+        (Some("response_item"), _) => match payload["role"].as_str() {
+            // What was said to the model shows nothing of its work.
+            Some("user" | "developer" | "system") => Vec::new(),
+            Some(_) | None => vec![AgentEvent::Working],
+        },
+        (_, _) => Vec::new(),
+    }
+}
+
+fn limited(name: &str, window: &Value) -> Option<AgentEvent> {
+    if window["used_percent"].as_f64()? < 100.0 {
+        return None;
+    }
+    let resets_at = window["resets_at"].as_i64();
+    let resets_at = resets_at.map(|s| Timestamp::from_millis(s.saturating_mul(1000)));
+    let window = match window["window_minutes"].as_u64() {
+        Some(minutes) => format!("{name}, {minutes} minutes"),
+        None => name.to_owned(),
+    };
+    Some(AgentEvent::Limited(UsageLimit { is_reached: true, resets_at, window }))
+}
+
 /// The name of the tool and what it does, where the item is a call of one.
 fn tool(item: &Value) -> Option<(String, Value)> {
     let text = |member: &str| item[member].as_str().unwrap_or_default();
@@ -90,7 +128,7 @@ fn tool(item: &Value) -> Option<(String, Value)> {
 }
 
 fn begun(item: &Value) -> Option<AgentEvent> {
-    let (tool, about) = tool(item)?;
+    let Some((tool, about)) = tool(item) else { return Some(AgentEvent::Working) };
     Some(AgentEvent::CallBegun(call(item["id"].as_str(), &tool, &about)))
 }
 
@@ -105,7 +143,8 @@ fn completed(item: &Value) -> Vec<AgentEvent> {
         }
         Some(_) | None => {}
     }
-    let Some((tool, about)) = tool(item) else { return Vec::new() };
+    // It has thought, or noted what is to be done.
+    let Some((tool, about)) = tool(item) else { return vec![AgentEvent::Working] };
     // Not every item is said to begin.
     let begun = call(item["id"].as_str(), &tool, &about);
     let end = match (item["status"].as_str(), item["exit_code"].as_i64()) {

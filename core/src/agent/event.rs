@@ -16,10 +16,14 @@ pub enum AgentEvent {
         /// The client's version, where it says it.
         version: Option<String>,
     },
+    /// The model that works, where the client says it by itself.
+    ModelNamed(String),
     /// The model said something.
     Said(String),
     /// The model said a part of something; the rest follows.
     SaidPart(String),
+    /// The model works on what it says next, or the client reports progress of a tool.
+    Working,
     /// The model began to use a tool.
     CallBegun(AgentCall),
     /// A call of a tool ended.
@@ -48,6 +52,27 @@ pub enum AgentEvent {
     Ended(TurnEnd),
     /// A line that is not of the stream, or a warning of the client about itself.
     Noted(String),
+}
+
+impl AgentEvent {
+    /// Whether it shows that the work goes on. What a client says while it waits does not.
+    pub(super) fn is_sign(&self) -> bool {
+        match self {
+            AgentEvent::SessionBegun { .. }
+            | AgentEvent::Said(_)
+            | AgentEvent::SaidPart(_)
+            | AgentEvent::Working
+            | AgentEvent::CallBegun(_)
+            | AgentEvent::CallEnded { .. }
+            | AgentEvent::Ended(_) => true,
+            AgentEvent::ModelNamed(_)
+            | AgentEvent::Used(_)
+            | AgentEvent::Limited(_)
+            | AgentEvent::Retrying { .. }
+            | AgentEvent::Erred(_)
+            | AgentEvent::Noted(_) => false,
+        }
+    }
 }
 
 /// A call of a tool.

@@ -2,12 +2,13 @@
 //!
 //! There is no first and no last event: every line names the session, and the turn has ended well
 //! when the stream ends after a step whose reason is not another call. A tool is reported once,
-//! when it has ended. Usage is per request. The same error, again and again, is how a conversation
+//! when it has ended. Usage is per request. In a run our plugin adds lines of its own, `onloop`: calls
+//! that begin, waits, and what sub-agents do, of which the client says nothing. The same error, again and again, is how a conversation
 //! looks that does not fit into its model.
 
 use serde_json::Value;
 
-use super::clean::output;
+use super::clean::{name, output};
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::tool::{call, named, said};
@@ -22,6 +23,9 @@ const REFUSALS: [&str; 2] = ["The user rejected permission", "The user has speci
 const OURS: &str = "onloop (";
 
 pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
+    if document["type"] == "onloop" {
+        return watched(document);
+    }
     let part = &document["part"];
     let session = named(document, "sessionID").map(|session| AgentEvent::SessionBegun {
         session,
@@ -38,6 +42,47 @@ pub(super) fn events(document: &Value) -> Vec<AgentEvent> {
         None => events.clear(),
     }
     events
+}
+
+/// What our plugin adds.
+fn watched(document: &Value) -> Vec<AgentEvent> {
+    let Some(session) = named(document, "session") else { return Vec::new() };
+    let is_child = document["child"] == Value::Bool(true);
+    let mut events = Vec::new();
+    if !is_child {
+        let session = session.clone();
+        events.push(AgentEvent::SessionBegun { session, model: None, version: None });
+    }
+    let status = &document["status"];
+    if status["type"] == "retry" {
+        let message = status["message"].as_str().unwrap_or_default();
+        let wait_ms = status["next"].as_u64().zip(document["at"].as_u64());
+        let wait_ms = wait_ms.map(|(next, at)| next.saturating_sub(at));
+        events.push(AgentEvent::Retrying { error: AgentError::new(None, message), wait_ms });
+    }
+    if let Some(id) = document["call"]["id"].as_str() {
+        events.extend(watched_call(&document["call"], id, is_child.then_some(&session)));
+    }
+    let message = &document["message"];
+    if let (Some(id), true) = (named(message, "id"), is_child) {
+        events.extend(used(id, message));
+        events.push(AgentEvent::Working);
+    }
+    if !is_child {
+        events.extend(named(message, "modelID").map(AgentEvent::ModelNamed));
+    }
+    events
+}
+
+/// A call that begins; the stream itself tells how those of the main session end.
+fn watched_call(told: &Value, id: &str, child: Option<&String>) -> Option<AgentEvent> {
+    let id = child.map_or_else(|| id.to_owned(), |session| format!("{session}/{id}"));
+    if told["ended"] != Value::Bool(true) {
+        let tool = told["tool"].as_str().unwrap_or("a tool");
+        return Some(AgentEvent::CallBegun(call(Some(&id), tool, &told["input"])));
+    }
+    let id = child.map(|_| name(&id))?;
+    Some(AgentEvent::CallEnded { id, end: CallEnd::Done, output: String::new() })
 }
 
 fn tool(part: &Value) -> Vec<AgentEvent> {
@@ -61,33 +106,30 @@ fn tool(part: &Value) -> Vec<AgentEvent> {
 }
 
 fn step_finish(part: &Value) -> Vec<AgentEvent> {
-    let mut events = Vec::new();
-    if let Some(id) = named(part, "id")
-        && part["tokens"].is_object()
-    {
-        let tokens = &part["tokens"];
-        let number = |value: &Value| value.as_u64().unwrap_or(0);
-        let cached = number(&tokens["cache"]["read"]);
-        let read = number(&tokens["input"]).saturating_add(number(&tokens["cache"]["write"]));
-        let report = UsageReport {
-            scope: UsageScope::Request(id),
-            tokens: Tokens {
-                input: read.saturating_add(cached),
-                cached_input: cached,
-                output: number(&tokens["output"]).saturating_add(number(&tokens["reasoning"])),
-            },
-            // It says 0 where its configuration has no prices.
-            cost: part["cost"]
-                .as_f64()
-                .and_then(Money::from_usd)
-                .filter(|&cost| cost > Money::ZERO),
-        };
-        events.push(AgentEvent::Used(report));
-    }
+    let mut events = vec![AgentEvent::Working];
+    events.extend(named(part, "id").and_then(|id| used(id, part)));
     if part["reason"].as_str().is_some_and(|reason| reason != "tool-calls") {
         events.push(AgentEvent::Ended(TurnEnd::Completed));
     }
     events
+}
+
+/// What one request used, as a step or a message has it.
+fn used(id: String, of: &Value) -> Option<AgentEvent> {
+    let tokens = of["tokens"].as_object().map(|_| &of["tokens"])?;
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let cached = number(&tokens["cache"]["read"]);
+    let read = number(&tokens["input"]).saturating_add(number(&tokens["cache"]["write"]));
+    Some(AgentEvent::Used(UsageReport {
+        scope: UsageScope::Request(id),
+        tokens: Tokens {
+            input: read.saturating_add(cached),
+            cached_input: cached,
+            output: number(&tokens["output"]).saturating_add(number(&tokens["reasoning"])),
+        },
+        // It says 0 where its configuration has no prices.
+        cost: of["cost"].as_f64().and_then(Money::from_usd).filter(|&cost| cost > Money::ZERO),
+    }))
 }
 
 fn error(document: &Value) -> Vec<AgentEvent> {

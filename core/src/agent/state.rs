@@ -5,7 +5,7 @@ mod transcript;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
-use super::error::AgentError;
+use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::lines::{StreamLine, StreamLines};
 use super::used::UsedTokens;
@@ -13,11 +13,24 @@ use crate::limits;
 use crate::money::Money;
 use crate::tokens::Tokens;
 
+/// A request to the model that failed and is made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Why it failed.
+    pub error: AgentError,
+    /// Time until it is made again, where the client says it.
+    pub wait_ms: Option<u64>,
+    /// How many requests have failed in a row, from 1.
+    pub times: u32,
+}
+
 /// One turn of a client, as far as its stream has told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentState {
     client: Client,
     lines: StreamLines,
+    /// What the client writes elsewhere.
+    beside: StreamLines,
     session: Option<String>,
     model: Option<String>,
     version: Option<String>,
@@ -37,7 +50,12 @@ pub struct AgentState {
     before: Tokens,
     limit: Option<UsageLimit>,
     last_error: Option<AgentError>,
-    is_retrying: bool,
+    /// The request that failed last, where nothing has come since.
+    retrying: Option<Retry>,
+    /// Errors about a conversation that is too long.
+    too_long: u32,
+    /// Events that carry something.
+    signs: u64,
     end: Option<TurnEnd>,
     said: String,
     part: String,
@@ -49,6 +67,7 @@ impl AgentState {
         AgentState {
             client,
             lines: StreamLines::default(),
+            beside: StreamLines::default(),
             session: None,
             model: None,
             version: None,
@@ -62,7 +81,9 @@ impl AgentState {
             before,
             limit: None,
             last_error: None,
-            is_retrying: false,
+            retrying: None,
+            too_long: 0,
+            signs: 0,
             end: None,
             said: String::new(),
             part: String::new(),
@@ -73,6 +94,17 @@ impl AgentState {
     pub fn push(&mut self, bytes: &[u8]) -> String {
         let lines = self.lines.push(bytes);
         self.take(&lines)
+    }
+
+    /// Takes what the client wrote to its second source; returns what that adds to the transcript.
+    pub fn push_beside(&mut self, bytes: &[u8]) -> String {
+        let mut said = String::new();
+        for line in self.beside.push(bytes) {
+            for event in self.client.read_beside(&line) {
+                self.apply(&event, &mut said);
+            }
+        }
+        said
     }
 
     /// Nothing more comes; returns the end of the transcript.
@@ -97,6 +129,7 @@ impl AgentState {
     pub fn apply(&mut self, event: &AgentEvent, transcript: &mut String) {
         if let AgentEvent::SaidPart(part) = event {
             self.part.push_str(part);
+            self.signs = self.signs.saturating_add(1);
             if self.part.len() > limits::AGENT_TEXT_BYTES {
                 self.flush_part(transcript);
             }
@@ -104,6 +137,9 @@ impl AgentState {
         }
         self.flush_part(transcript);
         let is_new = self.fold(event);
+        if is_new && event.is_sign() {
+            self.signs = self.signs.saturating_add(1);
+        }
         if is_new {
             transcript.push_str(&transcript::line(event, self));
         }
@@ -132,6 +168,10 @@ impl AgentState {
                 self.version = version.clone().or(self.version.take());
                 return is_new;
             }
+            AgentEvent::ModelNamed(model) => {
+                self.model = Some(model.clone());
+                return false;
+            }
             AgentEvent::Said(text) | AgentEvent::SaidPart(text) => {
                 self.goes_on();
                 self.said = text.clone();
@@ -153,14 +193,19 @@ impl AgentState {
                 self.limit = Some(limit.clone());
                 return is_new;
             }
-            AgentEvent::Retrying { .. } => self.is_retrying = true,
+            AgentEvent::Retrying { error, wait_ms } => {
+                let times = self.retrying.as_ref().map_or(0, |retry| retry.times).saturating_add(1);
+                self.retrying = Some(Retry { error: error.clone(), wait_ms: *wait_ms, times });
+            }
+            AgentEvent::Working => self.retrying = None,
             AgentEvent::Erred(error) => {
+                self.too_long += u32::from(error.kind == AgentErrorKind::TooLong);
                 let is_new = self.last_error.as_ref() != Some(error);
                 self.last_error = Some(error.clone());
                 return is_new;
             }
             AgentEvent::Ended(end) => {
-                self.is_retrying = false;
+                self.retrying = None;
                 self.end = Some(end.clone());
                 if *end == TurnEnd::Completed {
                     self.last_error = None;
@@ -173,7 +218,7 @@ impl AgentState {
 
     /// The client works, so whatever had gone wrong is over.
     fn goes_on(&mut self) {
-        self.is_retrying = false;
+        self.retrying = None;
         self.last_error = None;
     }
 
@@ -267,9 +312,25 @@ impl AgentState {
         self.limit.as_ref()
     }
 
-    /// Whether a request to the model has failed and nothing has come since.
-    pub fn is_retrying(&self) -> bool {
-        self.is_retrying
+    /// The request to the model that failed last, where nothing has come since.
+    pub fn retrying(&self) -> Option<&Retry> {
+        self.retrying.as_ref()
+    }
+
+    /// How often the client said that the conversation does not fit into its model.
+    pub fn too_long(&self) -> u32 {
+        self.too_long
+    }
+
+    /// How many events carried something so far: words, work, calls. A client that waits, or tries
+    /// again, gives none.
+    pub fn signs(&self) -> u64 {
+        self.signs
+    }
+
+    /// Whether the model has neither said nor done anything.
+    pub fn is_idle(&self) -> bool {
+        self.ended.is_empty() && self.open.is_empty() && self.said.is_empty()
     }
 
     /// What the model said last.

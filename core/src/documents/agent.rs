@@ -14,8 +14,10 @@ pub fn agent_event(event: &AgentEvent) -> Value {
         AgentEvent::SessionBegun { session, model, version } => json!({
             "event": "session_begun", "session": session, "model": model, "version": version,
         }),
+        AgentEvent::ModelNamed(model) => json!({ "event": "model_named", "model": model }),
         AgentEvent::Said(text) => json!({ "event": "said", "text": text }),
         AgentEvent::SaidPart(text) => json!({ "event": "said_part", "text": text }),
+        AgentEvent::Working => json!({ "event": "working" }),
         AgentEvent::CallBegun(call) => json!({
             "event": "call_begun", "id": call.id, "tool": call.tool, "about": call.about,
         }),

@@ -22,11 +22,9 @@ use super::run::{
     read_limits, read_plan_step, step_document,
 };
 use super::tagged;
-use super::turn::{TurnDocument, read_turn, turn_document};
+use super::turn::{TurnDocument, WaitDocument, read_turn, read_wait, turn_document, wait_document};
 use crate::money::Money;
-use crate::run::{
-    Adoption, Amount, Event, StepRecord, Usage, Worker, Written,
-};
+use crate::run::{Adoption, Amount, Event, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
@@ -36,12 +34,13 @@ use crate::workflow::{Budgets, CommitWhen};
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
     "agent_ended",
+    "agent_waits",
     "step_acted",
     "action_failed",
     "step_verified",
@@ -85,6 +84,7 @@ enum EventDocument {
     CheckStarted(ActingDocument),
     ReviewStarted(ActingDocument),
     AgentEnded(TurnDocument),
+    AgentWaits(WaitDocument),
     StepActed {
         step: u32,
     },
@@ -279,6 +279,7 @@ fn to_document(event: &Event) -> EventDocument {
             }
         }
         Event::AgentEnded(turn) => EventDocument::AgentEnded(turn_document(&turn)),
+        Event::AgentWaits(wait) => EventDocument::AgentWaits(wait_document(&wait)),
         Event::StepActed { step } => EventDocument::StepActed { step },
         Event::ActionFailed { step, reason, output } => {
             EventDocument::ActionFailed { step, reason, output }
@@ -316,7 +317,8 @@ fn to_document(event: &Event) -> EventDocument {
             limits: limits_document(&adoption.written.budgets),
             allow: adoption.allow,
             protect: adoption.protect,
-            commit: (adoption.commit != CommitWhen::End).then(|| adoption.commit.as_str().to_owned()),
+            commit: (adoption.commit != CommitWhen::End)
+                .then(|| adoption.commit.as_str().to_owned()),
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -372,6 +374,10 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
         EventDocument::AgentEnded(turn) => {
             demand("turn", turn.lacks)?;
             Event::AgentEnded(read_turn(turn))
+        }
+        EventDocument::AgentWaits(wait) => {
+            demand("wait", wait.lacks)?;
+            Event::AgentWaits(read_wait(wait)?)
         }
         EventDocument::StepActed { step } => Event::StepActed { step },
         EventDocument::ActionFailed { step, reason, output } => {

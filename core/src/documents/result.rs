@@ -116,9 +116,8 @@ fn read_remarks(documents: Vec<RemarkDocument>) -> Result<Vec<Remark>, DocumentE
 
 fn read_remark(document: RemarkDocument) -> Result<Remark, DocumentError> {
     let RemarkDocument { kind, path, steps, added, removed, reason } = document;
-    let kind: RemarkKind = kind
-        .parse()
-        .map_err(|error: UnknownWord| DocumentError::member("remarks.kind", error))?;
+    let kind: RemarkKind =
+        kind.parse().map_err(|error: UnknownWord| DocumentError::member("remarks.kind", error))?;
     let needed = |value: Option<String>, name: &str| {
         value.ok_or_else(|| DocumentError::member(format!("remarks.{name}"), "is missing"))
     };

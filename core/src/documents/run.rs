@@ -8,7 +8,7 @@ mod unknown;
 use super::checkpoint::{CheckpointDocument, checkpoint_document};
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
-use super::turn::{TurnDocument, read_turn, turn_document};
+use super::turn::{TurnDocument, WaitDocument, read_turn, read_wait, turn_document, wait_document};
 use crate::effect::Shell;
 use crate::limits;
 use crate::money::Money;
@@ -72,6 +72,7 @@ document! {
         finish: Option<FinishDocument> [present],
         finish_intent: Option<IntentDocument> [present],
         turns: Option<Vec<TurnDocument>> [rare],
+        waits: Option<Vec<WaitDocument>> [rare],
         acting: Option<ActingDocument> [optional],
         finished_commit: Option<String> [optional],
         checkpoints: Vec<CheckpointDocument> [optional],
@@ -400,6 +401,7 @@ fn to_document(run: &Run) -> RunDocument {
         finish: run.finish.as_ref().map(finish_document),
         finish_intent: run.finish_intent.as_ref().map(intent_document),
         turns: (!run.turns.is_empty()).then(|| run.turns.iter().map(turn_document).collect()),
+        waits: (!run.waits.is_empty()).then(|| run.waits.iter().map(wait_document).collect()),
         acting: run.acting.as_ref().map(acting_document),
         finished_commit: run.finished_commit.clone(),
         checkpoints: run.checkpoints.iter().map(checkpoint_document).collect(),

@@ -79,7 +79,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
 /// What all agents used. Tokens are known when every agent's stream told of them.
 fn run_usage(run: &Run) -> Value {
     let turns: Vec<&TurnRecord> = run.turns.iter().collect();
-    let is_all = run.usage.agents == turns.len() as u64;
+    let is_all = run.usage.agents == turns.iter().filter(|turn| turn.counts()).count() as u64;
     usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known())
 }
 

@@ -1,8 +1,9 @@
 //! A turn of a client, in the ledger and in the record.
 
-use super::document::document;
+use super::document::{DocumentError, document};
 use crate::money::Money;
-use crate::run::TurnRecord;
+use crate::run::{TurnEnding, TurnRecord, Wait};
+use crate::time::Timestamp;
 use crate::tokens::Tokens;
 
 document! {
@@ -18,7 +19,23 @@ document! {
         output_tokens: Option<u64>,
         session_tokens: Option<TokensDocument>,
         cost_usd_micros: Option<u64>,
+        prices_as_of: Option<String> [rare],
         denied: u64,
+        ending: Option<String> [rare],
+        idle: bool [optional],
+    }
+}
+
+document! {
+    /// A wait for a provider that does not serve its agent.
+    pub(super) struct WaitDocument {
+        step: u32,
+        attempt: u32,
+        agent: String,
+        why: String,
+        since: String,
+        until: String,
+        tries: u32,
     }
 }
 
@@ -48,7 +65,10 @@ pub(super) fn turn_document(turn: &TurnRecord) -> TurnDocument {
             ..TokensDocument::default()
         }),
         cost_usd_micros: turn.cost.map(Money::micros),
+        prices_as_of: turn.prices_as_of.clone(),
         denied: turn.denied,
+        ending: turn.ending.map(|ending| ending.as_str().to_owned()),
+        idle: turn.is_idle,
         ..TurnDocument::default()
     }
 }
@@ -71,6 +91,39 @@ pub(super) fn read_turn(document: TurnDocument) -> TurnRecord {
             output: tokens.output,
         }),
         cost: document.cost_usd_micros.map(Money::from_micros),
+        prices_as_of: document.prices_as_of,
         denied: document.denied,
+        // A word of a later version changes nothing that this one does.
+        ending: document.ending.as_deref().and_then(TurnEnding::from_word),
+        is_idle: document.idle,
     }
+}
+
+pub(super) fn wait_document(wait: &Wait) -> WaitDocument {
+    WaitDocument {
+        step: wait.step,
+        attempt: wait.attempt,
+        agent: wait.agent.clone(),
+        why: wait.why.as_str().to_owned(),
+        since: wait.since.to_rfc3339_millis(),
+        until: wait.until.to_rfc3339_millis(),
+        tries: wait.tries,
+        ..WaitDocument::default()
+    }
+}
+
+pub(super) fn read_wait(document: WaitDocument) -> Result<Wait, DocumentError> {
+    let time = |member: &str, text: &str| {
+        let bad = || DocumentError::member(member, format!("is {text:?}, expected a time"));
+        Timestamp::parse(text).ok_or_else(bad)
+    };
+    Ok(Wait {
+        step: document.step,
+        attempt: document.attempt,
+        why: document.why.parse().map_err(|error| DocumentError::member("why", error))?,
+        since: time("since", &document.since)?,
+        until: time("until", &document.until)?,
+        agent: document.agent,
+        tries: document.tries,
+    })
 }

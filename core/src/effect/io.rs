@@ -293,13 +293,17 @@ impl Io {
         let own_secrets = Redaction::new(&spec.env_set);
         match self.started(spec, on_start).await? {
             Some(end) => Ok(self.ended(end, &own_secrets)),
-            None => Ok(self.follow_process(self.wait(None), &own_secrets).await?),
+            None => {
+                let wait = self.wait(None, self.pulse_ms());
+                Ok(self.follow_process(wait, &own_secrets).await?)
+            }
         }
     }
 
     /// As [`Io::process_announced`], and hands `on_lines` what the program writes to standard
-    /// output while it runs, as it comes. What of it comes last, and on some hosts all of it, is
-    /// only in the capture. `None`: `on_lines` had the program ended.
+    /// output while it runs, as it comes, and nothing when `look_every_ms` have gone by without
+    /// any. What of it comes last, and on some hosts all of it, is only in the capture. `None`:
+    /// `on_lines` had the program ended.
     ///
     /// # Errors
     ///
@@ -307,6 +311,7 @@ impl Io {
     pub(crate) async fn process_followed<E: From<Failure>>(
         &self,
         spec: ProcessSpec,
+        look_every_ms: u64,
         on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
         mut on_lines: impl AsyncFnMut(&[u8]) -> Watched,
     ) -> Result<Option<ProcessEnd>, E> {
@@ -316,18 +321,20 @@ impl Io {
             return Ok(Some(self.ended(end, &own_secrets)));
         }
         let (mut activity, mut beaten) = (None, self.now());
+        let every_ms = self.pulse_ms().map_or(look_every_ms, |pulse| pulse.min(look_every_ms));
         loop {
-            match self.request(self.wait(activity.clone())).await? {
+            let bytes = match self.request(self.wait(activity.clone(), Some(every_ms))).await? {
                 Outcome::Process(end) => return Ok(Some(self.ended(end, &own_secrets))),
-                Outcome::Lines { bytes } => match on_lines(&bytes).await {
-                    Watched::GoesOn(doing) => activity = doing,
-                    Watched::Ends => {
-                        self.done(Request::End).await?;
-                        return Ok(None);
-                    }
-                },
-                Outcome::Running => {}
+                Outcome::Lines { bytes } => bytes.into(),
+                Outcome::Running => Vec::new(),
                 other => return Err(unexpected(&other).into()),
+            };
+            match on_lines(&bytes).await {
+                Watched::GoesOn(doing) => activity = doing,
+                Watched::Ends => {
+                    self.done(Request::End).await?;
+                    return Ok(None);
+                }
             }
             // Whoever writes all the time is not woken by the clock.
             if let Some(pulse) = &self.pulse
@@ -382,8 +389,8 @@ impl Io {
         self.pulse.as_ref().map(|pulse| pulse.every_ms)
     }
 
-    fn wait(&self, activity: Option<String>) -> Request {
-        Request::Wait { wake_after_ms: self.pulse_ms(), wake_on_input: false, activity }
+    fn wait(&self, activity: Option<String>, wake_after_ms: Option<u64>) -> Request {
+        Request::Wait { wake_after_ms, wake_on_input: false, activity }
     }
 
     /// Sends `request`, then [`Request::Wait`] until the process has ended.
@@ -400,7 +407,7 @@ impl Io {
                 (Outcome::Running, None) => {}
                 (other, _) => return Err(unexpected(&other)),
             }
-            request = self.wait(None);
+            request = self.wait(None, self.pulse_ms());
         }
     }
 

@@ -11,7 +11,7 @@ use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::usage;
 use crate::engine::verify::{private_names, recorded};
 use crate::engine::work::{WorkError, run_recorded};
-use crate::run::{Event, Run, StepRecord, Worker, step_prompt};
+use crate::run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
 use crate::text;
 
 /// How the agent's turn ended.
@@ -30,6 +30,13 @@ pub(crate) enum Acted {
     Stuck(String),
     /// The agent wanted something that a person has to decide: what, on one line.
     Undecided(String),
+    /// The agent's provider did not serve it, which is no attempt.
+    Refused {
+        /// Whom, and until when.
+        refused: Refused,
+        /// Whether it had done something before.
+        went_on: bool,
+    },
     /// The person interrupted.
     Interrupted,
 }
@@ -39,11 +46,14 @@ impl Acted {
         Acted::Failed { reason: reason.into(), output: String::new() }
     }
 
-    /// Whether the turn is over, well or not.
+    /// Whether the agent has done what it is going to do before it is started again.
     pub(crate) fn is_over(&self) -> bool {
         match self {
-            Acted::Done | Acted::Failed { .. } => true,
-            Acted::Stuck(_) | Acted::Undecided(_) | Acted::Interrupted => false,
+            Acted::Done | Acted::Failed { .. } | Acted::Refused { went_on: true, .. } => true,
+            Acted::Refused { went_on: false, .. }
+            | Acted::Stuck(_)
+            | Acted::Undecided(_)
+            | Acted::Interrupted => false,
         }
     }
 }

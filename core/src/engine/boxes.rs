@@ -46,6 +46,7 @@ impl Boxes {
             Event::StepStarted { .. }
             | Event::WorkStarted(_)
             | Event::AgentEnded(_)
+            | Event::AgentWaits(_)
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
             | Event::ReviewFinished { .. }

@@ -126,9 +126,8 @@ impl Changed {
             if steps.is_none() {
                 steps = Some(paths_by_step(io, run).await);
             }
-            let changed_in = |(step, paths): (&u32, &BTreeSet<String>)| {
-                paths.contains(&path).then_some(*step)
-            };
+            let changed_in =
+                |(step, paths): (&u32, &BTreeSet<String>)| paths.contains(&path).then_some(*step);
             remarks.push(Remark::CheckChanged(ChangedFile {
                 steps: steps.iter().flatten().filter_map(changed_in).collect(),
                 lines: changed_lines(&patch),
@@ -174,7 +173,9 @@ async fn paths_by_step(io: &Io, run: &Run) -> BTreeMap<u32, BTreeSet<String>> {
     let mut by_step: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for pair in run.checkpoints.windows(2).rev().take(limits::CHANGED_CHECK_CHECKPOINTS) {
         let [before, after] = pair else { continue };
-        let Some(step) = after.moment.step().filter(|_| before.tree != after.tree) else { continue };
+        let Some(step) = after.moment.step().filter(|_| before.tree != after.tree) else {
+            continue;
+        };
         let root = &run.place.execution_root;
         let paths = io.git_changed_paths(root, &before.commit, &after.commit).await;
         by_step.entry(step).or_default().extend(paths.unwrap_or_default());

@@ -11,12 +11,12 @@ use crate::workflow::suggest::nearest;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AgentArgs {
-    /// Name of the agent that acts.
+    /// Name of the agent that acts, or several with commas between: the first that is served.
     #[cfg_attr(
         feature = "cli",
         arg(
             long,
-            value_name = "NAME",
+            value_name = "NAME[,NAME]",
             conflicts_with = "agent_command",
             value_parser = names::AgentNames(agent::AGENTS),
             hide_possible_values = true,
@@ -30,37 +30,76 @@ pub struct AgentArgs {
     pub agent_command: Option<String>,
 }
 
-/// The agent for a run whose remaining steps are `steps`.
-pub(crate) async fn choose_agent(
+/// The agents for a run whose remaining steps are `steps`; a later one takes over where an earlier
+/// one is not served. Never empty.
+pub(crate) async fn choose_agents(
     io: &Io,
     args: &AgentArgs,
     steps: Option<&[Step]>,
-) -> Result<Agent, Exit> {
+) -> Result<Vec<Agent>, Exit> {
     if let Some(line) = &args.agent_command {
-        return Ok(Agent::CommandLine(line.clone()));
+        return Ok(vec![Agent::CommandLine(line.clone())]);
     }
-    let agent = match args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) {
-        Some(name) => match Agent::named(name) {
-            Some(agent) => agent,
-            None => {
-                let name = text::one_line(name);
-                let known = agent::AGENTS.join(", ");
-                io.note(format!(
-                    "error: there is no agent `{name}`{}\n  Expected one of {known},\n  or \
-                     --agent-command LINE.",
-                    did_you_mean(&name, agent::AGENTS)
-                ))
-                .await;
-                return Err(Exit::Usage);
-            }
-        },
-        None => return find_agent(io, steps.unwrap_or_default()).await,
+    let Some(names) = args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) else {
+        return Ok(vec![find_agent(io, steps.unwrap_or_default()).await?]);
+    };
+    let mut agents: Vec<Agent> = Vec::new();
+    for name in names.split(',') {
+        let agent = named(io, name.trim()).await?;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    match agents.len() {
+        1 => Ok(agents),
+        _ => present(io, agents).await,
+    }
+}
+
+async fn named(io: &Io, name: &str) -> Result<Agent, Exit> {
+    let Some(agent) = Agent::named(name) else {
+        let name = text::one_line(name);
+        let known = agent::AGENTS.join(", ");
+        io.note(format!(
+            "error: there is no agent `{name}`{}\n  Expected one of {known},\n  or \
+             --agent-command LINE.",
+            did_you_mean(&name, agent::AGENTS)
+        ))
+        .await;
+        return Err(Exit::Usage);
     };
     if agent == Agent::You && !is_attended(io) {
         io.note("error: the agent `you` needs a terminal; name another one with --agent").await;
         return Err(Exit::Usage);
     }
     Ok(agent)
+}
+
+/// Those of several agents whose programs are there; says which are left out.
+async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, Exit> {
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for agent in agents {
+        match &agent {
+            Agent::Preset(preset) if !on_path(io, preset.program).await => {
+                missing.push(format!("`{}`", preset.program));
+            }
+            _ => there.push(agent),
+        }
+    }
+    let names = missing.join(", ");
+    if there.is_empty() {
+        io.note(format!(
+            "error: none of the agents is on PATH: {names}\n  Install one of them, or name \
+             another one with --agent."
+        ))
+        .await;
+        return Err(Exit::Usage);
+    }
+    if !missing.is_empty() {
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        io.note(format!("warning: {names} {verb} not on PATH and left out")).await;
+    }
+    Ok(there)
 }
 
 async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
@@ -162,7 +201,8 @@ pub(crate) mod names {
 
     pub(super) fn long_help() -> String {
         format!(
-            "{ACTS}\n\nOne of {}.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
+            "{ACTS}\n\nOne of {}.\nWith several, a later one takes over where an earlier one is \
+             missing or not\nserved: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
              script, else\nthe first of them that is on PATH, else `you`.",
             agent::AGENTS.join(", ")
         )

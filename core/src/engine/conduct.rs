@@ -3,6 +3,7 @@
 //! Changes are stored before anything acts on them, and said after they are stored. Several
 //! transitions between two effects share one durable write.
 
+use crate::agent::Agent;
 use crate::effect::{Exit, Io};
 use crate::engine::act::{Acted, act};
 use crate::engine::ask::Consulted;
@@ -10,6 +11,7 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
+use crate::engine::patience::{Turn, record_refusal, whose_turn};
 use crate::engine::protect::{self, Guarded};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
@@ -66,7 +68,7 @@ async fn take_turn(
     match store.run().next() {
         Next::Start { step, attempt } => {
             if attempt > 1
-                && let Some(why) = stall.look(io, store, &how.agent, step).await
+                && let Some(why) = stall.look(io, store, &how.agents, step).await
             {
                 return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
             }
@@ -75,14 +77,20 @@ async fn take_turn(
         }
         Next::Act { step } => {
             store.commit().await?;
-            take_step(io, store, how, step).await?;
+            let agent = match whose_turn(io, store, how).await? {
+                Turn::Of(agent) => agent,
+                Turn::Nobody(reason) => {
+                    return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
+                }
+            };
+            take_step(io, store, how, &agent, step).await?;
         }
         Next::Verify { step } => {
             // Of a turn that was cut short nobody has looked at what it did.
             if is_cut_short(store, step)
                 && let Err(acted) = guarded(protect::after_turn(io, store, step).await)?
             {
-                return record_acted(store, how, step, acted).await;
+                return record_acted(io, store, how, step, acted).await;
             }
             match verify_step(io, store, step, &how.conditions).await? {
                 Verification::Interrupted => return Err(Halt::Interrupted),
@@ -141,20 +149,30 @@ async fn take_turn(
     Ok(())
 }
 
-/// The agent's turn, with what it leaves kept, and without what it must not change.
-async fn take_step(io: &Io, store: &mut Store, how: &Conduct, step: u32) -> Result<(), Halt> {
+/// The turn of `agent`, with what it leaves kept, and without what it must not change.
+async fn take_step(
+    io: &Io,
+    store: &mut Store,
+    how: &Conduct,
+    agent: &Agent,
+    step: u32,
+) -> Result<(), Halt> {
     if let Err(acted) = guarded(protect::before_turn(io, store, step).await)? {
-        return record_acted(store, how, step, acted).await;
+        return record_acted(io, store, how, step, acted).await;
     }
     store.commit().await?;
     let record = store.run().step(step).expect("`next` names steps that exist").clone();
-    let acted = act(io, &how.agent, store, &record, how.turns).await?;
+    let acted = act(io, agent, store, &record, how.turns).await?;
+    if let Acted::Refused { went_on: false, .. } = acted {
+        // Nobody has changed anything.
+        return record_acted(io, store, how, step, acted).await;
+    }
     if store.run().protection().is_empty() || !acted.is_over() {
-        record_acted(store, how, step, acted).await?;
+        record_acted(io, store, how, step, acted).await?;
         return going_on(keep_acted(io, store, step).await);
     }
-    let acted = guarded(protect::after_turn(io, store, step).await)?.map_or_else(|it| it, |()| acted);
-    record_acted(store, how, step, acted).await
+    let guarded = guarded(protect::after_turn(io, store, step).await)?;
+    record_acted(io, store, how, step, guarded.map_or_else(|broken| broken, |()| acted)).await
 }
 
 /// What protected files mean for the turn of an agent; otherwise how the turn ended because of them.
@@ -200,6 +218,7 @@ fn record_decision(
 }
 
 async fn record_acted(
+    io: &Io,
     store: &mut Store,
     how: &Conduct,
     step: u32,
@@ -219,6 +238,7 @@ async fn record_acted(
             let reason = format!("the agent of step {step} needs a decision: {what}");
             return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
         }
+        Acted::Refused { refused, went_on } => record_refusal(io, store, refused, went_on)?,
         Acted::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())

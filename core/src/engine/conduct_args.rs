@@ -20,6 +20,12 @@ pub struct ConductArgs {
     /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub agent_timeout: Option<String>,
+    /// Longest silence of an agent while no tool of its works [default: 10m]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub stall_timeout: Option<String>,
+    /// Longest wait for a limit on usage or an overload to end [default: 6h]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    pub max_wait: Option<String>,
     /// A call that neither a rule nor a person decides [default: deny]
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
     pub on_ask: Option<OnAskChoice>,
@@ -78,6 +84,8 @@ impl ConductArgs {
             ("--agent", &self.agent.agent),
             ("--agent-command", &self.agent.agent_command),
             ("--agent-timeout", &self.agent_timeout),
+            ("--stall-timeout", &self.stall_timeout),
+            ("--max-wait", &self.max_wait),
             ("--verify-timeout", &self.verify_timeout),
         ];
         let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
@@ -109,17 +117,28 @@ impl ConductArgs {
         Ok(Timeouts {
             agent_ms: read("--agent-timeout", &self.agent_timeout, limits::AGENT_TIMEOUT_MS)
                 .await?,
+            stall_ms: read("--stall-timeout", &self.stall_timeout, limits::STALL_TIMEOUT_MS)
+                .await?,
+            max_wait_ms: read("--max-wait", &self.max_wait, limits::MAX_WAIT_MS).await?,
             verify_ms: read("--verify-timeout", &self.verify_timeout, limits::VERIFY_TIMEOUT_MS)
                 .await?,
         })
     }
 
     /// How this process conducts `run`.
-    pub(crate) fn applied(&self, io: &Io, run: &Run, agent: Agent, timeouts: Timeouts) -> Conduct {
+    pub(crate) fn applied(
+        &self,
+        io: &Io,
+        run: &Run,
+        agents: Vec<Agent>,
+        timeouts: Timeouts,
+    ) -> Conduct {
         Conduct {
-            agent,
+            agents,
+            max_wait_ms: timeouts.max_wait_ms,
             turns: TurnConditions {
                 timeout_ms: timeouts.agent_ms,
+                stall_ms: timeouts.stall_ms,
                 on_ask: self.on_ask.map_or(OnAsk::Deny, OnAskChoice::meaning),
                 fresh_session: self.fresh_session,
             },
@@ -136,6 +155,10 @@ impl ConductArgs {
 pub(crate) struct Timeouts {
     /// For one attempt of the agent.
     agent_ms: u64,
+    /// For silence of an agent.
+    stall_ms: u64,
+    /// For a provider that does not serve.
+    max_wait_ms: u64,
     /// For a verification command that has no limit of its own.
     verify_ms: u64,
 }
@@ -145,6 +168,8 @@ pub(crate) struct Timeouts {
 pub(crate) struct TurnConditions {
     /// Time for one attempt.
     pub(crate) timeout_ms: u64,
+    /// Longest silence while no tool works.
+    pub(crate) stall_ms: u64,
     /// What becomes of calls that nobody decides.
     pub(crate) on_ask: OnAsk,
     /// Whether a retry begins a new conversation.
@@ -154,8 +179,10 @@ pub(crate) struct TurnConditions {
 /// How a run is conducted by this process.
 #[derive(Debug)]
 pub(crate) struct Conduct {
-    /// Who acts.
-    pub(crate) agent: Agent,
+    /// Who acts: the first that is served. Never empty.
+    pub(crate) agents: Vec<Agent>,
+    /// How long a provider is waited for that does not serve.
+    pub(crate) max_wait_ms: u64,
     /// How the agent's turns are conducted.
     pub(crate) turns: TurnConditions,
     /// How checks are evaluated.

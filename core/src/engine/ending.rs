@@ -206,6 +206,10 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
         Next::Blocked(_) => {
             format!("Fix the cause, then go on (verifies first, then tries again):\n  {resume}")
         }
+        Next::Act { step } if run.step(step).is_some_and(|step| run.is_held_up(step)) => format!(
+            "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
+             (--max-wait TIME):\n  {resume}"
+        ),
         Next::Start { .. }
         | Next::Act { .. }
         | Next::Verify { .. }
@@ -267,7 +271,7 @@ mod tests {
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
             let timeouts = args.timeouts(&io).await.expect("none is given");
-            let how = args.applied(&io, store.run(), Agent::Script, timeouts);
+            let how = args.applied(&io, store.run(), vec![Agent::Script], timeouts);
             tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
         });
         assert_eq!(exit, Exit::Bug);

@@ -1,12 +1,10 @@
 //! Files that no agent may change: what a turn has done to them is undone, and the attempt fails.
 
 use crate::effect::{DiffShown, GitRequest, Io};
-use crate::engine::keep::{Keeping, keep, keep_acted};
+use crate::engine::keep::{Keeping, keep};
 use crate::engine::store::Store;
 use crate::limits;
-use crate::run::{
-    Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file,
-};
+use crate::run::{Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file};
 use crate::text;
 
 /// What came of looking at protected files.
@@ -40,33 +38,45 @@ pub(crate) async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarde
     if protection.is_empty() {
         return Guarded::Fine;
     }
+    // Nobody has looked at what a turn did that was cut short: it is not what this one finds.
+    if let Some((step, attempt)) = unseen_turn(store.run()) {
+        match after_attempt(io, store, step, attempt).await {
+            Guarded::Fine => {}
+            guarded => return guarded,
+        }
+    }
     let attempt = attempts(store.run(), step);
     match keep(io, store, CheckpointMoment::Started { step, attempt }).await {
         Keeping::Kept => Guarded::Fine,
         Keeping::Interrupted => Guarded::Interrupted,
         // At high risk outside a repository nobody has asked for it.
         Keeping::NoRepository if !protection.is_written() => Guarded::Fine,
-        Keeping::NoRepository => Guarded::broken(
-            "`protect` needs a git repository, and the work is in none".to_owned(),
-        ),
-        Keeping::Missed(why) => {
-            Guarded::broken(format!("the agent was not started: protected files are at stake: {why}"))
+        Keeping::NoRepository => {
+            Guarded::broken("`protect` needs a git repository, and the work is in none".to_owned())
         }
+        Keeping::Missed(why) => Guarded::broken(format!(
+            "the agent was not started: protected files are at stake: {why}"
+        )),
     }
 }
 
 /// Keeps what the agent of the present attempt has left, and brings back what it must not change.
 pub(crate) async fn after_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
     let attempt = attempts(store.run(), step);
+    after_attempt(io, store, step, attempt).await
+}
+
+async fn after_attempt(io: &Io, store: &mut Store, step: u32, attempt: u32) -> Guarded {
+    let acted = CheckpointMoment::Acted { step, attempt };
     let started = CheckpointMoment::Started { step, attempt };
     // Where nothing was kept before the turn, no agent was started.
     let Some(before) = find(store.run(), started).cloned() else {
-        return match keep_acted(io, store, step).await {
+        return match keep(io, store, acted).await {
             Keeping::Interrupted => Guarded::Interrupted,
             Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Guarded::Fine,
         };
     };
-    match keep_acted(io, store, step).await {
+    match keep(io, store, acted).await {
         Keeping::Kept => {}
         Keeping::Interrupted => return Guarded::Interrupted,
         Keeping::NoRepository => return Guarded::Stuck("the repository is gone".to_owned()),
@@ -77,7 +87,7 @@ pub(crate) async fn after_turn(io: &Io, store: &mut Store, step: u32) -> Guarded
         }
     }
     let protection = store.run().protection();
-    let Some(after) = find(store.run(), CheckpointMoment::Acted { step, attempt }).cloned() else {
+    let Some(after) = find(store.run(), acted).cloned() else {
         return Guarded::Fine;
     };
     if before.tree == after.tree {
@@ -86,10 +96,24 @@ pub(crate) async fn after_turn(io: &Io, store: &mut Store, step: u32) -> Guarded
     match violations(io, store.run(), &protection, &before, &after).await {
         Ok(paths) if paths.is_empty() => Guarded::Fine,
         Ok(paths) => undo(io, store, &before, &after, paths).await,
-        Err(why) => Guarded::Stuck(format!(
-            "whether protected files were changed is not known: {why}"
-        )),
+        Err(why) => {
+            Guarded::Stuck(format!("whether protected files were changed is not known: {why}"))
+        }
     }
+}
+
+/// Step and attempt of the last turn, where nothing was kept after it.
+fn unseen_turn(run: &Run) -> Option<(u32, u32)> {
+    let moments = run.checkpoints.iter().rev().map(|checkpoint| checkpoint.moment);
+    for moment in moments {
+        match moment {
+            CheckpointMoment::Started { step, attempt } => return Some((step, attempt)),
+            // A person has taken back what it did.
+            CheckpointMoment::Acted { .. } | CheckpointMoment::Undone { .. } => return None,
+            CheckpointMoment::Begun | CheckpointMoment::Verified { .. } => {}
+        }
+    }
+    None
 }
 
 fn attempts(run: &Run, step: u32) -> u32 {

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::change::apply;
-use crate::engine::choose_agent::choose_agent;
+use crate::engine::choose_agent::choose_agents;
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
 use crate::engine::decide::{decider, demand_person};
@@ -133,7 +133,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     end_survivors(io, store.run()).await?;
     adopt::agree(io, &mut store, args.adopt).await?;
-    let agent = choose(io, &store, args).await?;
+    let agents = choose(io, &store, args).await?;
     let by = Some(decider(io, Door::Command));
     if let Some(budgets) = budgets {
         apply(io, &mut store, Event::BudgetsChanged(budgets), by.clone()).await?;
@@ -157,7 +157,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     for line in store.repair_boxes().await {
         io.note(line).await;
     }
-    let how = args.conduct.applied(io, store.run(), agent, timeouts);
+    let how = args.conduct.applied(io, store.run(), agents, timeouts);
     Ok((store, how))
 }
 
@@ -191,14 +191,14 @@ async fn without_checkout(io: &Io, run: &Run) -> Exit {
     Exit::Refused
 }
 
-/// The agent for what is left to do.
-async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Agent, Exit> {
+/// The agents for what is left to do.
+async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, Exit> {
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
     let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
     match remaining.is_empty() {
         // Only gates and checks are left: nobody has to act.
-        true => Ok(Agent::Script),
-        false => choose_agent(io, &args.conduct.agent, Some(&remaining)).await,
+        true => Ok(vec![Agent::Script]),
+        false => choose_agents(io, &args.conduct.agent, Some(&remaining)).await,
     }
 }
 

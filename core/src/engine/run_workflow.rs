@@ -8,7 +8,7 @@ use crate::engine::begin::{create, read_plan};
 use crate::engine::change::change_by;
 #[cfg(feature = "cli")]
 use crate::engine::choose_agent::names;
-use crate::engine::choose_agent::{choose_agent, choose_reviewer};
+use crate::engine::choose_agent::{choose_agents, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
 use crate::engine::decide::decider;
@@ -96,7 +96,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     } else if let Some(id) = unfinished(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
-    let agent = choose_agent(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts(io).await?;
     let flags = PreflightFlags {
@@ -113,7 +113,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
         ..beginning
     })
     .await?;
-    let how = args.conduct.applied(io, store.run(), agent, timeouts);
+    let how = args.conduct.applied(io, store.run(), agents, timeouts);
     announce(io, &store, &how).await;
     Ok(Begun::New(Box::new(store), how))
 }
@@ -198,7 +198,8 @@ fn words_after_the_verb(io: &Io) -> String {
 
 async fn announce(io: &Io, store: &Store, how: &Conduct) {
     let run = store.run();
-    let mut lines = format!("Run {} ({} acts)\n", run.id, text::one_line(how.agent.name()));
+    let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
+    let mut lines = format!("Run {} ({} acts)\n", run.id, names.join(", else "));
     if let Some(branch) = &run.place.branch {
         lines += &format!("  Branch: {branch}\n");
     }

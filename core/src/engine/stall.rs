@@ -27,12 +27,12 @@ impl Stall {
         &mut self,
         io: &Io,
         store: &Store,
-        agent: &Agent,
+        agents: &[Agent],
         step: u32,
     ) -> Option<String> {
-        match agent {
-            Agent::Preset(_) | Agent::CommandLine(_) => {}
-            Agent::Script | Agent::You => return None,
+        let can_change = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
+        if !agents.iter().any(can_change) {
+            return None;
         }
         let failure = store.run().step(step)?.last_failure.as_ref()?;
         let tree = tree(io, &store.run().place.execution_root).await?;

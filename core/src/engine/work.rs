@@ -6,7 +6,7 @@ use crate::effect::{
 };
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Acting, Event, Run, Worker};
-use crate::text;
+use crate::{limits, text};
 
 /// Why it is not known how a process ended.
 #[derive(Debug)]
@@ -37,7 +37,8 @@ pub(crate) async fn run_recorded(
 }
 
 /// As [`run_recorded`], for the agent of `step`; `on_lines` is handed what it writes to standard
-/// output as it comes. `None`: `on_lines` had it ended.
+/// output as it comes, and nothing every [`limits::TURN_LOOK_MS`] while it is silent. `None`:
+/// `on_lines` had it ended.
 pub(crate) async fn follow_recorded(
     io: &Io,
     store: &mut Store,
@@ -47,7 +48,7 @@ pub(crate) async fn follow_recorded(
 ) -> Result<Option<ProcessEnd>, WorkError> {
     let (worker, host) = (Worker::Agent, io.start().process.host.clone());
     let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
-    io.process_followed(spec, on_start, on_lines).await
+    io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await
 }
 
 async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {

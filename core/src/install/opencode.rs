@@ -10,6 +10,8 @@ use crate::hooks::Host;
 
 /// The plugin, with a place for the command line of the hook.
 const PLUGIN: &str = include_str!("opencode/plugin.js");
+/// What a turn of a run adds to it.
+const WATCH: &str = include_str!("opencode/watch.js");
 const WORDS: &str = "[\"onloop\", \"hook\", \"opencode\"]";
 const SIGN: &str = "// Installed by onloop; `onloop uninstall opencode` removes it.";
 
@@ -39,6 +41,11 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 pub(super) fn plugin(words: &[String], wait_s: u64) -> String {
     let words = Value::from(words).to_string();
     PLUGIN.replace(WORDS, &words).replace("600_000", &(wait_s * 1000).to_string())
+}
+
+/// The plugin for one turn of a run.
+pub(super) fn turn_plugin(words: &[String], wait_s: u64) -> String {
+    plugin(words, wait_s) + WATCH
 }
 
 /// The command line with which a plugin of ours starts the hook, in words.

@@ -46,9 +46,9 @@ impl TurnHook {
         )
     }
 
-    /// A plugin for opencode.
+    /// A plugin for opencode, which also tells more in the stream of the turn.
     pub fn opencode_plugin(&self) -> String {
-        opencode::plugin(&self.words(Host::OpenCode), self.wait_s)
+        opencode::turn_plugin(&self.words(Host::OpenCode), self.wait_s)
     }
 }
 

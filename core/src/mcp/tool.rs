@@ -405,11 +405,8 @@ fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
         verify_timeout: given.text("verify_timeout"),
-        platform: None,
-        verbose: false,
         json: true,
-        on_ask: None,
-        fresh_session: false,
+        ..ConductArgs::default()
     };
     let Some(id) = given.text("run_id") else {
         let mode = given.text("mode");

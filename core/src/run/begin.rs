@@ -133,6 +133,7 @@ impl Run {
             finish: None,
             finish_intent: None,
             turns: Vec::new(),
+            waits: Vec::new(),
             acting: None,
             finished_commit: None,
             checkpoints: Vec::new(),

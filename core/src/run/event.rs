@@ -4,6 +4,7 @@ use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
 use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
+use super::wait::{TurnEnding, Wait};
 use super::words::words;
 use crate::effect::ProcessGroup;
 use crate::money::Money;
@@ -23,6 +24,8 @@ pub enum Event {
     WorkStarted(Acting),
     /// The turn of a client whose stream is understood ended, however it ended.
     AgentEnded(TurnRecord),
+    /// The provider of an agent does not serve it for now; the attempt goes on afterwards.
+    AgentWaits(Wait),
     /// The agent said that the action is done.
     StepActed {
         /// Number of the step, from 1.
@@ -223,8 +226,22 @@ pub struct TurnRecord {
     pub session_tokens: Option<Tokens>,
     /// What this turn cost; `None` where nobody can tell.
     pub cost: Option<Money>,
+    /// The date of the user's prices by which the cost was estimated; `None`: the client said it.
+    pub prices_as_of: Option<String>,
     /// Calls that were refused, by us or by the client.
     pub denied: u64,
+    /// How it ended; unknown in records of before this was kept.
+    pub ending: Option<TurnEnding>,
+    /// The model had neither said nor done anything.
+    pub is_idle: bool,
+}
+
+impl TurnRecord {
+    /// Whether it counts as an agent that was started: one that its provider did not serve does
+    /// not.
+    pub fn counts(&self) -> bool {
+        !self.ending.is_some_and(TurnEnding::is_refusal)
+    }
 }
 
 /// A plan that replaces the one a run began with.

@@ -20,6 +20,16 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     Some(out)
 }
 
+/// The prompt with which a conversation goes on whose provider had stopped serving it.
+pub fn go_on_prompt(record: &StepRecord) -> String {
+    let (number, name) = (record.step.number, text::one_line(&record.step.name));
+    format!(
+        "# Step {number}: {name}\n\nYour provider had stopped serving you in the middle of this \
+         step, and serves you again.\nA call that had begun then may have been cut short. Look at \
+         how far you have come, and go on.\n"
+    )
+}
+
 /// The prompt for the current attempt at a step.
 pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     let step = &record.step;
@@ -34,8 +44,11 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
         "Work in the current folder. Do not edit the workflow file or anything below `.hotl/`.\n";
     let protection = run.protection();
     if !protection.is_empty() {
-        let words: Vec<String> =
-            protection.words().into_iter().map(|word| format!("`{}`", text::one_line(word))).collect();
+        let words: Vec<String> = protection
+            .words()
+            .into_iter()
+            .map(|word| format!("`{}`", text::one_line(word)))
+            .collect();
         out += &format!("Do not change these files: {}.\n", words.join(", "));
     }
     if let Loop::Until { condition, .. } = &step.repeat {

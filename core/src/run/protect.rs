@@ -65,9 +65,10 @@ impl Run {
             let pattern = |text: &String| {
                 let text = text.trim_start_matches("./").trim_end_matches('/');
                 // What is no pattern is at least a name.
-                glob::Pattern::new(text)
-                    .unwrap_or_else(|_| glob::Pattern::new(&glob::Pattern::escape(text))
-                        .expect("an escaped text is a pattern"))
+                glob::Pattern::new(text).unwrap_or_else(|_| {
+                    glob::Pattern::new(&glob::Pattern::escape(text))
+                        .expect("an escaped text is a pattern")
+                })
             };
             let patterns = written.iter().map(pattern).collect();
             return Protection { patterns, ..Protection::default() };

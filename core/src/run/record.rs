@@ -8,6 +8,7 @@ use super::checkpoint::Checkpoint;
 use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, TurnRecord, Usage, Written};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
+use super::wait::Wait;
 use super::words::words;
 use crate::time::Timestamp;
 use crate::workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
@@ -67,6 +68,8 @@ pub struct Record {
     pub finish_intent: Option<FinishIntent>,
     /// The turns of agents whose streams are understood, in their order.
     pub turns: Vec<TurnRecord>,
+    /// The last wait of each agent whose provider did not serve it, until it does again.
+    pub waits: Vec<Wait>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// The commit that was merged or pushed in the end.

@@ -103,17 +103,7 @@ fn render_final_summary(run: &Run, out: &mut String) {
     *out += &format!("**Attempts:** {attempts}\n");
     let end = run.completed_at.unwrap_or(run.last_update);
     let seconds = end.millis_since(run.started_at) / 1000;
-    *out += &format!("**Duration:** {}\n\n", duration(seconds));
-}
-
-/// `2h 3m 4s`, without leading zero parts.
-fn duration(seconds: u64) -> String {
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{rest}s"),
-        (0, _) => format!("{minutes}m {rest}s"),
-        (_, _) => format!("{hours}h {minutes}m {rest}s"),
-    }
+    *out += &format!("**Duration:** {}\n\n", text::duration(seconds));
 }
 
 /// What was verified and how, and what was not.

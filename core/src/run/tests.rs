@@ -50,7 +50,14 @@ fn until(limit: u32) -> Loop {
 }
 
 fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
-    CheckResult { check, verdict, stdout: "said".to_owned(), stderr: String::new(), measured: None, remarks: Vec::new() }
+    CheckResult {
+        check,
+        verdict,
+        stdout: "said".to_owned(),
+        stderr: String::new(),
+        measured: None,
+        remarks: Vec::new(),
+    }
 }
 
 fn passed(step: u32) -> Event {
@@ -343,7 +350,10 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
         "Cannot finalize without passing verification evidence: the checks have not been repeated"
     );
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
-    apply(&mut run, &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], remarks: Vec::new() }]);
+    apply(
+        &mut run,
+        &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], remarks: Vec::new() }],
+    );
     assert_eq!(run.status, RunStatus::Blocked);
     let Next::Blocked(blocker) = run.next() else { panic!("{:?}", run.next()) };
     assert_eq!(blocker.step, 1);

@@ -154,6 +154,7 @@ impl Event {
             Event::StepStarted { .. } => "step_started",
             Event::WorkStarted(acting) => acting.worker.event_name(),
             Event::AgentEnded(_) => "agent_ended",
+            Event::AgentWaits(_) => "agent_waits",
             Event::StepActed { .. } => "step_acted",
             Event::ActionFailed { .. } => "action_failed",
             Event::StepVerified { .. } => "step_verified",
@@ -209,6 +210,7 @@ impl Run {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::WorkStarted(acting) => self.work_started(acting)?,
             Event::AgentEnded(turn) => self.agent_ended(turn)?,
+            Event::AgentWaits(wait) => self.agent_waits(at, wait)?,
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;

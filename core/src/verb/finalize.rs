@@ -99,7 +99,8 @@ async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
         Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
         Err(error) => return Err(refused_by(io, &error).await),
     };
-    let failed = matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
+    let failed =
+        matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
     change(io, store, repeated).await?;
     if failed {
         io.note(format!(

@@ -189,7 +189,14 @@ fn completed() -> (Run, Vec<u8>) {
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
     let (stdout, stderr) = (String::new(), String::new());
-    let passed = CheckResult { check: 0, verdict: CheckVerdict::Passed, stdout, stderr, measured: None, remarks: Vec::new() };
+    let passed = CheckResult {
+        check: 0,
+        verdict: CheckVerdict::Passed,
+        stdout,
+        stderr,
+        measured: None,
+        remarks: Vec::new(),
+    };
     for event in [
         Event::StepStarted { step: 1 },
         Event::StepVerified { step: 1, results: vec![passed] },

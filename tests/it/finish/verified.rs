@@ -127,7 +127,8 @@ fn programs_that_came_with_the_run_are_not_run() {
 fn one_commit_a_step_where_the_file_or_a_flag_asks_for_it() {
     let second = "\n- [ ] **Step 2: More**\naction: write more\nloop: false\nverify: test -f \
                   more.txt\n\n```sh\necho more > more.txt\n```\n";
-    let two = super::WORKFLOW.replace("git add work.txt\ngit commit --quiet -m work\n", "") + second;
+    let two =
+        super::WORKFLOW.replace("git add work.txt\ngit commit --quiet -m work\n", "") + second;
     let asked = two.replacen("risk_level: low\n", "risk_level: low\ncommit: step\n", 1);
     assert_ne!(asked, two);
     for (file, flags) in [(&asked, &[][..]), (&two, &["--commit", "step"])] {

@@ -18,7 +18,7 @@ pub(super) fn line(event: &AgentEvent, state: &AgentState) -> String {
         AgentEvent::Said(text) | AgentEvent::SaidPart(text) => format!("{}\n", text.trim_end()),
         AgentEvent::CallBegun(call) => format!("→ {}\n", call.line()),
         AgentEvent::CallEnded { id, end, output } => ended(id, *end, output, state),
-        AgentEvent::Used(_) => String::new(),
+        AgentEvent::ModelNamed(_) | AgentEvent::Used(_) | AgentEvent::Working => String::new(),
         AgentEvent::Limited(limit) => {
             let what = if limit.is_reached { "reached" } else { "near" };
             let window = match limit.window.as_str() {

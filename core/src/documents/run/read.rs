@@ -121,6 +121,13 @@ pub(super) fn from_document(
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
         turns: document.turns.unwrap_or_default().into_iter().map(read_turn).collect(),
+        waits: document
+            .waits
+            .into_iter()
+            .flatten()
+            .map(read_wait)
+            .collect::<Result<_, _>>()
+            .map_err(|error| damaged(error.to_string()))?,
         acting: document.acting.map(read_acting).transpose()?,
         finished_commit: present(document.finished_commit),
         checkpoints: document

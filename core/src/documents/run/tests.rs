@@ -52,7 +52,14 @@ verify: make test
 ";
 
 fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
-    CheckResult { check, verdict, stdout: "out".to_owned(), stderr: String::new(), measured: None, remarks: Vec::new() }
+    CheckResult {
+        check,
+        verdict,
+        stdout: "out".to_owned(),
+        stderr: String::new(),
+        measured: None,
+        remarks: Vec::new(),
+    }
 }
 
 /// Runs that have, together, every member that a record can have.

@@ -90,6 +90,9 @@ fn visit(document: &mut RunDocument, see: &mut See<'_>) {
     for (index, turn) in document.turns.iter_mut().flatten().enumerate() {
         see(&|| format!("turns[{index}]"), turn.lacks, Some(&mut turn.unknown));
     }
+    for (index, wait) in document.waits.iter_mut().flatten().enumerate() {
+        see(&|| format!("waits[{index}]"), wait.lacks, Some(&mut wait.unknown));
+    }
     for (index, step) in document.steps.iter_mut().enumerate() {
         see(&|| format!("steps[{index}]"), step.lacks, None);
         if let Some(script) = &mut step.script {

@@ -32,7 +32,11 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(failed(step));
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
-        events.push(Event::ChecksRepeated { repeated: 1, failures: vec![(step, broken)], remarks: Vec::new() });
+        events.push(Event::ChecksRepeated {
+            repeated: 1,
+            failures: vec![(step, broken)],
+            remarks: Vec::new(),
+        });
         for decision in [GateDecision::Approved, GateDecision::Rejected] {
             for mode in [Mode::Auto, Mode::Human] {
                 events.push(Event::GateDecided { step, decision, mode });
@@ -108,7 +112,9 @@ fn follow(run: &Run) -> Option<Event> {
         }
         Next::Ask(Question::Verdict { .. }) => Event::VerdictAccepted,
         Next::Ask(Question::Budget { .. }) => Event::BudgetsChanged(Budgets::default()),
-        Next::Repeat => Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() },
+        Next::Repeat => {
+            Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() }
+        }
         Next::Finalize => Event::RunFinalized,
         Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
         Next::Blocked(_) => Event::RunResumed,

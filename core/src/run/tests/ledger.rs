@@ -24,6 +24,21 @@ fn small() -> (Vec<u8>, Vec<Run>) {
         Event::StepStarted { step: 2 },
         Event::UsageReported(Usage { agents: 1, ..Usage::default() }),
         Event::AgentEnded(turn(2)),
+        Event::AgentEnded(TurnRecord {
+            ending: Some(TurnEnding::Refused(WaitReason::Limited)),
+            prices_as_of: Some("2026-10-01".to_owned()),
+            is_idle: true,
+            ..turn(2)
+        }),
+        Event::AgentWaits(Wait {
+            step: 2,
+            attempt: 1,
+            agent: "codex".to_owned(),
+            why: WaitReason::Limited,
+            since: at,
+            until: Timestamp::from_millis(at.as_millis() + 7_200_001),
+            tries: 3,
+        }),
         failed(2),
         Event::RunPaused { reason: "\u{1F6D1} \"later\"\n".to_owned() },
     ];
@@ -47,7 +62,10 @@ fn turn(step: u32) -> TurnRecord {
         tokens: Some(tokens),
         session_tokens: Some(tokens.plus(tokens)),
         cost: None,
+        prices_as_of: None,
         denied: 1,
+        ending: Some(TurnEnding::Completed),
+        is_idle: false,
     }
 }
 
@@ -164,7 +182,7 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     let before = head_of(&other);
     append(&mut other, &before, Timestamp::EPOCH, &event, None);
     let error = read(&other, Some(&head_of(&bytes))).expect_err("another line was written");
-    assert_eq!(error.to_string(), "line 10: it is not the line that was written");
+    assert_eq!(error.to_string(), "line 12: it is not the line that was written");
 }
 
 #[test]

@@ -66,8 +66,16 @@ impl Run {
     pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
         self.demand_unfinished("run_resumed")?;
         let was_blocked = self.status == RunStatus::Blocked;
+        let held_up = self.steps.iter().find(|record| self.is_held_up(record));
+        let held_up = held_up.map(|record| record.step.number);
+        if self.status == RunStatus::Paused {
+            // Somebody has decided to wait anew; a process that was killed goes on waiting.
+            self.0.waits.iter_mut().for_each(|wait| wait.since = at);
+        }
         for record in &mut self.0.steps {
             match &record.status {
+                // Nobody acts that could have been interrupted.
+                StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
                     record.forgiven += 1;

@@ -112,6 +112,7 @@ impl Run {
             Event::StepStarted { .. }
             | Event::WorkStarted(_)
             | Event::AgentEnded(_)
+            | Event::AgentWaits(_)
             | Event::StepActed { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }

@@ -8,6 +8,7 @@ use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
 use crate::run::record::*;
 use crate::run::remark::CheckRemarks;
+use crate::run::wait::{TurnEnding, Wait};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -87,11 +88,27 @@ impl Run {
         self.demand_running("agent_ended")?;
         self.demand_in_progress(turn.step)?;
         self.report_usage(Usage {
-            agents: 1,
+            agents: u64::from(turn.counts()),
             cost: turn.cost.map_or(Amount::Unknown, Amount::Known),
             tokens: turn.tokens.map_or(Amount::Unknown, |tokens| Amount::Known(tokens.total())),
         })?;
+        if turn.counts() && turn.ending != Some(TurnEnding::Interrupted) {
+            self.0.waits.retain(|wait| wait.agent != turn.agent);
+        }
         self.0.turns.push(turn.clone());
+        Ok(())
+    }
+
+    /// The attempt stays the present one.
+    pub(super) fn agent_waits(&mut self, at: Timestamp, wait: &Wait) -> Result<(), Refusal> {
+        self.demand_running("agent_waits")?;
+        self.demand_in_progress(wait.step)?;
+        self.0.acting = None;
+        self.0.waits.retain(|earlier| earlier.agent != wait.agent);
+        self.0.waits.push(wait.clone());
+        let (step, agent, why) = (wait.step, &wait.agent, wait.why.clause());
+        let text = format!("⏸ Step {step}: {agent} until {}: {why}", wait.until.to_rfc3339());
+        self.log(at, "agent_waits", Some(step), text, "");
         Ok(())
     }
 

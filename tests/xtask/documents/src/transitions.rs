@@ -159,7 +159,10 @@ fn events() -> Vec<(&'static str, Event)> {
         ("final review: ready", review(Verdict::Ready)),
         ("final review: not ready", review(Verdict::Block)),
         ("verdict accepted", Event::VerdictAccepted),
-        ("checks repeated: all hold", Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() }),
+        (
+            "checks repeated: all hold",
+            Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() },
+        ),
         (
             "checks repeated: step 1 no longer holds",
             Event::ChecksRepeated { repeated: 2, failures: broken.collect(), remarks: Vec::new() },
@@ -215,7 +218,14 @@ fn reach(mut run: Run, events: &[Event]) -> Run {
 }
 
 fn verified(step: u32, verdict: CheckVerdict) -> Event {
-    let result = CheckResult { check: 0, verdict, stdout: String::new(), stderr: String::new(), measured: None, remarks: Vec::new() };
+    let result = CheckResult {
+        check: 0,
+        verdict,
+        stdout: String::new(),
+        stderr: String::new(),
+        measured: None,
+        remarks: Vec::new(),
+    };
     Event::StepVerified { step, results: vec![result] }
 }
 

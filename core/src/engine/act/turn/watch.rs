@@ -1,12 +1,16 @@
 //! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
-//! the agent does, and a turn that passes its bounds, or that nobody guards, is ended.
+//! the agent does, and a turn of which nothing good can come any more is ended.
 
+use super::rollout::Rollout;
+use super::verdict::{Cause, wait_reason};
 use super::{Turn, cost_left, tokens_left};
-use crate::agent::AgentState;
+use crate::agent::{AgentErrorKind, AgentState, Retry};
 use crate::effect::{Capture, Durability, Io, ProcessEnd, ProcessSpec, Watched};
 use crate::engine::store::Store;
 use crate::engine::work::{WorkError, follow_recorded};
 use crate::money::Money;
+use crate::run::WaitReason;
+use crate::time::Timestamp;
 use crate::tokens::Tokens;
 use crate::{limits, text};
 
@@ -17,12 +21,16 @@ pub(super) struct Watch<'a> {
     pub(super) state: AgentState,
     /// The end of what was said and done, for people.
     pub(super) transcript: String,
-    /// Why it was ended before it had ended itself, on one line.
-    pub(super) ended: Option<String>,
+    /// Why it was ended before it had ended itself.
+    pub(super) ended: Option<Cause>,
     log: Log,
     /// Bytes of the stream that have been read.
     read_bytes: u64,
     guarded: bool,
+    /// What the client writes beside its stream, where it does.
+    rollout: Option<Rollout>,
+    /// How many signs of life there were, and when the last of them came.
+    life: (u64, Timestamp),
 }
 
 /// Bytes of a transcript that are kept for the record.
@@ -30,8 +38,16 @@ const KEPT_BYTES: usize = 2 * limits::RECORDED_OUTPUT_BYTES;
 
 impl<'a> Watch<'a> {
     /// A turn that has not begun, whose transcript goes to the file `log`.
-    pub(super) fn new(turn: &'a Turn<'a>, state: AgentState, log: String) -> Watch<'a> {
-        let log = Log { path: log, size_bytes: 0, is_broken: false };
+    pub(super) async fn new(
+        turn: &'a Turn<'a>,
+        state: AgentState,
+        session: Option<&str>,
+        log: String,
+    ) -> Watch<'a> {
+        let rollout = Rollout::of(turn.io, turn.client, session).await;
+        // An earlier turn of the attempt may have begun it.
+        let size_bytes = turn.io.stat(&log).await.map_or(0, |stat| stat.size_bytes);
+        let log = Log { path: log, size_bytes, is_broken: false };
         Watch {
             turn,
             state,
@@ -40,6 +56,8 @@ impl<'a> Watch<'a> {
             log,
             read_bytes: 0,
             guarded: false,
+            rollout,
+            life: (0, turn.io.now()),
         }
     }
 
@@ -60,24 +78,54 @@ impl<'a> Watch<'a> {
         follow_recorded(io, store, step, spec, on_lines).await
     }
 
-    /// Takes what the client wrote.
+    /// Takes what the client wrote, if anything.
     async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
         self.read_bytes += bytes.len() as u64;
-        let said = self.state.push(bytes);
+        let mut said = self.state.push(bytes);
+        said += &self.read_beside().await;
         self.write(said).await;
         if !self.guarded && self.turn.is_unguarded(&self.state) {
             self.guarded = !self.turn.judged().await.is_empty();
             if !self.guarded {
-                self.ended = Some(self.turn.unguarded());
+                self.ended = Some(Cause::Unguarded);
             }
         }
         if self.ended.is_none() {
-            self.ended = bounds.passed(&self.state);
+            self.ended = bounds.passed(&self.state).map(Cause::Bound).or_else(|| self.hopeless());
         }
         match self.ended {
             Some(_) => Watched::Ends,
             None => Watched::GoesOn(Some(activity(self.turn.io, &self.state))),
         }
+    }
+
+    /// Why nothing good can come of the turn any more. No client can be trusted to give up.
+    fn hopeless(&mut self) -> Option<Cause> {
+        let now = self.turn.io.now();
+        if self.state.signs() != self.life.0 {
+            self.life = (self.state.signs(), now);
+        }
+        if self.state.too_long() >= limits::SAME_ERRORS {
+            return Some(Cause::TooLong);
+        }
+        let retry = self.state.retrying();
+        if let Some(cause) = retry.and_then(|retry| given_up(retry, now)) {
+            return Some(cause);
+        }
+        let stall_ms = self.turn.conditions.stall_ms;
+        let (works, longest_ms) = match self.state.current_call() {
+            Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
+            None => (None, stall_ms),
+        };
+        if now.millis_since(self.life.1) < longest_ms {
+            return None;
+        }
+        if let Some(why) = retry.and_then(|retry| wait_reason(retry.error.kind)) {
+            return Some(Cause::NotServed { why, resets_at: None });
+        }
+        let silence = text::span(longest_ms);
+        let while_tool = works.map_or_else(String::new, |tool| format!(" while `{tool}` ran"));
+        Some(Cause::Stalled(format!("agent ended: no sign of life for {silence}{while_tool}")))
     }
 
     /// Takes what is only in the capture: what came last, and all of it where the host hands no
@@ -90,13 +138,28 @@ impl<'a> Watch<'a> {
             }
         }
         said += &self.state.finish();
+        if let Some(rollout) = &mut self.rollout {
+            rollout.is_due();
+        }
+        said += &self.read_beside().await;
         if let Some(end) = end {
             said += &noted(&end.stderr.text());
         }
-        if let Some(why) = &self.ended {
-            said += &format!("! {why}\n");
+        if let Some(cause) = &self.ended {
+            said += &format!("! {}\n", self.turn.told(cause));
         }
         self.write(said).await;
+    }
+
+    async fn read_beside(&mut self) -> String {
+        let Some(rollout) = &mut self.rollout else { return String::new() };
+        match self.state.session() {
+            Some(session) => {
+                let bytes = rollout.read(self.turn.io, session).await;
+                self.state.push_beside(&bytes)
+            }
+            None => String::new(),
+        }
     }
 
     async fn write(&mut self, said: String) {
@@ -110,6 +173,22 @@ impl<'a> Watch<'a> {
             self.transcript = text::suffix(&self.transcript, KEPT_BYTES).to_owned();
         }
     }
+}
+
+/// Why a client need not try again: its key is refused for good, or it would wait by itself for so
+/// long that nobody could tell it from one that hangs.
+fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
+    if retry.error.kind == AgentErrorKind::Auth {
+        return (retry.times >= limits::SAME_ERRORS).then(|| Cause::Rejected(retry.error.clone()));
+    }
+    let wait_ms = retry.wait_ms.filter(|wait_ms| *wait_ms > limits::CLIENT_PAUSE_MS)?;
+    let why = match wait_reason(retry.error.kind) {
+        Some(why @ (WaitReason::Limited | WaitReason::Overloaded)) => why,
+        Some(WaitReason::Unreachable) | None => return None,
+    };
+    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
+    let at = Timestamp::from_millis(now.as_millis().saturating_add(wait_ms));
+    Some(Cause::NotServed { why, resets_at: Some(at) })
 }
 
 /// What a turn may use.
@@ -160,7 +239,7 @@ impl Log {
 fn activity(io: &Io, state: &AgentState) -> String {
     let doing = match state.current_call() {
         Some(call) => call.line(),
-        None if state.is_retrying() => "tries again".to_owned(),
+        None if state.retrying().is_some() => "tries again".to_owned(),
         None => text::one_line(state.said()),
     };
     let mut parts = vec![io.redacted(&text::ellipsis(&doing, 120))];

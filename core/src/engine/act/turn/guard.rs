@@ -1,0 +1,80 @@
+//! The hook of one turn: what it is told, and the form in which its client gets it.
+
+use super::turn_name;
+use crate::agent::Client;
+use crate::documents::turn_policy;
+use crate::documents::turn_policy::TurnGuard;
+use crate::effect::{Durability, Expect, Failure, FailureKind, Io};
+use crate::engine::choose_agent::on_path;
+use crate::engine::conduct_args::TurnConditions;
+use crate::engine::config;
+use crate::engine::store::Store;
+use crate::install::{TurnHook, Waits};
+use crate::permission::TurnPolicy;
+use crate::run::StepRecord;
+use crate::workflow::Check;
+
+/// The files that one turn needs, written.
+pub(super) struct Guard {
+    /// Our hook in the client's own form, see [`TurnTerms::guard`](crate::agent::TurnTerms).
+    pub(super) form: String,
+    /// Where the hook logs.
+    pub(super) calls: String,
+}
+
+/// Writes what the hook is told, before anybody can call it.
+pub(super) async fn prepare(
+    io: &Io,
+    client: Client,
+    store: &Store,
+    record: &StepRecord,
+    conditions: TurnConditions,
+) -> Result<Guard, Failure> {
+    let mut program = io.start().program.clone();
+    if program.is_empty() {
+        if !on_path(io, "onloop").await {
+            let why = "onloop runs inside another program here, and `onloop`, which would judge \
+                       the agent's calls, is not on PATH";
+            return Err(Failure::new(FailureKind::Unsupported, why));
+        }
+        program.push("onloop".to_owned());
+    }
+    let (paths, name) = (store.paths(), turn_name(store.run(), record));
+    let guard = TurnGuard {
+        policy: TurnPolicy {
+            verification: verification(record),
+            allowed: store.run().terms.allow.clone(),
+            on_ask: conditions.on_ask,
+        },
+        state_home: store.home().folder().to_owned(),
+        calls: paths.calls(&name),
+    };
+    let put = async |path: &str, bytes: Vec<u8>| {
+        io.write(path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
+    };
+    let policy = paths.policy(&name);
+    put(&policy, turn_policy::write(&guard)).await?;
+    put(&guard.calls, Vec::new()).await?;
+    let config = config::load(io, &store.run().place.execution_root).await.config;
+    let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
+    let form = match client {
+        Client::Claude => hook.claude_settings(),
+        Client::Codex => hook.codex_hooks(),
+        Client::Opencode => {
+            let plugin = paths.plugin(&name);
+            put(&plugin, hook.opencode_plugin().into_bytes()).await?;
+            plugin
+        }
+        Client::Cursor | Client::Gemini | Client::Copilot => String::new(),
+    };
+    Ok(Guard { form, calls: guard.calls })
+}
+
+/// The lines of shell that verify a step.
+fn verification(record: &StepRecord) -> Vec<String> {
+    let lines = record.step.checks.iter().filter_map(|check| match check {
+        Check::Shell(shell) => Some(shell.command.clone()),
+        Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => None,
+    });
+    lines.collect()
+}

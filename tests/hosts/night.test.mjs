@@ -1,0 +1,126 @@
+// A night with the real clients and nobody there: limits are waited out, agents that are missing
+// or not served are taken over from, silence is ended, and so is everything that a client started.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { claude, codex, opencode, run } from "./clients.mjs";
+import { conducted, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
+
+const soon = (s) => Math.floor(Date.now() / 1000) + s;
+/** A turn that is refused the first `times`, and then is `turn`. */
+const after = (times, refusal, turn) => {
+  let left = times;
+  return (heard) => (left-- > 0 ? refusal(heard) : turn);
+};
+const WORK = [{ run: "echo half > half.txt" }, { run: "echo made > made.txt" }, { say: "Done." }];
+
+/** How each provider says that a limit is reached, lifted in so many seconds. */
+const LIMIT = {
+  claude: (s) => ({
+    status: 429,
+    headers: {
+      "anthropic-ratelimit-unified-status": "rejected",
+      "anthropic-ratelimit-unified-reset": soon(s),
+      "anthropic-ratelimit-unified-representative-claim": "five_hour",
+      "anthropic-ratelimit-unified-overage-status": "rejected",
+      "anthropic-ratelimit-unified-overage-disabled-reason": "org_level_disabled",
+      "anthropic-ratelimit-unified-5h-status": "rejected",
+      "anthropic-ratelimit-unified-5h-reset": soon(s),
+      "anthropic-ratelimit-unified-5h-utilization": "1.02",
+    },
+    error: { type: "rate_limit_error", message: "This request would exceed your account's rate limit." },
+  }),
+  codex: (s) => ({
+    status: 429,
+    headers: {
+      "x-codex-primary-used-percent": "100",
+      "x-codex-primary-window-minutes": "300",
+      "x-codex-primary-reset-at": soon(s),
+    },
+    error: { type: "usage_limit_reached", message: "limit", plan_type: "plus", resets_at: soon(s) },
+  }),
+  opencode: (s) => ({
+    status: 429,
+    headers: { "retry-after": s },
+    error: { type: "rate_limit_error", message: "Rate limit reached", code: "rate_limit_exceeded" },
+  }),
+};
+
+/** Claude Code learns when a limit is lifted only where somebody has subscribed. */
+function subscribed(client, place) {
+  if (client !== claude) return place;
+  const { ANTHROPIC_API_KEY: _, ...env } = place.env;
+  return { ...place, env: { ...env, CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-fake" } };
+}
+
+for (const client of [claude, codex, opencode]) {
+  test(`a limit of ${client.name} is waited out, and the same conversation goes on`, async () => {
+    const place = subscribed(client, await repository(client));
+    // opencode waits by itself where it does not take long; it is to be asked again after that.
+    const s = client === opencode ? 90 : 8;
+    const limit = () => ({ fail: LIMIT[client.name](s) });
+    const script = used([WORK[0], WORK[1], WORK[2]]);
+    script[1] = after(1, limit, script[1]);
+    const began = Date.now();
+    const wait = client === opencode ? ["--max-wait", "5s"] : [];
+    const { code, summary, heard, stderr, told } = await conducted(client, place, script, ...wait);
+    assert.match(stderr, /its limit on usage is reached/, told);
+    if (client === opencode) {
+      // An hour of silence is a pause of the run, which says until when.
+      assert.equal(code, 3, told);
+      assert.match(stderr, /until 20\S+; that is longer than --max-wait, 5s/, told);
+      assert.ok(Date.now() - began < 60_000, told);
+      return;
+    }
+    assert.equal(code, 0, told);
+    assert.match(stderr, new RegExp(`${client.name}: its limit on usage is reached\n    waits until 20`), told);
+    assert.ok(Date.now() - began > s * 1000, told);
+    const [step] = summary.steps;
+    assert.equal(step.attempts, 1, told);
+    assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
+    assert.match(heard.told.at(-1), /serves you again/, told);
+    assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
+    const { cost_usd, ...tokens } = step.usage;
+    assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
+    assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
+  });
+
+  test(`a turn of ${client.name} that gives no sign of life is ended, and tried again`, async () => {
+    const place = await repository(client);
+    // Claude Code's conversation has one more message after it was interrupted.
+    const script = used([WORK[0], WORK[1], WORK[1], WORK[2]]);
+    script[1] = after(1, () => ({ hang: true }), script[1]);
+    const began = Date.now();
+    const { code, summary, told } = await conducted(client, place, script, "--stall-timeout", "15s");
+    assert.equal(code, 0, told);
+    assert.equal(summary.steps[0].attempts, 2, told);
+    assert.ok(Date.now() - began < 100_000, told);
+    const log = kept(place, summary, "logs/1-1.log");
+    assert.match(log, /! agent ended: no sign of life for 15s\n/, log);
+  });
+}
+
+test("an agent that is missing is left out, one that is limited is taken over from", async () => {
+  const place = await repository(codex);
+  symlinkSync(claude.program, join(place.home, "../bin/claude"));
+  const env = { ...place.env, ...claude.variables(place.home) };
+  const limited = () => ({ fail: LIMIT.claude(3600) });
+  const { code, stderr, summary, told } = await claude.served(subscribed(claude, { ...place, env }), [limited], (place) =>
+    conducted(codex, place, used(WORK), "--agent", "opencode,claude,codex"),
+  );
+  assert.equal(code, 0, told);
+  assert.match(stderr, /warning: `opencode` is not on PATH and left out/, told);
+  assert.equal(summary.steps[0].agent, "codex", told);
+  assert.equal(summary.steps[0].attempts, 1, told);
+});
+
+test("without any of its agents nothing begins", async () => {
+  const place = await repository(claude);
+  rmSync(join(place.home, "../bin/claude"));
+  const { code, stderr, told } = await conducted(claude, place, [], "--agent", "codex,opencode");
+  assert.equal(code, 2, told);
+  assert.match(stderr, /none of the agents is on PATH: `codex`, `opencode`/, told);
+  assert.ok(!existsSync(join(place.project, ".hotl-worktrees")));
+});
