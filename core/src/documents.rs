@@ -20,6 +20,7 @@ pub mod receipt;
 pub mod run;
 pub mod schema;
 pub mod session;
+pub mod simulation;
 pub mod summary;
 pub(crate) mod tagged;
 mod turn;

@@ -20,7 +20,7 @@ use super::run::{
 use super::tagged;
 use super::turn::{TurnDocument, read_turn, turn_document};
 use crate::money::Money;
-use crate::run::{Adoption, Amount, CheckResult, Event, StepRecord, Usage, Worker, Written};
+use crate::run::{Adoption, Amount, CheckResult, Event, SetUp, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
@@ -30,11 +30,13 @@ use crate::workflow::Budgets;
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 32] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
+    "setup_started",
+    "worktree_set_up",
     "agent_ended",
     "step_acted",
     "action_failed",
@@ -78,6 +80,11 @@ enum EventDocument {
     AgentStarted(ActingDocument),
     CheckStarted(ActingDocument),
     ReviewStarted(ActingDocument),
+    SetupStarted(ActingDocument),
+    WorktreeSetUp {
+        copied: u64,
+        commands: u64,
+    },
     AgentEnded(TurnDocument),
     StepActed {
         step: u32,
@@ -159,6 +166,8 @@ enum EventDocument {
         limits: LimitsDocument,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         allow: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        setup: Vec<String>,
         plan_digest: String,
         steps: Vec<StepDocument>,
     },
@@ -274,7 +283,11 @@ fn to_document(event: &Event) -> EventDocument {
                 Worker::Agent => EventDocument::AgentStarted(document),
                 Worker::Check => EventDocument::CheckStarted(document),
                 Worker::Review => EventDocument::ReviewStarted(document),
+                Worker::SetUp => EventDocument::SetupStarted(document),
             }
+        }
+        Event::WorktreeSetUp(SetUp { copied, commands }) => {
+            EventDocument::WorktreeSetUp { copied, commands }
         }
         Event::AgentEnded(turn) => EventDocument::AgentEnded(turn_document(&turn)),
         Event::StepActed { step } => EventDocument::StepActed { step },
@@ -312,6 +325,7 @@ fn to_document(event: &Event) -> EventDocument {
             auto_approve: adoption.written.auto_approve,
             limits: limits_document(&adoption.written.budgets),
             allow: adoption.allow,
+            setup: adoption.setup,
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -364,6 +378,10 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
         EventDocument::AgentStarted(acting) => work_started(Worker::Agent, acting)?,
         EventDocument::CheckStarted(acting) => work_started(Worker::Check, acting)?,
         EventDocument::ReviewStarted(acting) => work_started(Worker::Review, acting)?,
+        EventDocument::SetupStarted(acting) => work_started(Worker::SetUp, acting)?,
+        EventDocument::WorktreeSetUp { copied, commands } => {
+            Event::WorktreeSetUp(SetUp { copied, commands })
+        }
         EventDocument::AgentEnded(turn) => {
             demand("turn", turn.lacks)?;
             Event::AgentEnded(read_turn(turn))
@@ -425,6 +443,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             auto_approve,
             limits,
             allow,
+            setup,
             plan_digest,
             steps,
         } => Event::PlanAdopted(Box::new(Adoption {
@@ -436,6 +455,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             })?,
             written: Written { auto_approve, budgets: limits_of(&limits)? },
             allow,
+            setup,
             steps: steps
                 .into_iter()
                 .enumerate()

@@ -63,6 +63,8 @@ document! {
         report_path: Option<String>,
         plan_digest: String [first],
         allow: Option<Vec<String>> [rare],
+        setup: Option<Vec<String>> [rare],
+        set_up: Option<SetUpDocument> [rare],
         written: Option<WrittenDocument> [optional],
         options: OptionsDocument [first],
         reviews: ReviewsDocument [first],
@@ -84,6 +86,14 @@ document! {
     pub(super) struct LedgerDocument {
         seq: u64,
         sha256: String,
+    }
+}
+
+document! {
+    /// What made a fresh worktree ready.
+    pub(super) struct SetUpDocument {
+        copied: u64,
+        commands: u64,
     }
 }
 
@@ -383,6 +393,8 @@ fn to_document(run: &Run) -> RunDocument {
         report_path: Some(place.report_path),
         plan_digest: terms.plan_digest.clone(),
         allow: (!terms.allow.is_empty()).then(|| terms.allow.clone()),
+        setup: (!terms.setup.is_empty()).then(|| terms.setup.clone()),
+        set_up: run.set_up.map(set_up_document),
         written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,
@@ -405,6 +417,11 @@ fn to_document(run: &Run) -> RunDocument {
         unknown: run.unknown.clone(),
         lacks: Lacks::default(),
     }
+}
+
+fn set_up_document(done: SetUp) -> SetUpDocument {
+    let SetUp { copied, commands } = done;
+    SetUpDocument { copied, commands, ..SetUpDocument::default() }
 }
 
 pub(super) fn acting_document(acting: &Acting) -> ActingDocument {

@@ -69,6 +69,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         success_criteria: plan.success_criteria,
         risk: plan.risk,
         allow: plan.allow,
+        setup: plan.setup,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -89,6 +90,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     };
     whole("intent", run.terms.intent == plan.intent);
     whole("allow", run.terms.allow == plan.allow);
+    whole("setup", run.terms.setup == plan.setup);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
     if let Some(written) = &run.terms.written {

@@ -135,9 +135,9 @@ impl ConductArgs {
 /// Time limits of a run that this process conducts.
 pub(crate) struct Timeouts {
     /// For one attempt of the agent.
-    agent_ms: u64,
+    pub(crate) agent_ms: u64,
     /// For a verification command that has no limit of its own.
-    verify_ms: u64,
+    pub(crate) verify_ms: u64,
 }
 
 /// How the turns of an agent are conducted.

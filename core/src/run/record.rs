@@ -67,6 +67,8 @@ pub struct Record {
     pub finish_intent: Option<FinishIntent>,
     /// The turns of agents whose streams are understood, in their order.
     pub turns: Vec<TurnRecord>,
+    /// How the worktree was made ready for the first step; `None`: it was not, or not yet.
+    pub set_up: Option<SetUp>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// The commit that was merged or pushed in the end.
@@ -137,6 +139,8 @@ pub struct Terms {
     pub budgets: Budgets,
     /// Lines of shell that the agent may use although no rule decides about them.
     pub allow: Vec<String>,
+    /// Lines of shell that make a fresh worktree ready, before the first step.
+    pub setup: Vec<String>,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
     /// What a person can change for this run alone, as the file has it; unknown in records of
@@ -146,6 +150,15 @@ pub struct Terms {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
+}
+
+/// What made a fresh worktree ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// Files that git ignores and that were copied into it.
+    pub copied: u64,
+    /// Lines of `setup` that were run, all of them to their end.
+    pub commands: u64,
 }
 
 /// State of a whole run.

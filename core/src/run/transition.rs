@@ -153,6 +153,7 @@ impl Event {
         match self {
             Event::StepStarted { .. } => "step_started",
             Event::WorkStarted(acting) => acting.worker.event_name(),
+            Event::WorktreeSetUp(_) => "worktree_set_up",
             Event::AgentEnded(_) => "agent_ended",
             Event::StepActed { .. } => "step_acted",
             Event::ActionFailed { .. } => "action_failed",
@@ -208,6 +209,7 @@ impl Run {
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::WorkStarted(acting) => self.work_started(acting)?,
+            Event::WorktreeSetUp(done) => self.worktree_set_up(at, *done)?,
             Event::AgentEnded(turn) => self.agent_ended(turn)?,
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {

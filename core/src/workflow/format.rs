@@ -67,6 +67,8 @@ fields! {
     Frontmatter "max_elapsed_minutes" "most active time; pauses do not count", "unbounded", [], []
     Frontmatter "allow" "lines of shell that the agent of a run may use although no rule decides; a list",
         "none", [], []
+    Frontmatter "setup" "lines of shell that make a fresh worktree ready, before the first step; a list",
+        "none", [], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 

@@ -34,6 +34,7 @@ words! {
         MaxTokens = "max_tokens",
         MaxElapsedMinutes = "max_elapsed_minutes",
         Allow = "allow",
+        Setup = "setup",
         PolicyProfile = "policy_profile",
     }
 }
@@ -54,6 +55,7 @@ pub(super) struct Frontmatter {
     pub dirty_allowed: bool,
     pub budgets: Budgets,
     pub allow: Vec<String>,
+    pub setup: Vec<String>,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -219,11 +221,8 @@ impl<'c> Reader<'c, '_> {
                 self.front.progress_verbose = self.flag(key, value, "verbose")
             }
             FrontmatterKey::ReportDetail => self.front.report_full = self.flag(key, value, "full"),
-            FrontmatterKey::Allow => {
-                let lines = self.prose(key, value).unwrap_or_default();
-                let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
-                self.front.allow = lines.map(str::to_owned).collect();
-            }
+            FrontmatterKey::Allow => self.front.allow = self.lines(key, value),
+            FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -260,6 +259,13 @@ impl<'c> Reader<'c, '_> {
             return None;
         }
         Some(result)
+    }
+
+    /// The items of a list, or the lines of a block.
+    fn lines(&mut self, key: &str, value: &Value<'_>) -> Vec<String> {
+        let text = self.prose(key, value).unwrap_or_default();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
     }
 
     fn list(&mut self, key: &str, value: &Value<'_>) -> String {

@@ -284,6 +284,7 @@ impl<'a> Body<'a> {
                     dirty_allowed: front.dirty_allowed,
                     budgets: front.budgets,
                     allow: front.allow,
+                    setup: front.setup,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

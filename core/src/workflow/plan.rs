@@ -40,6 +40,8 @@ pub struct PlanParts {
     pub budgets: Budgets,
     /// Lines of shell that the agent of a run may use although no rule decides about them.
     pub allow: Vec<String>,
+    /// Lines of shell that make a fresh worktree ready, before the first step.
+    pub setup: Vec<String>,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
@@ -85,6 +87,7 @@ impl Plan {
             dirty_allowed: false,
             budgets: Budgets::default(),
             allow: Vec::new(),
+            setup: Vec::new(),
             steps,
             digest: "d".to_owned(),
         })

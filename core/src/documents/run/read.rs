@@ -94,6 +94,7 @@ pub(super) fn from_document(
             risk: read_risk(&document.risk_level)?,
             auto_approve: document.auto_approve,
             allow: document.allow.unwrap_or_default(),
+            setup: document.setup.unwrap_or_default(),
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
             budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
@@ -116,6 +117,7 @@ pub(super) fn from_document(
         finish_intent: read_intent(document.finish_intent)
             .map_err(|error| damaged(error.to_string()))?,
         turns: document.turns.unwrap_or_default().into_iter().map(read_turn).collect(),
+        set_up: document.set_up.map(|done| SetUp { copied: done.copied, commands: done.commands }),
         acting: document.acting.map(read_acting).transpose()?,
         finished_commit: present(document.finished_commit),
         checkpoints: document

@@ -4,6 +4,7 @@ mod watch;
 
 use watch::Watch;
 
+use super::line::guard as guard_of;
 use super::{Acted, Ended, attempt_name, followed, spec, why_ended, write_prompt};
 use crate::agent::{AgentError, AgentState, Client, TurnOutcome, TurnTerms};
 use crate::documents::turn_policy;
@@ -98,17 +99,11 @@ async fn prepare(
     put(&guard.calls, Vec::new()).await?;
     let config = config::load(io, &store.run().place.execution_root).await.config;
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
-    let form = match client {
-        Client::Claude => hook.claude_settings(),
-        Client::Codex => hook.codex_hooks(),
-        Client::Opencode => {
-            let plugin = paths.plugin(&attempt);
-            put(&plugin, hook.opencode_plugin().into_bytes()).await?;
-            plugin
-        }
-        Client::Cursor | Client::Gemini | Client::Copilot => String::new(),
-    };
-    Ok(Guard { form, calls: guard.calls })
+    let plugin = paths.plugin(&attempt);
+    if client == Client::Opencode {
+        put(&plugin, hook.opencode_plugin().into_bytes()).await?;
+    }
+    Ok(Guard { form: guard_of(client, &hook, &plugin), calls: guard.calls })
 }
 
 /// The lines of shell that verify a step.
