@@ -60,7 +60,8 @@ enum Verb {
   onloop run wf.md --agent codex               let Codex act
   onloop run wf.md --agent-command './act.sh'  let any command act
   onloop run wf.md --mode none                 work here, leave git alone
-  onloop run wf.md --auto-approve --review claude")]
+  onloop run wf.md --auto-approve --review claude
+  onloop run wf.md --simulate                  what would happen, on paper")]
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run
     #[command(after_help = "Examples:

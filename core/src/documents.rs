@@ -22,6 +22,7 @@ mod result;
 pub mod run;
 pub mod schema;
 pub mod session;
+pub mod simulation;
 pub mod summary;
 pub(crate) mod tagged;
 mod turn;

@@ -43,6 +43,8 @@ pub(crate) mod review;
 pub mod run_workflow;
 pub(crate) mod select;
 pub(crate) mod sessions;
+pub(crate) mod setup;
+pub(crate) mod simulate;
 pub(crate) mod stall;
 pub mod store;
 pub mod supervisor;

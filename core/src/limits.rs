@@ -135,6 +135,20 @@ pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;
 /// Age at which `onloop doctor --prune` removes a checkpoint whatever became of its run.
 pub const CHECKPOINT_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
+/// Most files that `.worktreeinclude` has copied into a fresh worktree. Whole trees of packages are
+/// made by a command of `setup`, in less time.
+pub const SETUP_FILES: usize = 10_000;
+/// Largest of these files.
+pub const SETUP_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes kept from the start, and again from the end, of git's list of them; a longer one is refused.
+pub const SETUP_LIST_BYTES: usize = 1024 * 1024;
+/// Of these files, and of those that cannot be copied, which are named; the rest are counted.
+pub const SETUP_FILES_NAMED: usize = 10;
+/// Longest time for one line of `setup`: it may install packages over a slow line.
+pub const SETUP_TIMEOUT_MS: u64 = 30 * 60 * 1000;
+/// Lines of a failed command's output that are shown; the rest is in its log or the report.
+pub const FAILURE_LINES: usize = 12;
+
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest configuration file.

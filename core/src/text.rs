@@ -124,6 +124,21 @@ pub fn ellipsis(text: &str, limit_bytes: usize) -> String {
     format!("{}…", prefix(text, limit_bytes.saturating_sub('…'.len_utf8())))
 }
 
+/// The last `count` lines of foreign `output`, each behind `    | `; where there are more, a line
+/// says so, and that they are `elsewhere`.
+pub fn quoted_end(output: &str, count: usize, elsewhere: &str) -> String {
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    let hidden = lines.len().saturating_sub(count);
+    let mut said = match hidden {
+        0 => String::new(),
+        hidden => format!("    | … {hidden} more lines {elsewhere}\n"),
+    };
+    for line in &lines[hidden..] {
+        said += &format!("    | {}\n", ellipsis(line, 400));
+    }
+    said
+}
+
 /// `text` inside a Markdown code fence that it cannot close.
 pub fn fenced(info: &str, text: &str) -> String {
     let mut run = 0;

@@ -14,7 +14,9 @@ mod places;
 mod repeated_checks;
 mod reviews;
 mod secrets;
+mod setup;
 mod silent_passes;
+mod simulate;
 mod survivors;
 mod terminal;
 

@@ -24,7 +24,7 @@ use super::run::{
 use super::tagged;
 use super::turn::{TurnDocument, WaitDocument, read_turn, read_wait, turn_document, wait_document};
 use crate::money::Money;
-use crate::run::{Adoption, Amount, Event, StepRecord, Usage, Worker, Written};
+use crate::run::{Adoption, Amount, Event, SetUp, StepRecord, Usage, Worker, Written};
 use crate::syntax::strict_json;
 use crate::text::UnknownWord;
 use crate::time::Timestamp;
@@ -34,11 +34,13 @@ use crate::workflow::{Budgets, CommitWhen};
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 33] = [
     "step_started",
     "agent_started",
     "check_started",
     "review_started",
+    "setup_started",
+    "worktree_set_up",
     "agent_ended",
     "agent_waits",
     "step_acted",
@@ -83,6 +85,11 @@ enum EventDocument {
     AgentStarted(ActingDocument),
     CheckStarted(ActingDocument),
     ReviewStarted(ActingDocument),
+    SetupStarted(ActingDocument),
+    WorktreeSetUp {
+        copied: u64,
+        commands: u64,
+    },
     AgentEnded(TurnDocument),
     AgentWaits(WaitDocument),
     StepActed {
@@ -171,6 +178,7 @@ enum EventDocument {
         protect: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
+        setup: Vec<String>,
         plan_digest: String,
         steps: Vec<StepDocument>,
     },
@@ -276,7 +284,11 @@ fn to_document(event: &Event) -> EventDocument {
                 Worker::Agent => EventDocument::AgentStarted(document),
                 Worker::Check => EventDocument::CheckStarted(document),
                 Worker::Review => EventDocument::ReviewStarted(document),
+                Worker::SetUp => EventDocument::SetupStarted(document),
             }
+        }
+        Event::WorktreeSetUp(SetUp { copied, commands }) => {
+            EventDocument::WorktreeSetUp { copied, commands }
         }
         Event::AgentEnded(turn) => EventDocument::AgentEnded(turn_document(&turn)),
         Event::AgentWaits(wait) => EventDocument::AgentWaits(wait_document(&wait)),
@@ -319,6 +331,7 @@ fn to_document(event: &Event) -> EventDocument {
             protect: adoption.protect,
             commit: (adoption.commit != CommitWhen::End)
                 .then(|| adoption.commit.as_str().to_owned()),
+            setup: adoption.setup,
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -371,6 +384,10 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
         EventDocument::AgentStarted(acting) => work_started(Worker::Agent, acting)?,
         EventDocument::CheckStarted(acting) => work_started(Worker::Check, acting)?,
         EventDocument::ReviewStarted(acting) => work_started(Worker::Review, acting)?,
+        EventDocument::SetupStarted(acting) => work_started(Worker::SetUp, acting)?,
+        EventDocument::WorktreeSetUp { copied, commands } => {
+            Event::WorktreeSetUp(SetUp { copied, commands })
+        }
         EventDocument::AgentEnded(turn) => {
             demand("turn", turn.lacks)?;
             Event::AgentEnded(read_turn(turn))
@@ -439,6 +456,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             allow,
             protect,
             commit,
+            setup,
             plan_digest,
             steps,
         } => Event::PlanAdopted(Box::new(Adoption {
@@ -455,6 +473,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
                 Some(when) => word("commit", &when)?,
                 None => CommitWhen::default(),
             },
+            setup,
             steps: steps
                 .into_iter()
                 .enumerate()

@@ -78,7 +78,7 @@ fn step(step: &Step) -> Value {
     document
 }
 
-fn check(check: &Check) -> Value {
+pub(super) fn check(check: &Check) -> Value {
     match check {
         Check::Shell(check) => shell_check(check),
         Check::Browser { url, check } => json!({

@@ -65,6 +65,8 @@ document! {
         allow: Option<Vec<String>> [rare],
         protect: Option<Vec<String>> [rare],
         commit: Option<String> [rare],
+        setup: Option<Vec<String>> [rare],
+        set_up: Option<SetUpDocument> [rare],
         written: Option<WrittenDocument> [optional],
         options: OptionsDocument [first],
         reviews: ReviewsDocument [first],
@@ -87,6 +89,14 @@ document! {
     pub(super) struct LedgerDocument {
         seq: u64,
         sha256: String,
+    }
+}
+
+document! {
+    /// What made a fresh worktree ready.
+    pub(super) struct SetUpDocument {
+        copied: u64,
+        commands: u64,
     }
 }
 
@@ -388,6 +398,8 @@ fn to_document(run: &Run) -> RunDocument {
         allow: (!terms.allow.is_empty()).then(|| terms.allow.clone()),
         protect: (!terms.protect.is_empty()).then(|| terms.protect.clone()),
         commit: (terms.commit != CommitWhen::End).then(|| terms.commit.as_str().to_owned()),
+        setup: (!terms.setup.is_empty()).then(|| terms.setup.clone()),
+        set_up: run.set_up.map(set_up_document),
         written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
             progress_verbose: terms.progress_verbose,
@@ -411,6 +423,11 @@ fn to_document(run: &Run) -> RunDocument {
         unknown: run.unknown.clone(),
         lacks: Lacks::default(),
     }
+}
+
+fn set_up_document(done: SetUp) -> SetUpDocument {
+    let SetUp { copied, commands } = done;
+    SetUpDocument { copied, commands, ..SetUpDocument::default() }
 }
 
 pub(super) fn acting_document(acting: &Acting) -> ActingDocument {

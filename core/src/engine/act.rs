@@ -1,6 +1,9 @@
 //! The agent's turn: start it with its prompt, keep its log, see how it ends.
 
+mod line;
 mod turn;
+
+pub(crate) use line::first_turn;
 
 use crate::agent::{self, Agent};
 use crate::effect::{

@@ -71,6 +71,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         allow: plan.allow,
         protect: plan.protect,
         commit: plan.commit,
+        setup: plan.setup,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -93,6 +94,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("allow", run.terms.allow == plan.allow);
     whole("protect", run.terms.protect == plan.protect);
     whole("commit", run.terms.commit == plan.commit);
+    whole("setup", run.terms.setup == plan.setup);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
     if let Some(written) = &run.terms.written {

@@ -112,7 +112,8 @@ async fn refuse(io: &Io, error: &StoreError) -> Exit {
     error.into()
 }
 
-fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -> Beginning {
+/// What a run begins with in `prepared`.
+pub(crate) fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -> Beginning {
     Beginning {
         place: Place {
             workflow_path: prepared.workflow_path.clone(),

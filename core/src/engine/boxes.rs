@@ -45,6 +45,7 @@ impl Boxes {
             }
             Event::StepStarted { .. }
             | Event::WorkStarted(_)
+            | Event::WorktreeSetUp(_)
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }

@@ -13,23 +13,23 @@ use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
 use crate::engine::patience::{Turn, record_refusal, whose_turn};
 use crate::engine::protect::{self, Guarded};
+use crate::engine::setup::{Readiness, make_ready};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review};
+use crate::limits;
 use crate::run::{
     Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, step_line,
     step_list,
 };
+use crate::text;
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let mut stall = Stall::default();
     let mut merges = store.merges();
-    let begun = match keep_beginning(io, &mut store).await {
-        Keeping::Interrupted => Some(Halt::Interrupted),
-        Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => None,
-    };
+    let begun = begin(io, &mut store).await.err();
     let halt = loop {
         if let Some(halt) = begun {
             break halt;
@@ -57,6 +57,21 @@ pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
         Halt::AtRest | Halt::Interrupted | Halt::Failed(_) => halt,
     };
     ending::tell(io, &store, how, halt).await
+}
+
+/// What comes before the first turn.
+async fn begin(io: &Io, store: &mut Store) -> Result<(), Halt> {
+    // Only a run that goes on now; one that waits for a person does not need its worktree yet.
+    if matches!(store.run().next(), Next::Start { .. }) {
+        match make_ready(io, store).await? {
+            Readiness::Ready => {}
+            Readiness::Interrupted => return Err(Halt::Interrupted),
+            Readiness::Failed(why) => {
+                return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
+            }
+        }
+    }
+    going_on(keep_beginning(io, store).await)
 }
 
 async fn take_turn(
@@ -284,18 +299,9 @@ fn say_remarks(store: &mut Store, step: Option<u32>) {
 
 /// A failure is worth its reason and the end of what was said.
 fn say_failure(store: &mut Store, how: &Conduct, step: u32) {
-    const LINES: usize = 12;
     say_step(store, how, step);
     let record = store.run().step(step).expect("callers name steps that exist");
     let Some(failure) = &record.last_failure else { return };
-    let mut said = format!("    {}\n", failure.reason);
-    let lines: Vec<&str> = failure.output.lines().collect();
-    let hidden = lines.len().saturating_sub(LINES);
-    if hidden > 0 {
-        said += &format!("    | … {hidden} more lines in the report\n");
-    }
-    for line in &lines[hidden..] {
-        said += &format!("    | {}\n", crate::text::ellipsis(line, 400));
-    }
-    store.note(said);
+    let output = text::quoted_end(&failure.output, limits::FAILURE_LINES, "in the report");
+    store.note(format!("    {}\n{output}", failure.reason));
 }

@@ -154,13 +154,13 @@ impl ConductArgs {
 /// Time limits of a run that this process conducts.
 pub(crate) struct Timeouts {
     /// For one attempt of the agent.
-    agent_ms: u64,
+    pub(crate) agent_ms: u64,
     /// For silence of an agent.
     stall_ms: u64,
     /// For a provider that does not serve.
     max_wait_ms: u64,
     /// For a verification command that has no limit of its own.
-    verify_ms: u64,
+    pub(crate) verify_ms: u64,
 }
 
 /// How the turns of an agent are conducted.

@@ -2,6 +2,8 @@
 
 mod act;
 
+pub(crate) use act::refuse_links;
+
 use crate::effect::{BranchName, Exit, Failure, FailureKind, Io, Repository};
 use crate::limits;
 use crate::preflight::{
@@ -24,8 +26,7 @@ pub async fn preflight(
     workflow_path: &str,
     flags: &PreflightFlags,
 ) -> Result<Prepared, Exit> {
-    let workflow = or_exit(io, "the workflow file", io.canonical(workflow_path).await).await?;
-    let cwd = or_exit(io, "the current folder", io.canonical(&io.start().cwd).await).await?;
+    let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
         return Ok(untouched(None, None, cwd, workflow));
     }
@@ -44,6 +45,64 @@ pub async fn preflight(
             PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal).await),
         }
     }
+}
+
+/// What [`preflight`] would do.
+pub(crate) enum Foreseen {
+    /// Prepare this place.
+    Prepared {
+        /// What would be known of it then.
+        prepared: Prepared,
+        /// What would be done for it, as verb phrases in their order.
+        changes: Vec<String>,
+        /// What would be said besides.
+        note: Option<String>,
+    },
+    /// Ask a person; where nobody can be asked, refuse.
+    Asked(PlacementQuestion),
+    /// Change nothing.
+    Refused(PlacementRefusal),
+}
+
+/// What [`preflight`] would do, without doing it or asking anybody.
+///
+/// # Errors
+///
+/// When it cannot be looked at; that has been said.
+pub(crate) async fn foresee(
+    io: &Io,
+    plan: &Plan,
+    workflow_path: &str,
+    flags: &PreflightFlags,
+) -> Result<Foreseen, Exit> {
+    let (workflow, cwd) = locate(io, workflow_path).await?;
+    if flags.mode == Some(IsolationMode::None) {
+        let prepared = untouched(None, None, cwd, workflow);
+        return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), note: None });
+    }
+    let wish = match PlacementWish::new(plan, flags, workflow) {
+        Ok(wish) => wish,
+        Err(refusal) => return Ok(Foreseen::Refused(refusal)),
+    };
+    let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
+    Ok(match decide(&facts, &wish) {
+        PlacementDecision::Proceed(placement) => {
+            let changes = placement.acts.iter().map(act::describe).collect();
+            let note = placement.note.clone();
+            let repository = facts.survey.repository;
+            let prepared = prepared(io, cwd, repository, wish, placement).await;
+            Foreseen::Prepared { prepared, changes, note }
+        }
+        PlacementDecision::Ask(question) => Foreseen::Asked(question),
+        PlacementDecision::Refuse(refusal) => Foreseen::Refused(refusal),
+    })
+}
+
+/// The workflow file and the current folder, with symbolic links resolved.
+async fn locate(io: &Io, workflow_path: &str) -> Result<(String, String), Exit> {
+    let workflow = or_exit(io, "the workflow file", io.canonical(workflow_path).await).await?;
+    let cwd = or_exit(io, "the current folder", io.canonical(&io.start().cwd).await).await?;
+    Ok((workflow, cwd))
 }
 
 async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFacts, Failure> {
@@ -154,17 +213,30 @@ async fn carry_out(
     wish: PlacementWish,
     placement: Placement,
 ) -> Result<Prepared, Exit> {
-    let branch = placement.branch.map(|branch| branch.to_string());
     if let Some(note) = &placement.note {
         io.note(format!("preflight: {note}")).await;
     }
-    let Some(repository) = repository else {
-        return Ok(untouched(branch, None, cwd, wish.workflow));
-    };
-    if let Err(failed) = act::perform(io, &repository, &wish.workflow, &placement.acts).await {
+    if let Some(repository) = &repository
+        && let Err(failed) = act::perform(io, repository, &wish.workflow, &placement.acts).await
+    {
         io.note(format!("preflight: {failed}")).await;
         return Err(exit_of(&failed.failure));
     }
+    Ok(prepared(io, cwd, repository, wish, placement).await)
+}
+
+/// What is known of a place for which everything has been done.
+async fn prepared(
+    io: &Io,
+    cwd: String,
+    repository: Option<Repository>,
+    wish: PlacementWish,
+    placement: Placement,
+) -> Prepared {
+    let branch = placement.branch.map(|branch| branch.to_string());
+    let Some(repository) = repository else {
+        return untouched(branch, None, cwd, wish.workflow);
+    };
     let (execution_root, worktree_path) = match placement.root {
         ExecutionRoot::Cwd => (cwd, None),
         ExecutionRoot::Checkout(root) => (root, None),
@@ -179,7 +251,7 @@ async fn carry_out(
         Some(rest) if rest.starts_with('/') => format!("{execution_root}{rest}"),
         Some(_) | None => wish.workflow.clone(),
     };
-    Ok(Prepared {
+    Prepared {
         mode: placement.mode,
         branch,
         repo_root: Some(repository.root),
@@ -189,7 +261,7 @@ async fn carry_out(
         source_branch: repository.branch,
         source_head: repository.head,
         worktree_path,
-    })
+    }
 }
 
 fn untouched(

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 use crate::agent;
+use crate::agent::Reviewer;
 use crate::effect::{Exit, Io};
 use crate::engine::ask::is_attended;
 use crate::engine::begin::{create, read_plan};
@@ -15,8 +16,9 @@ use crate::engine::decide::decider;
 use crate::engine::drive::drive_alone;
 use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::find_workflow::find_workflow;
-use crate::engine::preflight::preflight;
+use crate::engine::preflight::{foresee, preflight};
 use crate::engine::resume_run::{ResumeArgs, resume_run};
+use crate::engine::simulate::{Wanted, simulate};
 use crate::engine::store::Store;
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
 use crate::run::{Beginning, Door, Event};
@@ -63,10 +65,18 @@ pub struct RunArgs {
     /// Do not repeat all checks before the run counts as completed
     #[cfg_attr(feature = "cli", arg(long))]
     pub no_reverify: bool,
+    /// Show the whole run on paper; nothing is started or changed
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub simulate: bool,
 }
 
 /// Begins a run and conducts it, or goes on with the one that the person chooses.
 pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
+    if args.simulate {
+        return match on_paper(io, args).await {
+            Ok(exit) | Err(exit) => exit,
+        };
+    }
     match begin(io, args).await {
         Ok(Begun::New(store, how)) => {
             let driver = store.paths().driver_lock();
@@ -99,23 +109,58 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts(io).await?;
-    let flags = PreflightFlags {
-        mode: args.mode,
-        branch: args.branch.clone(),
-        stash: args.stash,
-        on_existing: args.on_existing,
-    };
-    let prepared = preflight(io, &plan, &file, &flags).await?;
-    let store = create(io, &plan, &prepared, |beginning| Beginning {
-        auto_approve: args.auto_approve,
-        reverify: !args.no_reverify,
-        review_agent: reviewer.as_ref().map(|reviewer| reviewer.as_str().to_owned()),
-        ..beginning
-    })
-    .await?;
+    let prepared = preflight(io, &plan, &file, &args.flags()).await?;
+    let store =
+        create(io, &plan, &prepared, |beginning| args.beginning(beginning, &reviewer)).await?;
     let how = args.conduct.applied(io, store.run(), agents, timeouts);
     announce(io, &store, &how).await;
     Ok(Begun::New(Box::new(store), how))
+}
+
+impl RunArgs {
+    fn flags(&self) -> PreflightFlags {
+        PreflightFlags {
+            mode: self.mode,
+            branch: self.branch.clone(),
+            stash: self.stash,
+            on_existing: self.on_existing,
+        }
+    }
+
+    fn beginning(&self, beginning: Beginning, reviewer: &Option<Reviewer>) -> Beginning {
+        Beginning {
+            auto_approve: self.auto_approve,
+            reverify: !self.no_reverify,
+            review_agent: reviewer.as_ref().map(|reviewer| reviewer.as_str().to_owned()),
+            ..beginning
+        }
+    }
+}
+
+/// The run that would begin, for people or as JSON.
+async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let unfinished = match args.fresh {
+        true => None,
+        false => unfinished_runs(io, &file).await.into_iter().next(),
+    };
+    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
+    let timeouts = args.conduct.timeouts(io).await?;
+    let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
+    let wanted = Wanted {
+        plan: &plan,
+        file: &file,
+        agent: agents.first().expect("there is always one"),
+        reviewer: reviewer.as_ref(),
+        timeouts: &timeouts,
+        unfinished: unfinished.map(|store| store.run().id.clone()),
+    };
+    simulate(io, &wanted, foreseen, args.conduct.json, |beginning| {
+        args.beginning(beginning, &reviewer)
+    })
+    .await
 }
 
 /// Unfinished runs of the workflow, the one that changed last first.

@@ -66,6 +66,7 @@ pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
         Worker::Agent => format!("the agent of step {step}"),
         Worker::Check => format!("a check of step {step}"),
         Worker::Review => format!("the review after step {step}"),
+        Worker::SetUp => "`setup`".to_owned(),
     };
     end_group(io, &whose, group, &host).await
 }

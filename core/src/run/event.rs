@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
+use super::record::SetUp;
 use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
@@ -20,8 +21,10 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
     },
-    /// The agent of an attempt, a check or a review was started.
+    /// The agent of an attempt, a check, a review or a line of `setup` was started.
     WorkStarted(Acting),
+    /// A fresh worktree is ready for the first step.
+    WorktreeSetUp(SetUp),
     /// The turn of a client whose stream is understood ended, however it ended.
     AgentEnded(TurnRecord),
     /// The provider of an agent does not serve it for now; the attempt goes on afterwards.
@@ -178,9 +181,16 @@ pub enum Worker {
     Check,
     /// An agent that reviews.
     Review,
+    /// A line of `setup`.
+    SetUp,
 }
 
-words!(Worker { Agent => "agent", Check => "check", Review => "review", });
+words!(Worker {
+    Agent => "agent",
+    Check => "check",
+    Review => "review",
+    SetUp => "setup",
+});
 
 impl Worker {
     pub(super) fn event_name(self) -> &'static str {
@@ -188,6 +198,7 @@ impl Worker {
             Worker::Agent => "agent_started",
             Worker::Check => "check_started",
             Worker::Review => "review_started",
+            Worker::SetUp => "setup_started",
         }
     }
 }
@@ -197,7 +208,8 @@ impl Worker {
 pub struct Acting {
     /// What runs in them.
     pub worker: Worker,
-    /// Number of the step that they work on; a final review has that of the last one.
+    /// Number of the step that they work on; a final review has that of the last one, and what
+    /// makes a worktree ready that of the first.
     pub step: u32,
     /// The process group that they were started in.
     pub group: ProcessGroup,
@@ -261,6 +273,8 @@ pub struct Adoption {
     pub protect: Vec<String>,
     /// When verified work is committed.
     pub commit: CommitWhen,
+    /// Lines of shell that make a fresh worktree ready.
+    pub setup: Vec<String>,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`crate::workflow::PlanParts::digest`].

@@ -70,6 +70,8 @@ pub struct Record {
     pub turns: Vec<TurnRecord>,
     /// The last wait of each agent whose provider did not serve it, until it does again.
     pub waits: Vec<Wait>,
+    /// How the worktree was made ready for the first step; `None`: it was not, or not yet.
+    pub set_up: Option<SetUp>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// The commit that was merged or pushed in the end.
@@ -155,6 +157,8 @@ pub struct Terms {
     pub protect: Vec<String>,
     /// When verified work is committed.
     pub commit: CommitWhen,
+    /// Lines of shell that make a fresh worktree ready, before the first step.
+    pub setup: Vec<String>,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
     /// What a person can change for this run alone, as the file has it; unknown in records of
@@ -164,6 +168,15 @@ pub struct Terms {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
+}
+
+/// What made a fresh worktree ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// Files that git ignores and that were copied into it.
+    pub copied: u64,
+    /// Lines of `setup` that were run, all of them to their end.
+    pub commands: u64,
 }
 
 /// State of a whole run.

@@ -3,6 +3,7 @@
 mod checkpoints;
 mod exhaustive;
 mod ledger;
+mod paper;
 
 use std::num::NonZeroU32;
 

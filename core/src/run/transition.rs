@@ -153,6 +153,7 @@ impl Event {
         match self {
             Event::StepStarted { .. } => "step_started",
             Event::WorkStarted(acting) => acting.worker.event_name(),
+            Event::WorktreeSetUp(_) => "worktree_set_up",
             Event::AgentEnded(_) => "agent_ended",
             Event::AgentWaits(_) => "agent_waits",
             Event::StepActed { .. } => "step_acted",
@@ -209,6 +210,7 @@ impl Run {
         match event {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::WorkStarted(acting) => self.work_started(acting)?,
+            Event::WorktreeSetUp(done) => self.worktree_set_up(at, *done)?,
             Event::AgentEnded(turn) => self.agent_ended(turn)?,
             Event::AgentWaits(wait) => self.agent_waits(at, wait)?,
             Event::StepActed { step } => self.acted(at, *step)?,

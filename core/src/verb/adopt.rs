@@ -216,6 +216,9 @@ fn description(candidate: &Candidate, io: &Io) -> String {
         out += "  Git tracks this record: whoever can push to the repository can write it.\n";
     }
     out += &format!("It would run, in {}:\n", text::one_line(&run.place.execution_root));
+    for line in &run.terms.setup {
+        out += &indented("  before the first step", line);
+    }
     for record in &run.steps {
         out += &step(record);
     }

@@ -73,6 +73,8 @@ fields! {
         "`end`", ["end", "step", "never"], []
     Frontmatter "review" "the agent that reviews the work before it counts as done, such as `claude`",
         "none", [], []
+    Frontmatter "setup" "lines of shell that make a fresh worktree ready, before the first step; a list",
+        "none", [], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 

@@ -37,6 +37,7 @@ words! {
         Protect = "protect",
         Commit = "commit",
         Review = "review",
+        Setup = "setup",
         PolicyProfile = "policy_profile",
     }
 }
@@ -60,6 +61,7 @@ pub(super) struct Frontmatter {
     pub protect: Vec<String>,
     pub commit: CommitWhen,
     pub review: Option<String>,
+    pub setup: Vec<String>,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -235,6 +237,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.commit = when.unwrap_or_default();
             }
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
+            FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }

@@ -287,6 +287,7 @@ impl<'a> Body<'a> {
                     protect: front.protect,
                     commit: front.commit,
                     review: front.review,
+                    setup: front.setup,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

@@ -46,6 +46,8 @@ pub struct PlanParts {
     pub commit: CommitWhen,
     /// The agent that reviews the work before it counts as done.
     pub review: Option<String>,
+    /// Lines of shell that make a fresh worktree ready, before the first step.
+    pub setup: Vec<String>,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
@@ -94,6 +96,7 @@ impl Plan {
             protect: Vec::new(),
             commit: CommitWhen::default(),
             review: None,
+            setup: Vec::new(),
             steps,
             digest: "d".to_owned(),
         })

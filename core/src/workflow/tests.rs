@@ -82,7 +82,8 @@ fn a_whole_file_becomes_a_plan() {
         - \"second\"\r\nrisk_level: High # note\r\nauto_approve: true\r\nbranch: feat/x   # mine\r\n\
         worktree: host\r\ndirty_worktree: allow\r\nprogress: verbose\r\nreport_detail: full\r\n\
         max_total_attempts: 9\r\nmax_agents: 2\r\nmax_cost_usd: 1.25\r\nmax_elapsed_minutes: 30\r\n\
-        max_tokens: 1000\r\nallow:\r\n  - make test\r\n  - npm run *\r\n---\r\n\r\n## Steps\r\n\r\n- [x] **Step 1: 認証 | \"q\"**\r\naction: Do: it\r\nloop: until tests pass\r\n\
+        max_tokens: 1000\r\nallow:\r\n  - make test\r\n  - npm run *\r\n\
+        setup: |\r\n  npm ci\r\n\r\n  touch \"a b\" # c\r\n---\r\n\r\n## Steps\r\n\r\n- [x] **Step 1: 認証 | \"q\"**\r\naction: Do: it\r\nloop: until tests pass\r\n\
         max_iterations: 5\r\nverify: ! make \"a\"\r\ngate: human\r\n\r\n### 2. Legacy\r\naction: b\r\n\
         loop: false";
     let plan = plan(file);
@@ -102,6 +103,7 @@ fn a_whole_file_becomes_a_plan() {
     };
     assert_eq!(plan.budgets, budgets);
     assert_eq!(plan.allow, ["make test", "npm run *"]);
+    assert_eq!(plan.setup, ["npm ci", "touch \"a b\" # c"]);
     let [one, two] = plan.steps.as_slice() else { panic!("two steps") };
     assert_eq!((one.number, one.name.as_str()), (1, "認証 | \"q\""));
     assert_eq!(one.action, "Do: it");

@@ -99,6 +99,7 @@ pub(super) fn from_document(
                 Some(when) => word("commit", &when)?,
                 None => CommitWhen::default(),
             },
+            setup: document.setup.unwrap_or_default(),
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
             budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
@@ -128,6 +129,7 @@ pub(super) fn from_document(
             .map(read_wait)
             .collect::<Result<_, _>>()
             .map_err(|error| damaged(error.to_string()))?,
+        set_up: document.set_up.map(|done| SetUp { copied: done.copied, commands: done.commands }),
         acting: document.acting.map(read_acting).transpose()?,
         finished_commit: present(document.finished_commit),
         checkpoints: document

@@ -172,7 +172,7 @@ async fn take_back(io: &Io, repository: &Repository, undo: Vec<Undo>) -> Vec<Str
     left
 }
 
-fn describe(act: &RepositoryChange) -> String {
+pub(super) fn describe(act: &RepositoryChange) -> String {
     match act {
         RepositoryChange::Stash(paths) => {
             format!("stash {}", text::counted(paths.len() as u64, "file"))
@@ -206,9 +206,9 @@ async fn copy_workflow(io: &Io, content: &[u8], root: &str, relative: &str) -> R
     Ok(())
 }
 
-/// A commit can hold a symbolic link where we want a folder; writing through it would leave
-/// the checkout.
-async fn refuse_links(io: &Io, root: &str, relative: &str) -> Result<(), Failure> {
+/// Refuses a path below `root` that leads through a symbolic link: a commit can hold one where we
+/// want a folder, and writing through it would leave the checkout.
+pub(crate) async fn refuse_links(io: &Io, root: &str, relative: &str) -> Result<(), Failure> {
     let folders = relative.rsplit_once('/').map_or("", |(folders, _)| folders);
     let mut path = root.to_owned();
     for folder in folders.split('/').filter(|folder| !folder.is_empty()) {

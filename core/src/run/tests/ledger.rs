@@ -3,7 +3,7 @@
 use super::*;
 use crate::documents::ledger::{Head, Ledger, LedgerError, append, begin as begin_ledger, read};
 use crate::documents::ledger::{read_until, sha256};
-use crate::effect::{KeptWork, LeftOut, LeftOutReason};
+use crate::effect::{KeptWork, LeftOut, LeftOutReason, ProcessGroup};
 use crate::tokens::Tokens;
 
 /// The bytes of a small run's ledger, and the run after each of its lines.
@@ -200,11 +200,16 @@ fn every_event_has_a_line() {
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         commit: CommitWhen::Step,
+        setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
         steps: plan.steps.clone(),
         digest: "d".to_owned(),
     };
+    let group = ProcessGroup { pid: 7, started: "s".to_owned(), boot: "b".to_owned() };
+    let host = "h".to_owned();
     let events = [
+        Event::WorkStarted(Acting { worker: Worker::SetUp, step: 1, group, host }),
+        Event::WorktreeSetUp(SetUp { copied: 3, commands: 2 }),
         Event::PlanAdopted(Box::new(adoption)),
         Event::RecordRebuilt { ticked: vec![1] },
         Event::BudgetsChanged(budgets),

@@ -95,6 +95,21 @@ impl Run {
         Ok(())
     }
 
+    /// A worktree is made ready once.
+    pub(super) fn worktree_set_up(&mut self, at: Timestamp, done: SetUp) -> Result<(), Refusal> {
+        self.demand_running("worktree_set_up")?;
+        if self.set_up.is_some() {
+            return Err(Refusal::NotDue { what: "the worktree is ready already".to_owned() });
+        }
+        self.0.set_up = Some(done);
+        self.0.acting = None;
+        let (files, lines) =
+            (text::counted(done.copied, "file"), text::counted(done.commands, "command"));
+        let text = format!("Worktree made ready: {files} copied, {lines} run");
+        self.log(at, "worktree_set_up", None, text, "");
+        Ok(())
+    }
+
     /// Steps keep their state as far as it still means the same: a finished step whose checks
     /// and gate are unchanged stays finished, any other step only when nothing about it
     /// changed. A finished step with other checks is verified before it is done again.
@@ -112,6 +127,10 @@ impl Run {
         self.0.terms.allow.clone_from(&adoption.allow);
         self.0.terms.protect.clone_from(&adoption.protect);
         self.0.terms.commit = adoption.commit;
+        if self.terms.setup != adoption.setup {
+            self.0.terms.setup.clone_from(&adoption.setup);
+            self.0.set_up = None;
+        }
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
         self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));

@@ -111,6 +111,7 @@ impl Run {
             | Event::CopyChanged { .. } => return Ok(()),
             Event::StepStarted { .. }
             | Event::WorkStarted(_)
+            | Event::WorktreeSetUp(_)
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }

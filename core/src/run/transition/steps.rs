@@ -77,7 +77,7 @@ impl Run {
             Worker::Agent => {
                 self.demand_in_progress(acting.step)?;
             }
-            Worker::Check | Worker::Review => {}
+            Worker::Check | Worker::Review | Worker::SetUp => {}
         }
         self.0.acting = Some(acting.clone());
         Ok(())

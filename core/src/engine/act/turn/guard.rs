@@ -1,5 +1,6 @@
 //! The hook of one turn: what it is told, and the form in which its client gets it.
 
+use super::super::line::guard as form_of;
 use super::turn_name;
 use crate::agent::Client;
 use crate::documents::turn_policy;
@@ -57,16 +58,11 @@ pub(super) async fn prepare(
     put(&guard.calls, Vec::new()).await?;
     let config = config::load(io, &store.run().place.execution_root).await.config;
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
-    let form = match client {
-        Client::Claude => hook.claude_settings(),
-        Client::Codex => hook.codex_hooks(),
-        Client::Opencode => {
-            let plugin = paths.plugin(&name);
-            put(&plugin, hook.opencode_plugin().into_bytes()).await?;
-            plugin
-        }
-        Client::Cursor | Client::Gemini | Client::Copilot => String::new(),
-    };
+    let plugin = paths.plugin(&name);
+    if client == Client::Opencode {
+        put(&plugin, hook.opencode_plugin().into_bytes()).await?;
+    }
+    let form = form_of(client, &hook, &plugin);
     Ok(Guard { form, calls: guard.calls })
 }
 

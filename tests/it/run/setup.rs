@@ -1,0 +1,138 @@
+//! What a fresh worktree gets before its first step: copies of ignored files, and `setup`.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::{FILE, begin, standing, wait_until, workflow};
+use crate::workspace::Workspace;
+
+const STEP: &str = "\
+- [ ] **Step 1: Look**
+action: look
+loop: until it is there
+verify: test -f ready && cat .env
+```sh
+cat .env > seen
+```
+";
+
+/// A repository that ignores `.env`, `local/` and `ready`, and whose checkout has some of it.
+fn repository(setup: &str) -> Workspace {
+    let project = Workspace::git();
+    project.write(".gitignore", ".env\nlocal/\nready\nlog\n");
+    project.write(".worktreeinclude", "# ours\n.env\nlocal/*\n!local/no\n/tracked.txt\n*.link\n");
+    project.write("tracked.txt", "tracked\n");
+    project.write(FILE, workflow(setup, STEP));
+    project.commit("Begin");
+    project.write(".env", "KEY=1\n");
+    project.write("local/tool", "#!/bin/sh\n");
+    project.write("local/no", "no\n");
+    project.write("other", "untracked, and not ignored\n");
+    let tool = project.path("local/tool");
+    std::fs::set_permissions(tool, PermissionsExt::from_mode(0o755)).unwrap();
+    symlink("/etc/passwd", project.path("local/passwd")).unwrap();
+    project
+}
+
+const SETUP: &str =
+    "setup:\n  - echo once >> log\n  - \"touch ready  # 'q'\"\ndirty_worktree: allow\n";
+
+#[test]
+fn a_fresh_worktree_is_made_ready_once() {
+    let project = repository(SETUP);
+    let run = project.onloop(&["run", FILE, "--agent", "script"]).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done");
+    let worktree = project.worktree("hotl/w");
+    let mode = |file: &str| worktree.join(file).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(".env"), mode("local/tool")), (0o600, 0o700));
+    for absent in ["local/no", "local/passwd", "other"] {
+        assert!(worktree.join(absent).symlink_metadata().is_err(), "{absent}");
+    }
+    assert_eq!(std::fs::read_to_string(worktree.join("log")).unwrap(), "once\n");
+    assert!(!project.path("log").exists(), "the checkout stays as it is");
+    for said in [
+        "    not copied: local/passwd is no plain file\n",
+        "→ Setup: echo once >> log\n→ Setup: touch ready  # 'q'\n",
+        "✓ Setup: 2 files copied, 2 commands run\n",
+    ] {
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+    let record = project.record();
+    assert_eq!(record["set_up"], serde_json::json!({ "copied": 2, "commands": 2 }));
+    let id = record["run_id"].as_str().unwrap();
+    let ledger = std::fs::read_to_string(project.kept(id, "ledger.jsonl")).unwrap();
+    let place = |event: &str| ledger.find(&format!("\"event\":\"{event}\"")).expect(event);
+    assert!(place("setup_started") < place("worktree_set_up"));
+    assert!(place("worktree_set_up") < place("step_started"));
+    assert!(project.kept(id, "logs/setup-1.log").exists());
+}
+
+#[test]
+fn a_setup_that_fails_stops_before_the_first_attempt_and_is_done_again() {
+    let setup = "setup: |\n  echo once >> log\n  test -e fixed || { seq 30; echo nope >&2; exit 3; }\n  \
+                 touch ready\ndirty_worktree: allow\n";
+    let project = repository(setup);
+    let run = project.onloop(&["run", FILE, "--agent", "script"]).expect_exit(3);
+    let record = project.record();
+    assert_eq!((&record["status"], &record["steps"][0]["attempts"]), (&"paused".into(), &0.into()));
+    assert!(record.get("set_up").is_none(), "{record}");
+    let why = "setup failed: `test -e fixed || { seq 30; echo nope >&2; exit 3; }`: exit code 3";
+    for said in [&format!("error: {why}\n"), "    | 30\n", "    | nope\n", "more lines in the log"]
+    {
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+    let id = record["run_id"].as_str().unwrap();
+    assert!(run.stderr.contains(&format!("onloop resume {id}")), "{}", run.stderr);
+    std::fs::write(project.worktree("hotl/w").join("fixed"), "").unwrap();
+    project.onloop(&["resume", id, "--agent", "script"]).expect_exit(0);
+    let log = project.worktree("hotl/w").join("log");
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "once\nonce\n");
+    assert_eq!(project.record()["set_up"]["commands"], 3);
+}
+
+#[test]
+fn a_run_in_the_checkout_itself_needs_no_setup() {
+    let project = repository("setup: exit 1\ndirty_worktree: allow\n");
+    project.write("ready", "");
+    project.onloop(&["run", FILE, "--agent", "script", "--mode", "branch"]).expect_exit(0);
+    assert!(project.record().get("set_up").is_none());
+}
+
+#[test]
+fn nothing_is_copied_through_a_link_of_the_commit() {
+    let project = repository("dirty_worktree: allow\n");
+    // The commit has a link where the checkout has a folder now.
+    std::fs::remove_dir_all(project.path("local")).unwrap();
+    let outside = project.path("outside");
+    std::fs::create_dir(&outside).unwrap();
+    symlink(&outside, project.path("local")).unwrap();
+    project.git_says(&["add", "--force", "local"]);
+    project.git_says(&["commit", "--quiet", "--message", "Link"]);
+    std::fs::remove_file(project.path("local")).unwrap();
+    project.write("local/tool", "x");
+    let run = project.onloop(&["run", FILE, "--agent", "script"]).expect_exit(3);
+    assert!(run.stderr.contains("setup failed"), "{}", run.stderr);
+    assert!(!outside.join("tool").exists());
+}
+
+#[test]
+fn a_setup_whose_onloop_was_killed_is_ended_and_done_again() {
+    let project = repository(
+        "setup: [echo once >> log, test -e fixed || exec sleep 600, touch ready]\n\
+                              dirty_worktree: allow\n",
+    );
+    let mut child = begin(&project, &["run", FILE, "--agent", "script"]);
+    let log = project.worktree("hotl/w").join("log");
+    let acts = || {
+        let id = project.kept_ids().pop()?;
+        let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).ok()?;
+        (ledger.matches("setup_started").count() == 2).then_some(id)
+    };
+    wait_until("the second line runs", || acts().is_some());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::write(project.worktree("hotl/w").join("fixed"), "").unwrap();
+    let id = acts().expect("it ran");
+    project.onloop(&["resume", &id, "--agent", "script"]).expect_exit(0);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "once\nonce\n");
+    assert_eq!(project.record()["set_up"]["commands"], 3);
+}

@@ -1,0 +1,169 @@
+//! `onloop run --simulate`: everything is told, and nothing is done.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{FILE, project, workflow};
+use crate::workspace::Workspace;
+
+const STEPS: &str = "\
+- [ ] **Step 1: Write**
+action: write it
+loop: until it is there
+max_iterations: 4
+verify:
+  - test -s out.txt
+  - type: shell
+    command: grep -q bad out.txt
+    expect: fail
+    timeout: 1m
+```sh
+echo done > out.txt
+touch /tmp/never
+```
+
+- [ ] **Step 2: Show**
+action: show it
+loop: false
+gate: human
+verify:
+  type: human-review
+  prompt: Does it look good?
+";
+
+const FRONT: &str = "setup: [npm ci]\nmax_cost_usd: 2.50\n";
+
+/// Every file below a folder with its content and time of change; links are not followed.
+fn everything(root: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(path) = open.pop() {
+        let about = path.symlink_metadata().unwrap();
+        let mut content = Vec::new();
+        if about.is_dir() {
+            open.extend(path.read_dir().unwrap().map(|entry| entry.unwrap().path()));
+        } else if about.is_file() {
+            content = std::fs::read(&path).unwrap();
+        }
+        found.insert(path.to_string_lossy().into_owned(), (content, about.modified().unwrap()));
+    }
+    found
+}
+
+fn repository() -> Workspace {
+    let project = Workspace::git();
+    project.write(".gitignore", ".env\n");
+    project.write(".worktreeinclude", ".env\n");
+    project.write(FILE, workflow(FRONT, STEPS));
+    project.commit("Begin");
+    project.write(".env", "KEY=1\n");
+    project
+}
+
+#[test]
+fn a_run_on_paper_tells_everything_and_changes_nothing() {
+    let project = repository();
+    let before = everything(&project.path(".."));
+    let run = project.onloop(&["run", FILE, "--agent", "script", "--simulate"]).expect_exit(0);
+    assert!(everything(&project.path("..")) == before, "something was changed");
+    let root = project.path("..").canonicalize().unwrap().to_string_lossy().into_owned();
+    let worktree = format!("{root}/.hotl-worktrees/project/hotl-w");
+    let expected = format!(
+        "\
+On paper: Try it
+Nothing is started or changed.
+
+Where
+  create the worktree `{worktree}` on branch `hotl/w`
+  copy the workflow file `{FILE}`
+  branch hotl/w
+  works in {worktree}
+  not confined: agent, checks and setup may do what you may do
+
+Agent: script
+
+Before the first step
+  copy .env
+  run  npm ci
+
+In this order, when every attempt succeeds at once
+  Step 1: Write (at most 4 attempts)
+    | echo done > out.txt
+    | touch /tmp/never
+    verify: test -s out.txt
+    verify that this fails: grep -q bad out.txt
+  Step 2: Show (at most 1 attempt)
+    no script: its checks decide
+    a person looks: Does it look good?
+  All steps
+    2 checks by a machine, once more
+
+At most
+  5 attempts
+  10h 55m of work by agents and checks
+  2.50 USD, and what the response under way costs then
+  tokens: not bounded (`max_tokens` bounds them)
+"
+    );
+    assert_eq!(run.stdout, expected);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn the_same_as_json_with_the_agents_command() {
+    let project = repository();
+    let before = everything(&project.path(".."));
+    let words = ["run", FILE, "--agent", "claude", "--simulate", "--json"];
+    let run = project.onloop(&words).expect_exit(0);
+    assert!(everything(&project.path("..")) == before, "something was changed");
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["schema"], "onloop.simulation/v1");
+    assert_eq!(document["held_up"], Value::Null);
+    assert_eq!(document["confined"], false);
+    assert_eq!(
+        document["setup"],
+        serde_json::json!({ "copied": [".env"], "commands": ["npm ci"] })
+    );
+    assert_eq!(document["at_most"]["cost_usd"], 2.5);
+    let command = document["agent"]["command"].as_array().unwrap();
+    let words: Vec<&str> = command.iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(words[..2], ["claude", "-p"]);
+    assert!(words.ends_with(&["--max-budget-usd", "2.5"]), "{words:?}");
+    let settings = words.iter().position(|word| *word == "--settings").unwrap();
+    assert!(words[settings + 1].contains("1-1.policy.json"), "{words:?}");
+    let kinds = |moment: &Value| moment["kind"].as_str().unwrap().to_owned();
+    let order: Vec<String> = document["order"].as_array().unwrap().iter().map(kinds).collect();
+    assert_eq!(order, ["act", "verify", "act", "verify", "look", "repeat"]);
+    let second = &document["order"][1]["checks"][1];
+    assert_eq!((&second["expect"], &second["timeout_ms"]), (&"fail".into(), &60_000.into()));
+}
+
+#[test]
+fn what_would_stop_the_run_is_told_with_its_exit_code() {
+    let project = repository();
+    project.write("dirt.txt", "x");
+    let run = project.onloop(&["run", FILE, "--agent", "script", "--simulate"]).expect_exit(4);
+    assert!(run.stdout.contains("It would not begin by itself\n  preflight:"), "{}", run.stdout);
+    assert!(run.stdout.contains("  Step 1: Write (at most 4 attempts)\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("works in"), "{}", run.stdout);
+}
+
+#[test]
+fn an_unfinished_run_and_a_bound_are_seen() {
+    let steps = "- [ ] **Step 1: One**\naction: a\nloop: false\nverify: false\n```sh\ntrue\n```\n\
+                 - [ ] **Step 2: Two**\naction: b\nloop: false\nverify: true\n```sh\ntrue\n```\n";
+    let project = project("max_total_attempts: 1\n", steps);
+    let simulate = |more: &[&str]| {
+        project
+            .onloop(&[&["run", "--mode", "none", "--agent", "script", "--simulate"], more].concat())
+    };
+    let run = simulate(&[]).expect_exit(0);
+    let end = "  Stops before step 2: max_total_attempts is 1\n\nAt most\n  1 attempt\n";
+    assert!(run.stdout.contains(end), "{}", run.stdout);
+    super::run(&project, &["--agent", "script"]).expect_exit(1);
+    let run = simulate(&[]).expect_exit(3);
+    assert!(run.stdout.contains("is unfinished: `onloop resume "), "{}", run.stdout);
+    simulate(&["--fresh"]).expect_exit(0);
+}
