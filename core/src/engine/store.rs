@@ -274,11 +274,17 @@ impl Store {
         Ok(())
     }
 
-    /// Writes down every change so that it survives this process. A power cut may undo it: right
-    /// for what a power cut makes untrue. Copies follow with the next [`Store::commit`].
+    /// Writes down every change so that it survives this process. A power cut may undo which
+    /// process was started, since it ends that process, too, and nothing else. Copies follow with
+    /// the next [`Store::commit`].
     pub(crate) async fn write_down(&mut self) -> Result<(), StoreError> {
+        let ends_with_power = |change: &Pending| matches!(change.event, Event::WorkStarted(_));
+        let durability = match self.pending.iter().all(ends_with_power) {
+            true => Durability::Relaxed,
+            false => Durability::Durable,
+        };
         self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await?;
-        let written = self.write_pending(Durability::Relaxed).await;
+        let written = self.write_pending(durability).await;
         let unlocked = self.io.unlock(&self.paths.record_lock()).await;
         written?;
         self.pending.clear();
