@@ -23,6 +23,7 @@ pub(crate) mod decide;
 pub(crate) mod drive;
 pub(crate) mod ending;
 pub(crate) mod exit;
+pub(crate) mod facts;
 pub(crate) mod find_run;
 pub(crate) mod find_workflow;
 pub(crate) mod foreign;

@@ -82,6 +82,8 @@ pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
 /// Largest file, and longest patch of one file, that is read for telling whether it changed a check.
 pub const CHANGED_CHECK_BYTES: u64 = 1024 * 1024;
+/// Most files that are named when a difference is asked for; of more all of it is shown.
+pub const DIFF_PATHS: usize = 500;
 /// Most files that a check names and that are read for the files which they name.
 pub const CHANGED_CHECK_FILES: usize = 64;
 /// Most checkpoints between which it is looked for the step in which a file changed, newest first.

@@ -248,8 +248,11 @@ pub enum DiffShown<'a> {
     Patch,
     /// How many lines of which file.
     Stat,
-    /// Every line of one file, named relative to the top folder of the checkout.
-    PatchOf(&'a str),
+    /// Every line of these files, named relative to the top folder of the checkout; all where none
+    /// is named.
+    PatchOf(&'a [String]),
+    /// How many lines of which of these files; of all where none is named.
+    StatOf(&'a [String]),
 }
 
 /// The files of a checkout at one moment.

@@ -476,7 +476,8 @@ impl Io {
         let (stat, paths) = match shown {
             DiffShown::Patch => (false, Vec::new()),
             DiffShown::Stat => (true, Vec::new()),
-            DiffShown::PatchOf(path) => (false, vec![path.to_owned()]),
+            DiffShown::PatchOf(paths) => (false, paths.to_vec()),
+            DiffShown::StatOf(paths) => (true, paths.to_vec()),
         };
         let request = GitRequest::Diff { cwd, from, to, stat, paths, limit_bytes };
         answer!(self.request(Request::Git(request)), Outcome::Diff { bytes } => bytes.into())

@@ -1,6 +1,7 @@
 //! Asking the person at the terminal what only a person may decide.
 
 use crate::effect::Io;
+use crate::engine::facts::{facts, patch};
 use crate::engine::store::Store;
 use crate::run::{Event, GateDecision, Mode, Question, Run, StepRecord, exceeded};
 use crate::text;
@@ -38,10 +39,7 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
     if !is_attended(io) {
         return Consulted::Nobody;
     }
-    let remarks = store.run().remark_lines(None);
-    if !remarks.is_empty() {
-        io.note(format!("\n⚠ {}", remarks.join("\n⚠ "))).await;
-    }
+    tell(io, store, question).await;
     let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
     for _ in 0..TRIES {
         let line = match io.ask(text.as_str()).await {
@@ -54,7 +52,7 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
             Understood::No => {
                 return dissent(question).map_or(Consulted::Nobody, Consulted::Decided);
             }
-            Understood::Details => io.note(details(store, question)).await,
+            Understood::Details => io.note(details(io, store, question).await).await,
             Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
     }
@@ -143,7 +141,24 @@ fn dissent(question: &Question) -> Option<Event> {
     }
 }
 
-fn details(store: &Store, question: &Question) -> String {
+/// What the person should know before the question.
+async fn tell(io: &Io, store: &Store, question: &Question) {
+    let facts = match question {
+        Question::Gate { step } | Question::Review { step, .. } => facts(io, store, *step).await,
+        Question::Verdict { .. } | Question::Interrupted { .. } | Question::Budget { .. } => None,
+    };
+    match facts {
+        Some(facts) => io.note(format!("\n{facts}")).await,
+        None => {
+            let remarks = store.run().remark_lines(None);
+            if !remarks.is_empty() {
+                io.note(format!("\n⚠ {}", remarks.join("\n⚠ "))).await;
+            }
+        }
+    }
+}
+
+async fn details(io: &Io, store: &Store, question: &Question) -> String {
     let run = store.run();
     let mut out = String::new();
     if let Some(standing) = &run.reviews.standing {
@@ -158,6 +173,14 @@ fn details(store: &Store, question: &Question) -> String {
     };
     if let Some(record) = step.and_then(|step| run.step(step)) {
         out += &step_details(store, record);
+    }
+    match patch(io, run).await {
+        Ok(patch) if patch.is_empty() => {}
+        Ok(patch) => out += &format!("Changes:\n{patch}\n"),
+        Err(failure) => {
+            let why = text::one_line(&failure.message);
+            out += &format!("The changes cannot be shown: {why}\n");
+        }
     }
     out += &format!("Report: {}\n", store.paths().report());
     text::printable(&out)

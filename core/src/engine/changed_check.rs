@@ -116,7 +116,8 @@ impl Changed {
         let mut steps = None;
         for path in found {
             let root = &run.place.execution_root;
-            let (ends, shown) = ((&*self.from, &*self.to), DiffShown::PatchOf(&path));
+            let (ends, shown) =
+                ((&*self.from, &*self.to), DiffShown::PatchOf(std::slice::from_ref(&path)));
             let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
             let patch = patch.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let patch = patch.unwrap_or_default();

@@ -4,6 +4,7 @@ use crate::documents;
 use crate::effect::{Exit, FailureKind, Io};
 use crate::engine::ask;
 use crate::engine::conduct_args::Conduct;
+use crate::engine::facts::facts;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary};
@@ -141,6 +142,11 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         },
     };
     io.note(format!("{state} ({})", run.id)).await;
+    if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
+        && let Some(facts) = facts(io, store, step).await
+    {
+        io.note(facts.to_string().trim_end()).await;
+    }
     if exit != Exit::Done {
         io.note(go_on(run, &how.again)).await;
     }

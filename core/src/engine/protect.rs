@@ -141,7 +141,7 @@ async fn violations(
             Some(ProtectedAs::Written) => {}
             Some(ProtectedAs::RunByCheck) => {
                 let ends = (&*before.commit, &*after.commit);
-                let shown = DiffShown::PatchOf(&path);
+                let shown = DiffShown::PatchOf(std::slice::from_ref(&path));
                 let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
                 if patch.is_ok_and(|patch| begins_file(&String::from_utf8_lossy(&patch))) {
                     continue;

@@ -161,7 +161,7 @@ fn render_finish(finish: &Finish, out: &mut String) {
     }
 }
 
-fn describe(check: &Check) -> String {
+pub(super) fn describe(check: &Check) -> String {
     match check {
         Check::Shell(shell) => format!("command {}", shell.command),
         Check::Browser { url, check } => format!("page {url}, {check}"),

@@ -107,7 +107,7 @@ export async function diff(
   paths: string[],
   limitBytes: number,
 ): Promise<Uint8Array> {
-  const form = isStat ? "--stat=100" : "--patch";
+  const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
   const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
   return succeedAside(cwd, words, { limitBytes });

@@ -24,7 +24,7 @@ impl GitProgram {
         paths: &[String],
         limit_bytes: u64,
     ) -> Result<Vec<u8>, Failure> {
-        let form = if stat { "--stat=100" } else { "--patch" };
+        let form = if stat { "--stat=76" } else { "--patch" };
         let mut args = vec![
             "diff-tree",
             "-r",
