@@ -91,6 +91,9 @@ pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
 
+/// Most folders that a command of a shell line may run in, by the `cd` before it. More asks.
+pub const SHELL_FOLDERS: usize = 4;
+
 /// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
 /// bytes that file systems allow.
 pub const BRANCH_NAME_BYTES: usize = 200;

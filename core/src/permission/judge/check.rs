@@ -1,6 +1,6 @@
 //! Which judgement goes with which name in the table.
 
-use super::{Judge, git, scripts, workflow, wrappers};
+use super::{Judge, folder, forge, git, network, scripts, workflow, wrappers};
 use crate::permission::options::ParsedArgs;
 use crate::permission::programs::ArgCheck;
 
@@ -8,7 +8,7 @@ impl Judge<'_> {
     /// Judges what the table cannot say about `parsed`.
     pub(super) fn check(&mut self, check: ArgCheck, parsed: &ParsedArgs<'_>) {
         let judge: fn(&mut Judge<'_>, &ParsedArgs<'_>) = match check {
-            ArgCheck::ForgeQuery => git::forge_query,
+            ArgCheck::ForgeQuery => forge::forge_query,
             ArgCheck::Reflog => git::reflog,
             ArgCheck::Listing => git::listing,
             ArgCheck::NestedListing => git::nested_listing,
@@ -17,11 +17,11 @@ impl Judge<'_> {
             ArgCheck::Push => git::push,
             ArgCheck::Checkout => git::checkout,
             ArgCheck::GitOptions => git::outer,
-            ArgCheck::IssueEdit => git::issue_edit,
-            ArgCheck::Label => git::label,
-            ArgCheck::RepositoryView => git::repo_view,
-            ArgCheck::ForgeAuth => git::auth,
-            ArgCheck::ForgeApi => git::api,
+            ArgCheck::IssueEdit => forge::issue_edit,
+            ArgCheck::Label => forge::label,
+            ArgCheck::RepositoryView => forge::repo_view,
+            ArgCheck::ForgeAuth => forge::auth,
+            ArgCheck::ForgeApi => forge::api,
             ArgCheck::Printf => scripts::printf,
             ArgCheck::Test => scripts::test,
             ArgCheck::Set => scripts::set,
@@ -38,7 +38,26 @@ impl Judge<'_> {
             ArgCheck::Make => scripts::make,
             ArgCheck::Ninja => scripts::ninja,
             ArgCheck::Cmake => scripts::cmake,
-            ArgCheck::PackageManager => scripts::package_manager,
+            ArgCheck::Task => scripts::task,
+            ArgCheck::Interpreter => scripts::interpreter,
+            ArgCheck::Steers => scripts::steers,
+            ArgCheck::Source => wrappers::source,
+            ArgCheck::Folder => folder::judge,
+            ArgCheck::Fd => scripts::fd,
+            ArgCheck::Temporary => scripts::temporary,
+            ArgCheck::Tar => scripts::tar,
+            ArgCheck::Kill => network::kill,
+            ArgCheck::Probe => network::probe,
+            ArgCheck::Cluster => network::cluster,
+            ArgCheck::Cloud => network::cloud,
+            ArgCheck::Restore => git::restore,
+            ArgCheck::Clean => git::clean,
+            ArgCheck::Branch => git::branch,
+            ArgCheck::Clone => git::clone,
+            ArgCheck::GitConfig => git::config,
+            ArgCheck::GitRemote => git::remote,
+            ArgCheck::ForgeOptions => forge::outer,
+            ArgCheck::ForgeText => forge::text,
             ArgCheck::Find => scripts::find,
             ArgCheck::Chmod => scripts::chmod,
             ArgCheck::Copy => scripts::copy,

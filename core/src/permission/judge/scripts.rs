@@ -10,7 +10,7 @@ use crate::permission::expand::{Arg, HOLE, Shape, shown};
 use crate::permission::options::ParsedArgs;
 use crate::permission::paths::{self, Access, PathClass, Places};
 use crate::permission::programs::Class;
-use crate::permission::verdict::{Finding, Rule};
+use crate::permission::verdict::{Decision, Finding, Rule};
 
 pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
@@ -18,40 +18,19 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if (in_option || lists)
         && let Some(first) = parsed.operands.first()
     {
-        judge.consider(judge.context.places.judge(first, Access::Read));
+        judge.consider(judge.places.judge(first, Access::Read));
     }
 }
 
 pub(super) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    // These take two words, of which the table knows one.
-    let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
-    let mut operands = parsed.operands.clone();
-    for seen in parsed.seen.iter().filter(|seen| two.contains(&seen.name)) {
-        let files = parsed
-            .args
-            .iter()
-            .any(|arg| matches!(arg.text.as_str(), "--slurpfile" | "--rawfile" | "--argfile"));
-        if !operands.is_empty() && seen.value.is_some() {
-            let value = operands.remove(0);
-            if files {
-                judge.consider(judge.context.places.judge(value, Access::Read));
-            }
-        }
-    }
-    query(judge, parsed, operands.first().copied());
-    for file in operands.iter().skip(1) {
-        judge.consider(judge.context.places.judge(file, Access::Read));
-    }
+    query(judge, parsed, parsed.operands.first().copied());
 }
 
 pub(super) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    query(judge, parsed, parsed.operands.first().copied());
-    if let Some(first) = parsed.operands.first() {
-        // Without an expression the first argument is a file.
-        judge.consider(judge.context.places.judge(first, Access::List));
-        if first.text.contains("load") {
-            judge.ask(parsed, "loads files that its expression names");
-        }
+    // `eval` and `eval-all` stand before the expression, and without one the first is a file.
+    for operand in &parsed.operands {
+        query(judge, parsed, Some(operand));
+        judge.consider(judge.places.judge(operand, Access::Read));
     }
 }
 
@@ -63,13 +42,20 @@ fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
         Some(text) => {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
             let reads = [
+                "load",
+                "load_str",
+                "load_xml",
+                "load_props",
+                "load_base64",
+                "input_line_number",
+                "$__loc__",
+                "get_search_list",
                 "env",
                 "$ENV",
                 "import",
                 "include",
                 "input_filename",
                 "$__prog_args",
-                "getpath_env",
                 "envsubst",
                 "strenv",
                 "eval",
@@ -104,8 +90,13 @@ pub(super) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         scripts.push(script);
         files = rest;
     }
+    let in_place = parsed.has(&["-i", "--in-place"]);
+    let access = if in_place { Access::Write } else { Access::Read };
     for file in files {
-        judge.consider(judge.context.places.judge(file, Access::Read));
+        judge.consider(judge.places.judge(file, access));
+    }
+    if in_place {
+        judge.writes(files);
     }
     for script in scripts {
         let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
@@ -188,6 +179,9 @@ const FIND_PLAIN: [&str; 34] = [
 ];
 
 pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.args.iter().any(|arg| matches!(arg.text.as_str(), "-files0-from" | "-f")) {
+        judge.ask(parsed, "reads a list of files");
+    }
     let mut at = 0;
     let mut root = ".".to_owned();
     let mut name = None;
@@ -212,7 +206,7 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 judge.ask(parsed, "writes what it finds to a file");
                 if let Some(file) = parsed.args.get(at) {
-                    judge.consider(judge.context.places.judge(file, Access::Write));
+                    judge.consider(judge.places.judge(file, Access::Write));
                 }
             }
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
@@ -226,7 +220,7 @@ pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 if arg.opaque_start() {
                     judge.ask(parsed, "gets a word that is not known and may be an action");
                 }
-                judge.consider(judge.context.places.judge(arg, Access::List));
+                judge.consider(judge.places.judge(arg, Access::List));
                 text.clone_into(&mut root);
             }
         }
@@ -241,9 +235,14 @@ fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&
                 && !paths::sought_secret(name)
                 && name.contains(|c: char| c.is_alphanumeric()) =>
         {
-            Arg { text: format!("{root}/*/{name}"), shape: Shape::Pattern, guess: None }
+            Arg {
+                text: format!("{root}/*/{name}"),
+                shape: Shape::Pattern,
+                guess: None,
+                secret: false,
+            }
         }
-        _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None },
+        _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false },
     };
     let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
     judge.command(&args, None);
@@ -258,7 +257,7 @@ pub(super) fn replace(arg: &Arg, mark: &str, found: &Arg) -> Arg {
         return found.clone();
     }
     let text = arg.text.replace(mark, &HOLE.to_string());
-    Arg { text, shape: Shape::Holes.max_with(arg.shape), guess: None }
+    Arg { text, shape: Shape::Holes.max_with(arg.shape), guess: None, secret: false }
 }
 
 impl Shape {
@@ -272,7 +271,7 @@ pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return judge.classified(Class::Changes, parsed);
     };
     for file in files {
-        judge.consider(judge.context.places.judge(file, Access::Write));
+        judge.consider(judge.places.judge(file, Access::Write));
     }
     let executable = matches!(mode.known(), Some("+x" | "u+x" | "a+x" | "ug+x" | "ugo+x"));
     if !executable || files.is_empty() || files.iter().any(|file| file.text.starts_with('-')) {
@@ -285,18 +284,64 @@ pub(super) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if own {
         return;
     }
-    judge.classified(Class::Changes, parsed);
+    let known = |arg: &&Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
+    let named = parsed.operands.iter().all(known) && parsed.operands.len() > 1;
+    judge.about(parsed, Decision::Ask, named && parsed.name != "rename", Class::Changes.sentence());
     let moves = parsed.name == "mv" || parsed.name == "rename";
     let into_option = parsed.has(&["-t", "--target-directory"]);
     for (at, operand) in parsed.operands.iter().enumerate() {
         let last = at + 1 == parsed.operands.len() && !into_option;
         let access = if last || moves { Access::Write } else { Access::Read };
-        judge.consider(judge.context.places.judge(operand, access));
+        judge.consider(judge.places.judge(operand, access));
     }
+    // What is copied into a folder keeps its name there.
+    if let [from @ .., to] = parsed.operands.as_slice() {
+        for source in from {
+            let name = paths::file_name(source.text.trim_end_matches('/'));
+            let target = format!("{}/{name}", to.text.trim_end_matches('/'));
+            let target = Arg { text: target, ..(*source).clone() };
+            let finding = judge.places.judge(&target, Access::Write);
+            judge.consider(finding.filter(|_| source.shape == Shape::Exact));
+        }
+    }
+    judge.writes(&parsed.operands);
+}
+
+/// Folders that a build makes anew, whatever is lost in them.
+const REBUILT: [&str; 20] = [
+    "target",
+    "node_modules",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".gradle",
+    ".venv",
+    ".eggs",
+    ".nyc_output",
+    ".svelte-kit",
+    ".angular",
+    ".dart_tool",
+    "bower_components",
+];
+
+/// Whether a path lies in a folder that a build makes anew.
+fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
+    let Some(path) = arg.known() else { return false };
+    let absolute = judge.places.absolute(path);
+    let root = judge.places.root.as_deref();
+    let Some(inside) = root.and_then(|root| paths::below(&absolute, root)) else { return false };
+    judge.places.class(path) == PathClass::Repository
+        && inside.split('/').any(|part| REBUILT.contains(&part))
 }
 
 pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Deletes, parsed);
     let options: Vec<&str> = parsed
         .args
         .iter()
@@ -313,14 +358,27 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let recursive = given(['r', 'R'], "recursive");
     let force = given(['f', 'f'], "force");
     let root = parsed.operands.iter().any(|arg| {
-        let path = judge.context.places.absolute(arg.text.trim_end_matches('*'));
-        path == "/" || path == "~" || Some(path) == judge.context.places.root
+        let path = judge.places.absolute(arg.text.trim_end_matches('*'));
+        path == "/" || path == "~" || Some(path) == judge.places.root
     });
     let bare =
         options.iter().any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
-    if (recursive && (force || root)) || bare {
-        judge.deny(parsed, "deletes folders without asking");
+    if (recursive && root) || bare {
+        return judge.deny(parsed, "deletes everything");
     }
+    let known = options.iter().all(|option| {
+        option.strip_prefix('-').is_some_and(|o| o.bytes().all(|b| b"rRfvdi".contains(&b)))
+            || matches!(*option, "--recursive" | "--force" | "--verbose" | "--dir")
+    });
+    let operands = !parsed.operands.is_empty();
+    if known && operands && parsed.operands.iter().all(|arg| is_rebuilt(judge, arg)) {
+        return;
+    }
+    if recursive && force {
+        return judge.deny(parsed, "deletes folders without asking");
+    }
+    let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
+    judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
 }
 
 pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -329,7 +387,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
             if let Some(path) = arg.text.strip_prefix(prefix) {
                 let path = Arg { text: path.to_owned(), ..arg.clone() };
-                judge.consider(judge.context.places.judge(&path, access));
+                judge.consider(judge.places.judge(&path, access));
             }
         }
     }
@@ -395,7 +453,8 @@ pub(super) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.ask(parsed, "evaluates the name of a variable");
         }
         if text.contains('=') {
-            let value = Arg { text: value.to_owned(), shape: arg.shape, guess: None };
+            let value =
+                Arg { text: value.to_owned(), shape: arg.shape, guess: None, secret: false };
             judge.assignment(name, &value, true);
         }
     }
@@ -458,13 +517,35 @@ pub(super) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
-                judge.ask(parsed, &format!("has no rule for the goal `{shown}`"));
+                let held = !leaves_the_machine(text);
+                let what = format!("has no rule for the goal `{shown}`");
+                judge.about(parsed, Decision::Ask, held, &what);
             }
         }
     }
     if goals == 0 {
-        judge.ask(parsed, "has no goal, and what the first one does is not known");
+        judge.ask_held(parsed, "has no goal, and what the first one does is not known");
     }
+}
+
+/// Whether the name of a task or script says that it sends something away or installs it.
+pub(super) fn leaves_the_machine(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "deploy",
+        "publish",
+        "release",
+        "push",
+        "upload",
+        "install",
+        "ship",
+        "promote",
+        "rollout",
+        "provision",
+        "destroy",
+        "apply",
+    ];
+    let lower = name.to_lowercase();
+    name.contains(HOLE) || WORDS.iter().any(|word| lower.contains(word))
 }
 
 pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -503,17 +584,119 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn package_manager(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let first = parsed.args.first().and_then(Arg::known).unwrap_or_default();
-    if parsed.args.len() == 1 && matches!(first, "--version" | "-V" | "--help" | "help") {
+/// `npm run deploy` and the like, whose names say that they leave the machine.
+pub(super) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let leaves = parsed.args.iter().any(|arg| leaves_the_machine(&arg.text));
+    let class = if leaves { Class::Publishes } else { parsed.program.class };
+    judge.classified(class, parsed);
+}
+
+/// Interpreters: a file or module of the project is held by a sandbox; code in an argument may
+/// send anything anywhere, and nothing tells what it is for.
+pub(super) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let place = match parsed.args {
+        [module, name, ..] if module.text == "-m" => name.known().is_some().then_some("."),
+        [file, ..] if !file.text.starts_with('-') => file.known(),
+        [option, file, ..]
+            if matches!(option.text.as_str(), "-u" | "-B" | "-I" | "-E" | "-s" | "-w" | "-W") =>
+        {
+            file.known().filter(|file| !file.starts_with('-'))
+        }
+        [] | [..] => None,
+    };
+    let held = place.is_some_and(|path| {
+        judge.places.is_inside(path) && !parsed.args.iter().any(|a| leaves_the_machine(&a.text))
+    });
+    if let Some(path) = place {
+        judge.consider(judge.places.judge_text(path, Access::Read));
+        judge.runs_file(path);
+    }
+    judge.seen.unseen |= place.is_none() && !parsed.args.iter().any(|arg| arg.text.len() > 2);
+    judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+}
+
+/// `exit` and the like: some shells evaluate what they are given.
+pub(super) fn steers(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.operands.iter().any(|arg| arg.guessed().contains(['[', '$', '`', '('])) {
+        judge.ask(parsed, "evaluates its argument");
+    }
+}
+
+/// `fd -x`: the command gets what was found.
+pub(super) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(rest) = parsed.rest else { return };
+    let command = &parsed.args[rest..];
+    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
+    let end = command.iter().position(|arg| arg.text == ";").unwrap_or(command.len());
+    let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
+    let mut args: Vec<Arg> = command[..end]
+        .iter()
+        .map(|arg| marks.iter().fold(arg.clone(), |arg, mark| replace(&arg, mark, &found)))
+        .collect();
+    if !command[..end].iter().any(|arg| marks.iter().any(|mark| arg.text.contains(mark))) {
+        args.push(found);
+    }
+    judge.command(&args, None);
+}
+
+/// `mktemp`: where the run's temporary folder is, or in the checkout.
+pub(super) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for operand in &parsed.operands {
+        judge.consider(judge.places.judge(operand, Access::Write));
+    }
+    if parsed.operands.is_empty() || parsed.has(&["--tmpdir", "-t"]) {
+        judge.ask_held(parsed, "makes a file in a temporary folder");
+    }
+}
+
+/// `tar`: packing names what it reads and writes, unpacking does not.
+pub(super) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const PROGRAMS: [&str; 10] = [
+        "-I",
+        "--use-c",
+        "-F",
+        "--info",
+        "--new-v",
+        "--to-c",
+        "--checkpoint-a",
+        "--rsh",
+        "--rmt",
+        "--owner-m",
+    ];
+    let options = || parsed.args.iter().map(|arg| arg.text.as_str());
+    if options().any(|text| PROGRAMS.iter().any(|known| text.starts_with(known))) {
+        judge.makes(parsed, "--use-compress-program", Class::NamesCode);
+    }
+    let Some((mode, rest)) = parsed.args.split_first() else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    let letters = mode.text.strip_prefix('-').unwrap_or(&mode.text);
+    let plain = mode.known().is_some() && letters.bytes().all(|b| b"cxtzjJvpf".contains(&b));
+    let modes = letters.bytes().filter(|b| b"cxt".contains(b)).count();
+    let simple = plain && modes == 1 && letters.ends_with('f');
+    let [archive, files @ ..] = rest else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    if !simple || files.iter().any(|file| file.text.starts_with('-')) {
+        judge.classified(Class::Changes, parsed);
+        for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            judge.consider(judge.places.judge(arg, Access::Read));
+        }
         return;
     }
-    let class = match first {
-        "publish" | "unpublish" | "deprecate" | "yank" | "login" | "logout" | "owner" | "token"
-        | "upload" | "push" | "adduser" | "dist-tag" => Class::Publishes,
-        _ => Class::Runs,
-    };
-    judge.classified(class, parsed);
+    // A colon names another machine.
+    if archive.text.contains(':') {
+        return judge.classified(Class::Connects, parsed);
+    }
+    let packs = letters.contains('c');
+    let access = if packs { Access::Write } else { Access::Read };
+    judge.consider(judge.places.judge(archive, access));
+    for file in files.iter().filter(|_| packs) {
+        judge.consider(judge.places.judge(file, Access::Read));
+    }
+    if letters.contains('x') {
+        judge.classified(Class::Changes, parsed);
+    }
 }
 
 /// Judges running the file at `path`; `None` for the project's own test scripts and for scripts
@@ -537,5 +720,7 @@ pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
     if plain && (tests || skill) {
         return None;
     }
-    Some(Finding::ask(Rule::ProgramFile, format!("`{path}` is a file whose content is not judged")))
+    let reason = format!("`{path}` is a file whose content is not judged");
+    let held = places.class(path) == PathClass::Repository && !leaves_the_machine(path);
+    Some(Finding { held, ..Finding::ask(Rule::ProgramFile, reason) })
 }

@@ -73,6 +73,7 @@ const PROJECT: &str = "permissions:\n  allow: ['^frob']\n  deny: ['^git push']\n
 
 fn explained(files: &[(&str, &str)], line: &str) -> (Exit, String) {
     let args = ExplainArgs {
+        confined: false,
         tool_or_line: line.to_owned(),
         input: None,
         json: false,
