@@ -16,6 +16,7 @@ mod forge;
 mod git;
 mod network;
 mod packages;
+mod repository;
 mod services;
 mod shell;
 mod system;

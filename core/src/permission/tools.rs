@@ -1,5 +1,7 @@
 //! The tools of agent hosts: what each one's input means.
 
+mod circumstances;
+
 use serde_json::Value;
 
 use super::Context;
@@ -7,7 +9,7 @@ use super::expand::{Arg, Shape};
 use super::judge::Judge;
 use super::lookalike;
 use super::offered;
-use super::paths::{Access, file_name, in_system_folder};
+use super::paths::Access;
 use super::verdict::{Decision, Finding, Rule, Subject, Worst};
 use super::web;
 
@@ -340,7 +342,7 @@ fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
 fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut lines = ["command", "cmd", "script"].iter().filter_map(|key| input.get(*key));
     let line = lines.next();
-    circumstances(tool, input, judge);
+    circumstances::judge(tool, input, judge);
     // Which of them the host runs is not known.
     for other in lines.filter(|other| Some(*other) != line) {
         judge.add(ask(tool, "it has more than one command"));
@@ -363,56 +365,6 @@ fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         _ => judge.add(malformed(tool)),
     }
 }
-
-/// Judges the members of a shell call other than its line: folder, environment, escalation.
-fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let Some(fields) = input.as_object() else {
-        return;
-    };
-    for (key, value) in fields {
-        let key = key.to_lowercase();
-        let set = !matches!(value, Value::Null | Value::Bool(false));
-        let unsafe_key =
-            ["escalat", "dangerous", "sandbox", "privileg", "as_user", "sudo", "elevat"]
-                .iter()
-                .any(|part| key.contains(part));
-        if set
-            && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
-        {
-            let key = crate::text::one_line(&key);
-            judge.add(ask(tool, format!("`{tool}` is asked to run with `{key}`")));
-        }
-        if FOLDER_KEYS.contains(&key.as_str())
-            && set
-            && value.as_str().is_none_or(|folder| judge.places.absolute(folder) != judge.places.cwd)
-        {
-            judge.add(ask(tool, "it runs in another folder"));
-        }
-        let shell = value.as_str().map(file_name);
-        if matches!(key.as_str(), "shell" | "executable" | "interpreter")
-            && set
-            && !matches!(shell, Some("bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh"))
-        {
-            judge.add(ask(tool, "it runs in a shell that is not known"));
-        }
-        if key == "shell" && value.as_str().is_some_and(|s| s.contains('/') && !in_system_folder(s))
-        {
-            judge.add(ask(tool, "it runs in a shell that is not known"));
-        }
-    }
-}
-
-/// Members of a shell call that name the folder it runs in.
-const FOLDER_KEYS: [&str; 8] = [
-    "cwd",
-    "workdir",
-    "working_directory",
-    "workingdirectory",
-    "dir_path",
-    "dirpath",
-    "directory",
-    "working_dir",
-];
 
 fn shell_line(line: &str, judge: &mut Judge<'_>) {
     if let Some(character) = lookalike::hidden(line) {

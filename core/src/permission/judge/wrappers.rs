@@ -1,6 +1,6 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
-use super::{Judge, scripts};
+use super::{Judge, files, tasks};
 use crate::permission::expand::{Arg, HOLE, Shape};
 use crate::permission::options::ParsedArgs;
 use crate::permission::programs::{Class, Role};
@@ -204,7 +204,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
     let mut command: Vec<Arg> = match &mark {
         Some(mark) if !mark.is_empty() => {
-            args.iter().map(|arg| scripts::replace(arg, mark, &found)).collect()
+            args.iter().map(|arg| files::replace(arg, mark, &found)).collect()
         }
         _ => args.to_vec(),
     };
@@ -311,7 +311,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
             let held = posix
                 && file.known().is_some_and(|path| {
-                    judge.places.is_inside(path) && !scripts::leaves_the_machine(path)
+                    judge.places.is_inside(path) && !tasks::leaves_the_machine(path)
                 });
             judge.runs_file(file.guessed());
             judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
