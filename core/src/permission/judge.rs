@@ -28,7 +28,7 @@ use super::programs::{self, Class, ProgramEntry};
 use super::shell::{
     self, AssignmentForm, ParsedShell, Redirection, RedirectionKind, ScopeKind, Word,
 };
-use super::verdict::{Decision, Finding, Rule, Subject, Worst};
+use super::verdict::{Decision, Finding, Rule, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
@@ -320,7 +320,7 @@ impl<'c> Judge<'c> {
         if self.traced || own.decision() == Decision::Ask {
             self.commands[at].finding = own.finding().cloned();
         }
-        self.consider(own.into_finding());
+        self.worst.absorb(own);
     }
 
     /// Combines what the tables found with the user's rules.
@@ -336,11 +336,11 @@ impl<'c> Judge<'c> {
                 result.add(finding);
                 result.consider(own.into_finding());
             }
-            (Some(finding), Decision::Ask)
-                if own.finding().is_some_and(|own| own.rule.overridable(Subject::Command)) =>
-            {
-                result.add(finding);
-            }
+            // The rule allows the program, and says nothing about the rest.
+            (Some(finding), Decision::Ask) => match own.firm() {
+                Some(firm) => result.add(firm.clone()),
+                None => result.add(finding),
+            },
             _ => return own,
         }
         result

@@ -15,7 +15,7 @@ fn rules_are_about_whole_commands() {
         ("A=1 timeout 5 frob test", Decision::Allow, "rules:local:allow[0]"),
         ("frob builder", Decision::Ask, "program:unknown"),
         ("frob build; id", Decision::Ask, "program:id"),
-        ("frob build $(id)", Decision::Ask, "program:id"),
+        ("frob build $(id)", Decision::Ask, "program:unknown"),
         ("frob build > /etc/x", Decision::Deny, "path:outside"),
         ("PATH=/x frob build", Decision::Ask, "environment"),
         ("./frob build", Decision::Ask, "program:file"),

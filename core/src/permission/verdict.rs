@@ -62,14 +62,22 @@ impl Finding {
 
 /// The worst of the findings so far; the first one wins among equals.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Worst(Option<Finding>);
+pub(super) struct Worst {
+    worst: Option<Finding>,
+    /// The first that asks and that no allow rule about a command outweighs.
+    firm: Option<Finding>,
+}
 
 impl Worst {
     /// Takes `finding` when it is worse than what is there.
     pub(super) fn add(&mut self, finding: Finding) {
-        let worse = self.0.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
+        let firm = finding.decision == Decision::Ask && !finding.rule.overridable(Subject::Command);
+        if firm && self.firm.is_none() {
+            self.firm = Some(finding.clone());
+        }
+        let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
         if worse {
-            self.0 = Some(finding);
+            self.worst = Some(finding);
         }
     }
 
@@ -80,19 +88,30 @@ impl Worst {
         }
     }
 
+    /// Takes everything that another one has.
+    pub(super) fn absorb(&mut self, other: Worst) {
+        self.consider(other.firm);
+        self.consider(other.worst);
+    }
+
+    /// What an allow rule about a command does not outweigh.
+    pub(super) fn firm(&self) -> Option<&Finding> {
+        self.firm.as_ref()
+    }
+
     /// The decision so far; without findings, allow.
     pub(super) fn decision(&self) -> Decision {
-        self.0.as_ref().map_or(Decision::Allow, |finding| finding.decision)
+        self.worst.as_ref().map_or(Decision::Allow, |finding| finding.decision)
     }
 
     /// The worst finding.
     pub(super) fn finding(&self) -> Option<&Finding> {
-        self.0.as_ref()
+        self.worst.as_ref()
     }
 
     /// The worst finding.
     pub(super) fn into_finding(self) -> Option<Finding> {
-        self.0
+        self.worst
     }
 }
 
