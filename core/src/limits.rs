@@ -91,9 +91,6 @@ pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
 
-/// Most folders that a command of a shell line may run in, by the `cd` before it. More asks.
-pub const SHELL_FOLDERS: usize = 4;
-
 /// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
 /// bytes that file systems allow.
 pub const BRANCH_NAME_BYTES: usize = 200;
@@ -125,6 +122,8 @@ pub const SHELL_REREAD_BYTES: usize = 1024 * 1024;
 pub const SHELL_REREAD_DEPTH: usize = 16;
 /// Most commands of one line that are examined.
 pub const SHELL_COMMANDS: usize = 10_000;
+/// Most folders that a command of a shell line may run in, by the `cd` before it. More asks.
+pub const SHELL_FOLDERS: usize = 4;
 
 /// Largest file that a checkpoint keeps, unless a filter makes a small one of it (Git LFS). A
 /// larger file that nobody ignores is a dump or a product of a build far more often than work, the
