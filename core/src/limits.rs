@@ -122,6 +122,8 @@ pub const SHELL_REREAD_BYTES: usize = 1024 * 1024;
 pub const SHELL_REREAD_DEPTH: usize = 16;
 /// Most commands of one line that are examined.
 pub const SHELL_COMMANDS: usize = 10_000;
+/// Most folders that a command of a shell line may run in, by the `cd` before it. More asks.
+pub const SHELL_FOLDERS: usize = 4;
 
 /// Largest file that a checkpoint keeps, unless a filter makes a small one of it (Git LFS). A
 /// larger file that nobody ignores is a dump or a product of a build far more often than work, the

@@ -89,6 +89,9 @@ pub struct Context {
     pub git_branch: Option<String>,
     /// The rules of project and user.
     pub rules: Rules,
+    /// Whether the call would run in a sandbox that may write the checkout, a temporary folder and
+    /// caches, and hides what is private. What stays inside is then allowed.
+    pub confined: bool,
 }
 
 impl Context {
@@ -99,6 +102,7 @@ impl Context {
             session: None,
             git_branch: None,
             rules: Rules::default(),
+            confined: false,
         }
     }
 
@@ -152,8 +156,8 @@ fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
     let mut judge = Judge::new(context, traced);
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
-    let (worst, commands) = judge.finish();
-    let finding = worst.into_finding().unwrap_or_else(|| {
+    let (finding, commands) = judge.finish(tools::starts_programs(&call.tool));
+    let finding = finding.unwrap_or_else(|| {
         Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
     });
     Ruling {

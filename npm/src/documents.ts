@@ -210,6 +210,8 @@ export interface ToolCall {
   session?: { id: string; workflow?: string } | null;
   /** The branch that is checked out; left out or null: in no repository, or on none. */
   git_branch?: string | null;
+  /** Judge as if the call ran in a sandbox: what stays inside is allowed. */
+  confined?: boolean;
   /** Contents of the configuration files. */
   config?: {
     /** `.agentize.yaml` of the project. */
@@ -240,6 +242,13 @@ export interface Explanation extends Ruling {
     words: string[];
     about: string;
     class: string | null;
+    /** The table that knows the program, and the manuals that it follows. */
+    table: string;
+    source: string;
+    /** Whether a sandbox would hold what it does. */
+    held: boolean;
+    /** What would change the decision. */
+    to_change_it: string | null;
     depth: number;
     decision: Decision;
     rule: string | null;

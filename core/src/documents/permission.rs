@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::permission::expand::shown;
 use crate::permission::rules::Source;
-use crate::permission::{Call, CallingSession, Context, Examined, Ruling};
+use crate::permission::{Call, CallingSession, Context, Examined, Finding, Ruling};
 use crate::syntax::strict_json;
 
 /// A line of `onloop permit batch`: a call and what it is judged against.
@@ -115,6 +115,8 @@ impl<'v> Fields<'v> {
             context.places.state_homes.insert(0, home.to_owned());
         }
         context.git_branch = self.text("git_branch")?.map(str::to_owned);
+        let named = ("confined", "true or false");
+        context.confined = self.member("confined", named, Value::as_bool)?.unwrap_or(false);
         context = context.with_session(self.session()?);
         let call = Call { tool: tool.to_owned(), input };
         Ok((call, self.config(context)?))
@@ -186,6 +188,10 @@ fn command(command: &Examined) -> Value {
         "words": words,
         "about": command.about,
         "class": command.class.map(|class| class.sentence()),
+        "table": command.table,
+        "source": command.source,
+        "held": command.finding.as_ref().is_some_and(|finding| finding.held),
+        "to_change_it": command.finding.as_ref().and_then(Finding::remedy),
         "depth": command.depth,
         "decision": command.finding.as_ref().map_or("allow", |finding| finding.decision.as_str()),
         "rule": command.finding.as_ref().map(|finding| finding.rule.to_string()),

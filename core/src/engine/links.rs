@@ -57,7 +57,7 @@ fn below_root(real: String, root: Option<&(String, String)>) -> String {
 fn paths(call: &Call, places: &Places) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
-    let mut add = |word: &str| {
+    let mut add_from = |places: &Places, word: &str| {
         let word = word.rsplit_once('=').map_or(word, |(_, value)| value);
         let fits = !word.is_empty() && !word.starts_with(['-', '~']) && word.len() < 4096;
         if fits && !word.contains('\0') && found.len() < limits::RESOLVED_PATHS {
@@ -65,6 +65,12 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
             if seen.insert(path.clone()) {
                 found.push(path);
             }
+        }
+    };
+    let folders = folders(call, places);
+    let mut add = |word: &str| {
+        for folder in &folders {
+            add_from(folder, word);
         }
     };
     for key in PATH_KEYS {
@@ -79,6 +85,28 @@ fn paths(call: &Call, places: &Places) -> Vec<String> {
             command.words.iter().skip(1).filter_map(|word| word.as_literal()).for_each(&mut add);
             let targets = command.redirections.iter().filter_map(|r| r.target.as_literal());
             targets.for_each(&mut add);
+        }
+    }
+    found
+}
+
+/// The call's folder, and those that its line changes to.
+fn folders(call: &Call, places: &Places) -> Vec<Places> {
+    let mut found = vec![places.clone()];
+    let commands = call.input["command"].as_str().map(|line| shell::read(line).commands);
+    for command in commands.unwrap_or_default() {
+        let mut words = command.words.iter().filter_map(|word| word.as_literal());
+        if !words.any(|word| matches!(word, "cd" | "pushd" | "chdir")) {
+            continue;
+        }
+        for target in words.filter(|word| !word.starts_with('-')) {
+            for at in 0..found.len() {
+                let cwd = found[at].absolute(target);
+                let known = found.iter().any(|folder| folder.cwd == cwd);
+                if !known && found.len() < limits::SHELL_FOLDERS {
+                    found.push(Places { cwd, ..places.clone() });
+                }
+            }
         }
     }
     found

@@ -398,6 +398,7 @@ itself, repeats what fails within limits, and keeps the record. Look with `statu
 let `run` do the work, or act yourself and report with `step`. Gates for people are decided by a \
 person, never by you: when a run waits at one, tell the person what it waits for.";
 
+#[allow(clippy::large_enum_variant, reason = "one lives for the time of one message")]
 enum Judged {
     Answer(Value),
     ClientRequest(ClientRequest),

@@ -440,6 +440,7 @@ fn explain(given: &Given<'_>) -> Result<ToolProgram, InputError> {
         }
     };
     Ok(ToolProgram::Explain(ExplainArgs {
+        confined: false,
         tool_or_line,
         input,
         json: true,

@@ -39,7 +39,101 @@ const HARMLESS: [&str; 30] = [
 
 /// Names, and beginnings of names that end in `*`, that choose programs, libraries,
 /// configuration or destinations.
-const DECIDING: [&str; 96] = [
+const DECIDING: &[&str] = &[
+    "ZDOTDIR",
+    "PHPRC",
+    "PHP_*",
+    "R_*",
+    "COVERAGE_*",
+    "CCACHE_*",
+    "SCCACHE_*",
+    "DISTCC_*",
+    "JULIA_*",
+    "LUA_*",
+    "TCL*",
+    "ERL_*",
+    "ELIXIR_*",
+    "MIX_*",
+    "DOTNET_*",
+    "COMPLUS_*",
+    "CORECLR_*",
+    "MONO_*",
+    "MSBUILD*",
+    "NUGET_*",
+    "COMPOSER_*",
+    "VIM*",
+    "NVIM_*",
+    "EXINIT",
+    "EMACS*",
+    "INPUTRC",
+    "FPATH",
+    "KSH_ENV",
+    "FCEDIT",
+    "HIST*",
+    "PYTEST_*",
+    "TOX_*",
+    "NOX_*",
+    "PRE_COMMIT_*",
+    "HUSKY*",
+    "LEFTHOOK*",
+    "VITE_*",
+    "WEBPACK_*",
+    "JEST_*",
+    "TS_NODE_*",
+    "BABEL_*",
+    "ESLINT_*",
+    "PRETTIER_*",
+    "BAZEL_*",
+    "ANT_*",
+    "SBT_*",
+    "KOTLIN_*",
+    "SCALA_*",
+    "GCC_*",
+    "COMPILER_*",
+    "CFLAGS",
+    "LDFLAGS",
+    "LDSHARED",
+    "QT_*",
+    "GTK_*",
+    "GIO_*",
+    "GSETTINGS_*",
+    "GST_*",
+    "DBUS_*",
+    "SUDO_*",
+    "OPENCODE_*",
+    "CLAUDE_*",
+    "CODEX_*",
+    "ANTHROPIC_*",
+    "OPENAI_*",
+    "GEMINI_*",
+    "ONLOOP_*",
+    "HOTL_*",
+    "AGENTIZE_*",
+    "TF_*",
+    "TERRAFORM_*",
+    "ANSIBLE_*",
+    "VAULT_*",
+    "HELM_*",
+    "CONTAINER*",
+    "BUILDKIT*",
+    "PODMAN_*",
+    "PG*",
+    "MYSQL*",
+    "SQLITE_*",
+    "WGETRC",
+    "SYSTEM_WGETRC",
+    "NETRC",
+    "MISE_*",
+    "ASDF_*",
+    "RTX_*",
+    "DIRENV_*",
+    "NVM_*",
+    "FNM_*",
+    "VOLTA_*",
+    "PYENV_*",
+    "RBENV_*",
+    "SDKMAN_*",
+    "LS_COLORS_*",
     "PATH",
     "LD_*",
     "DYLD_*",
@@ -145,11 +239,44 @@ const DECIDING_ENDINGS: [&str; 25] = [
     "INIT", "STARTUP", "TOKEN", "EXEC",
 ];
 
+/// Parts of names of variables that hold secrets.
+const SECRET_PARTS: [&str; 12] = [
+    "TOKEN",
+    "TOKENS",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "APIKEY",
+    "PAT",
+    "PWD",
+];
+
+/// Whether the name of a variable says that it holds a secret: `GITHUB_TOKEN`, `DB_PASSWORD`,
+/// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`.
+pub(crate) fn says_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    // The shell's own.
+    if matches!(upper.as_str(), "PWD" | "OLDPWD") {
+        return false;
+    }
+    let parts: Vec<&str> = upper.split('_').collect();
+    let keyed =
+        matches!(parts.as_slice(), [_, .., "KEY" | "KEYS"]) && !upper.ends_with("PUBLIC_KEY");
+    let joined = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
+    keyed
+        || parts.iter().any(|part| SECRET_PARTS.contains(part))
+        || joined.iter().any(|word| upper.contains(word))
+}
+
 /// Endings up to this length count only after an underscore.
 const SHORT_ENDING_BYTES: usize = 3;
 
 /// Whether a variable of this name may decide what code runs, or where something goes.
-pub(super) fn names_code(name: &str) -> bool {
+pub(crate) fn names_code(name: &str) -> bool {
     if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
         return false;
     }
@@ -189,8 +316,27 @@ pub(super) fn judge(name: &str, value: &Arg, alone: bool) -> Option<Finding> {
         return None;
     }
     let whom = if alone { "the commands that follow" } else { "the command" };
-    Some(Finding::ask(
-        Rule::Environment,
-        format!("`{name}` can change what {whom} runs, loads or contacts"),
-    ))
+    let reason = format!("`{name}` can change what {whom} runs, loads or contacts");
+    Some(Finding { held: only_builds(name, value), ..Finding::ask(Rule::Environment, reason) })
+}
+
+/// Variables that only builds and tests read.
+const BUILDING: &str = "RUSTFLAGS RUSTDOCFLAGS NODE_OPTIONS PYTHONPATH CFLAGS CXXFLAGS GOFLAGS \
+                        GOOS GOARCH CGO_ENABLED CARGO_TARGET_DIR CARGO_BUILD_JOBS \
+                        CARGO_PROFILE_RELEASE_DEBUG CARGO_NET_OFFLINE NODE_PATH PYTEST_ADDOPTS \
+                        DJANGO_SETTINGS_MODULE COVERAGE_FILE";
+
+/// Whether a sandbox holds what a variable changes: a build reads it, and its value names neither
+/// a file nor code.
+fn only_builds(name: &str, value: &Arg) -> bool {
+    const NAMING: [&str; 10] = [
+        "require", "import", "eval", "plugin", "load", "wrapper", "linker", "runner", "specs",
+        "exec",
+    ];
+    let known = BUILDING.split_ascii_whitespace().any(|known| known == name);
+    let plain = value.known().is_some_and(|text| {
+        let lower = text.to_lowercase();
+        !lower.contains('/') && !lower.contains("-b") && !NAMING.iter().any(|n| lower.contains(n))
+    });
+    known && plain
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::environment::says_secret;
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
 
 /// Most braces in one word; they nest, and each costs a stack frame.
@@ -30,6 +31,8 @@ pub(crate) struct Arg {
     pub shape: Shape,
     /// The text with guesses in its holes; `None` where it equals `text`.
     pub guess: Option<String>,
+    /// Whether a variable in it has a name that says that it is secret.
+    pub secret: bool,
 }
 
 /// How much of an argument is certain.
@@ -48,7 +51,7 @@ pub(crate) enum Shape {
 impl Arg {
     /// An argument that is certain.
     pub(crate) fn exact(text: impl Into<String>) -> Arg {
-        Arg { text: text.into(), shape: Shape::Exact, guess: None }
+        Arg { text: text.into(), shape: Shape::Exact, guess: None, secret: false }
     }
 
     /// The text, when it is certain.
@@ -87,7 +90,7 @@ const WRITERS: [&str; 13] = [
 /// The variables of a script, as far as the script itself determines them.
 pub(crate) struct Variables<'s> {
     script: &'s ParsedShell,
-    cwd: &'s str,
+    cwd: Option<&'s str>,
     home: &'s str,
     known: BTreeMap<&'s str, Variable<'s>>,
     /// Some command runs code that may write any variable.
@@ -107,15 +110,19 @@ struct Variable<'s> {
 /// What a variable holds.
 enum Value {
     Known(String),
-    Unknown { guess: Option<String> },
+    /// One of the names that this pattern matches.
+    Matching(String),
+    Unknown {
+        guess: Option<String>,
+    },
 }
 
 type Binding<'a> = (&'a str, &'a Arg);
 
 impl<'s> Variables<'s> {
     /// Finds everything in `script` that writes a variable. `home` is what `~`
-    /// becomes.
-    pub(crate) fn new(script: &'s ParsedShell, cwd: &'s str, home: &'s str) -> Self {
+    /// becomes; `cwd` is `None` where the script changes it.
+    pub(crate) fn new(script: &'s ParsedShell, cwd: Option<&'s str>, home: &'s str) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
         let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {
@@ -151,12 +158,18 @@ impl<'s> Variables<'s> {
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
         if let Some((_, arg)) = bindings.iter().find(|(bound, _)| *bound == name) {
-            return Value::Known(arg.text.clone());
+            return match arg.shape {
+                Shape::Pattern => Value::Matching(arg.text.clone()),
+                _ => Value::Known(arg.text.clone()),
+            };
         }
         match self.known.get(name) {
             None => match name {
                 "HOME" => Value::Known(self.home.to_owned()),
-                "PWD" => Value::Known(self.cwd.to_owned()),
+                "PWD" => match self.cwd {
+                    Some(cwd) => Value::Known(cwd.to_owned()),
+                    None => Value::Unknown { guess: None },
+                },
                 "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },
                 _ => Value::Unknown { guess: None },
             },
@@ -253,8 +266,13 @@ impl<'s> Variables<'s> {
         let mut args = self.word(word, index, &[]);
         match args.len() {
             1 => args.remove(0),
-            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None },
+            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false },
         }
+    }
+
+    /// Whether a variable that the script does not set has the name of a secret.
+    fn is_secret(&self, name: &str) -> bool {
+        says_secret(name) && !self.known.contains_key(name)
     }
 
     fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {
@@ -268,21 +286,35 @@ impl<'s> Variables<'s> {
                 }
                 Piece::Tilde(user) => match user.as_str() {
                     "" => out.push(self.home),
-                    "+" => out.push(self.cwd),
+                    "+" => match self.cwd {
+                        Some(cwd) => out.push(cwd),
+                        None => out.hole(None, true),
+                    },
                     other => {
                         out.push("~");
                         out.push(other);
                     }
                 },
-                Piece::Variable { name, quoted } => match self.value(name, index, bindings) {
-                    Value::Known(text) => {
-                        let splits =
-                            text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[']);
-                        out.splits |= splits && !quoted;
-                        out.push(&text);
+                Piece::Variable { name, quoted } => {
+                    out.secret |= self.is_secret(name);
+                    match self.value(name, index, bindings) {
+                        Value::Known(text) => {
+                            let splits =
+                                text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[']);
+                            out.splits |= splits && !quoted;
+                            out.push(&text);
+                        }
+                        Value::Matching(pattern) => {
+                            out.wildcards.push_str(&pattern);
+                            out.push(&pattern);
+                        }
+                        Value::Unknown { guess } => out.hole(guess.as_deref(), *quoted),
                     }
-                    Value::Unknown { guess } => out.hole(guess.as_deref(), *quoted),
-                },
+                }
+                Piece::Derived { name, quoted } => {
+                    out.secret |= self.is_secret(name);
+                    out.hole(None, *quoted);
+                }
                 Piece::Unknown { quoted } => out.hole(None, *quoted),
                 Piece::BraceOpen => out.push("{"),
                 Piece::BraceComma => out.push(","),
@@ -306,6 +338,7 @@ struct Joined {
     wildcards: String,
     holes: bool,
     splits: bool,
+    secret: bool,
 }
 
 impl Joined {
@@ -331,7 +364,7 @@ impl Joined {
             (false, false, false) => Shape::Exact,
         };
         let guess = (self.holes && self.guess != self.text).then_some(self.guess);
-        Arg { text: self.text, shape, guess }
+        Arg { text: self.text, shape, guess, secret: self.secret }
     }
 }
 

@@ -3,28 +3,42 @@
 //! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
 //! judgements about it are here and in the modules below.
 
+mod builtins;
 mod check;
+mod files;
+mod folder;
+mod forge;
 mod git;
+mod line;
+mod network;
+mod roles;
 mod scripts;
+mod tasks;
 mod workflow;
 mod wrappers;
+
+use std::borrow::Cow;
 
 use super::Context;
 use super::environment;
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
-use super::options::{self, ArgFinding, ParsedArgs};
-use super::paths::{Access, PathClass, file_name, in_system_folder};
-use super::programs::{self, Class, ProgramEntry, Role};
+use super::options::{self, ParsedArgs};
+use super::paths::{Access, PathClass, Places, file_name, in_system_folder, mentions_secret};
+use super::programs::{self, Class, ProgramEntry};
 use super::shell::{
     self, AssignmentForm, ParsedShell, Redirection, RedirectionKind, ScopeKind, Word,
 };
-use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
+use super::verdict::{Decision, Finding, Rule, Worst};
 use crate::limits;
 
 /// Collects findings about one call.
 pub(super) struct Judge<'c> {
     /// What the call is judged against.
     pub context: &'c Context,
+    /// The folders of the context, seen from where the command runs.
+    pub places: Cow<'c, Places>,
+    seen: line::Seen,
+    secret_mentioned: bool,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
@@ -43,6 +57,10 @@ pub struct Examined {
     pub class: Option<Class>,
     /// What the table says that it is for; empty without an entry.
     pub about: &'static str,
+    /// The table that knows it; empty without an entry.
+    pub table: &'static str,
+    /// The manuals that the table follows.
+    pub source: &'static str,
     /// The part of its name that the table knows: `git push`.
     pub name: String,
     /// The worst finding about it; when not tracing, kept only if it asks.
@@ -56,6 +74,9 @@ impl<'c> Judge<'c> {
     pub(super) fn new(context: &'c Context, traced: bool) -> Self {
         Judge {
             context,
+            places: Cow::Borrowed(&context.places),
+            seen: line::Seen::default(),
+            secret_mentioned: false,
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
@@ -66,8 +87,20 @@ impl<'c> Judge<'c> {
     }
 
     /// What was found, and every command that was looked at.
-    pub(super) fn finish(self) -> (Worst, Vec<Examined>) {
-        (self.worst, self.commands)
+    pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
+        self.conclude();
+        let finding = self.worst.into_finding();
+        let finding = finding.map(|found| {
+            let held = in_shell
+                && self.context.confined
+                && line::is_contained(&found, self.secret_mentioned);
+            if !held {
+                return found;
+            }
+            let reason = format!("{}, and the sandbox holds what it does", found.reason);
+            Finding::allow(Rule::Contained(Box::new(found.rule)), reason)
+        });
+        (finding, self.commands)
     }
 
     /// Adds a finding.
@@ -119,7 +152,8 @@ impl<'c> Judge<'c> {
             let reason = format!("the command cannot be read: {}", unparsed.reason);
             self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
-        let unknown = Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None };
+        let unknown =
+            Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false };
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
                 self.assignment(variable, &unknown, true);
@@ -128,8 +162,11 @@ impl<'c> Judge<'c> {
         for name in &script.volatile {
             self.assignment(name, &unknown, true);
         }
-        let places = &self.context.places;
-        let variables = Variables::new(script, &places.cwd, places.home());
+        self.recursion(script);
+        let begin = self.places.cwd.clone();
+        let home = self.places.home().to_owned();
+        let variables = line::variables(script, &begin, &home);
+        let mut folders = folder::Folders::new(script, &begin);
         let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
             for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {
@@ -145,23 +182,33 @@ impl<'c> Judge<'c> {
                     self.latent_code(&value);
                 }
             }
-            for redirection in &simple.redirections {
-                self.redirection(script, redirection, &variables, index);
-            }
-            if simple.words.is_empty() {
-                continue;
-            }
-            let stdin =
-                self.standard_input(script, simple.redirections.as_slice(), &variables, index);
-            for args in variables.commands(index) {
-                self.command(&args, stdin.as_ref());
-            }
+            self.in_folders(&folders, index, |judge| {
+                judge.simple(script, index, &variables);
+            });
+            folders.note(index, self, &variables);
         }
         self.functions.truncate(outer);
     }
 
+    fn simple(&mut self, script: &ParsedShell, index: usize, variables: &Variables<'_>) {
+        let simple = &script.commands[index];
+        for redirection in &simple.redirections {
+            self.redirection(script, redirection, variables, index);
+        }
+        if simple.words.is_empty() {
+            return;
+        }
+        let stdin = self.standard_input(script, simple.redirections.as_slice(), variables, index);
+        for args in variables.commands(index) {
+            self.command(&args, stdin.as_ref());
+        }
+    }
+
     /// An assignment in front of a command, or for the shell itself.
     pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+        if self.context.confined {
+            self.seen.secret |= mentions_secret(value.guessed());
+        }
         self.consider(environment::judge(name, value, alone));
         self.latent_code(value);
     }
@@ -203,12 +250,15 @@ impl<'c> Judge<'c> {
         if self.own_state(&target) && workflow::completes_state(script, index, self.context) {
             return;
         }
-        self.consider(self.context.places.judge(&target, access));
+        if access == Access::Write {
+            self.writes(&[&target]);
+        }
+        self.consider(self.places.judge(&target, access));
     }
 
     /// Whether `target` is the state file of the session that makes this call.
     pub(super) fn own_state(&self, target: &Arg) -> bool {
-        target.known().is_some_and(|path| self.context.places.class(path) == PathClass::OwnState)
+        target.known().is_some_and(|path| self.places.class(path) == PathClass::OwnState)
     }
 
     /// The text that a command gets on its standard input, when the line contains it.
@@ -245,11 +295,17 @@ impl<'c> Judge<'c> {
             words: Vec::new(),
             class: None,
             about: "",
+            table: "",
+            source: "",
             name: file_name(first.guessed()).to_owned(),
             finding: None,
             depth: self.depth,
         });
         let outer = std::mem::take(&mut self.worst);
+        self.look(args);
+        if let Some(stdin) = stdin.filter(|stdin| stdin.secret) {
+            self.look(&[first.clone(), stdin.clone()]);
+        }
         if first.known().is_none() {
             self.unknown_program(args, stdin);
         } else {
@@ -264,7 +320,7 @@ impl<'c> Judge<'c> {
         if self.traced || own.decision() == Decision::Ask {
             self.commands[at].finding = own.finding().cloned();
         }
-        self.consider(own.into_finding());
+        self.worst.absorb(own);
     }
 
     /// Combines what the tables found with the user's rules.
@@ -280,11 +336,11 @@ impl<'c> Judge<'c> {
                 result.add(finding);
                 result.consider(own.into_finding());
             }
-            (Some(finding), Decision::Ask)
-                if own.finding().is_some_and(|own| own.rule.overridable(Subject::Command)) =>
-            {
-                result.add(finding);
-            }
+            // The rule allows the program, and says nothing about the rest.
+            (Some(finding), Decision::Ask) => match own.firm() {
+                Some(firm) => result.add(firm.clone()),
+                None => result.add(finding),
+            },
             _ => return own,
         }
         result
@@ -315,7 +371,9 @@ impl<'c> Judge<'c> {
         let path = args[0].text.as_str();
         let name = file_name(path);
         if path.contains('/') && !in_system_folder(path) {
-            self.consider(scripts::run_file(path, &self.context.places));
+            self.runs_file(path);
+            let finding = tasks::run_file(path, &self.places);
+            self.consider(finding);
             if programs::find(name).is_some() {
                 let mut words = args.to_vec();
                 words[0] = Arg::exact(name);
@@ -327,8 +385,11 @@ impl<'c> Judge<'c> {
             return self
                 .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
         }
-        match programs::find(name) {
-            Some(program) => self.entry(program, name, &args[1..], stdin, at),
+        match programs::find_row(name) {
+            Some((table, program)) => {
+                (self.commands[at].table, self.commands[at].source) = (table.name, table.source);
+                self.entry(program, name, &args[1..], stdin, at);
+            }
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
                 self.add(Finding::ask(
@@ -355,7 +416,7 @@ impl<'c> Judge<'c> {
         at: usize,
     ) {
         if let [only] = args
-            && only.known() == Some("--version")
+            && matches!(only.known(), Some("--version" | "--help"))
             && program.class.decision() != Decision::Deny
         {
             self.commands[at].class = Some(Class::Prints);
@@ -363,13 +424,14 @@ impl<'c> Judge<'c> {
         }
         let parsed = options::parse(program, name, args);
         self.arguments(&parsed);
-        if !program.subcommands.is_empty() {
+        if program.has_subcommands() {
             return self.subcommand(&parsed, stdin, at);
         }
         self.commands[at].class = Some(program.class);
         self.commands[at].about = program.about;
         name.clone_into(&mut self.commands[at].name);
         let class = program.class;
+        self.seen.built |= class == Class::Builds || class == Class::Runs;
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
@@ -385,25 +447,47 @@ impl<'c> Judge<'c> {
 
     /// Adds the finding that follows from the class of a program alone.
     pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
-        if class.decision() > Decision::Allow {
-            self.about(parsed, class.decision(), class.sentence());
+        if !class.is_allowed() {
+            self.about(parsed, class.decision(), class.is_held(), class.sentence());
         }
     }
 
     /// Adds a finding about a program: "`git push` {what}".
-    fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, what: &str) {
+    fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, held: bool, what: &str) {
         let rule = Rule::Program(parsed.name.to_owned());
-        self.add(Finding { decision, rule, reason: format!("`{}` {what}", parsed.name) });
+        let reason = format!("`{}` {what}", parsed.name);
+        self.add(Finding { decision, rule, reason, held });
     }
 
     /// Asks about a program: "`git push` {what}".
     fn ask(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        self.about(parsed, Decision::Ask, what);
+        self.about(parsed, Decision::Ask, false, what);
+    }
+
+    /// Asks about a program of which a sandbox holds whatever it does, if it is one.
+    fn ask_held(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
+        self.about(parsed, Decision::Ask, parsed.program.class.is_held(), what);
     }
 
     /// Forbids a program: "`git push` {what}".
     fn deny(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        self.about(parsed, Decision::Deny, what);
+        self.about(parsed, Decision::Deny, false, what);
+    }
+
+    /// Judges an option that turns a program into something else.
+    fn makes(&mut self, parsed: &ParsedArgs<'_>, name: &str, class: Class) {
+        if class.is_allowed() {
+            return;
+        }
+        // A rule about a program says nothing about options that take code from elsewhere.
+        let rule = match class {
+            Class::NamesCode | Class::Runs => Rule::Option(format!("{} {name}", parsed.name)),
+            _ => Rule::Program(parsed.name.to_owned()),
+        };
+        let names_code = matches!(class, Class::NamesCode | Class::Runs);
+        let held = class.is_held() && parsed.program.class.is_held() && !names_code;
+        let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
+        self.add(Finding { decision: class.decision(), rule, reason, held });
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
@@ -413,116 +497,29 @@ impl<'c> Judge<'c> {
         self.commands[at].class = Some(parsed.program.class);
         let Some(rest) = parsed.rest else {
             self.classified(parsed.program.class, parsed);
-            if !parsed.args.is_empty() {
+            if !parsed.args.is_empty() || parsed.program.alone {
                 return;
             }
             return self.ask(parsed, "has no sub-command");
         };
         let word = &parsed.args[rest];
-        let known = word.known().and_then(|word| {
-            parsed.program.subcommands.iter().find(|sub| sub.names.contains(&word))
-        });
-        match known {
-            Some(sub) => {
+        let known = word
+            .known()
+            .and_then(|word| parsed.program.every_subcommand().find(|sub| sub.is_called(word)));
+        match (known, parsed.program.otherwise) {
+            (Some(sub), _) => {
                 let name = format!("{} {}", parsed.name, word.text);
                 self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
             }
-            None => self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text))),
-        }
-    }
-
-    /// Judges what the reader of the arguments found, in the order of the words.
-    fn arguments(&mut self, parsed: &ParsedArgs<'_>) {
-        for found in &parsed.found {
-            match found {
-                ArgFinding::Operand(arg, role) => self.role(arg, *role, parsed),
-                ArgFinding::Value(at, role) => {
-                    if let Some(value) = &parsed.seen[*at].value {
-                        self.role(value, *role, parsed);
-                    }
-                }
-                ArgFinding::Makes(name, class) => {
-                    let what = format!("with `{name}` {}", class.sentence());
-                    self.about(parsed, class.decision(), &what);
-                }
-                ArgFinding::PossibleOption => {
-                    self.ask(parsed, "gets a word that is not known and may be an option");
-                }
-                ArgFinding::UnquotedValue => {
-                    self.ask(parsed, "gets unquoted words that are not known");
-                }
-                ArgFinding::MisplacedOption(name) => self.add(Finding::ask(
-                    Rule::Program(parsed.name.to_owned()),
-                    format!("`{name}` stands where another word of `{}` is expected", parsed.name),
-                )),
-                ArgFinding::UnlistedOption(name) => {
-                    self.ask(parsed, &format!("has an option `{name}` that is not known"));
-                }
+            (None, Some(class)) => self.unlisted_subcommand(parsed, word, class),
+            (None, None) => {
+                self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text)));
             }
         }
     }
 
-    /// Judges an argument or an option's value by what it is.
-    fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
-        let places = &self.context.places;
-        let finding = match role {
-            Role::Data | Role::Command => None,
-            Role::List => places.judge(arg, Access::List),
-            Role::Read => places.judge(arg, Access::Read).filter(|_| arg.text != "-"),
-            Role::Write => places.judge(arg, Access::Write).filter(|_| arg.text != "-"),
-            Role::AtFile => return self.at_file(arg),
-            Role::Object => return self.object(arg),
-            Role::Shell => return self.shell_argument(arg),
-            Role::Refused => return self.ask(parsed, "is not judged by its arguments"),
-        };
-        self.consider(finding);
-    }
-
-    fn at_file(&mut self, arg: &Arg) {
-        let text = arg.text.as_str();
-        let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file));
-        let file = file.or_else(|| text.split_once("=<").map(|(_, file)| file));
-        if let Some(file) = file {
-            let file = Arg { text: file.to_owned(), ..arg.clone() };
-            self.consider(self.context.places.judge(&file, Access::Read));
-        }
-    }
-
-    /// Judges a revision by the file it names: secrets stay secret in history.
-    fn object(&mut self, arg: &Arg) {
-        let places = &self.context.places;
-        let text = arg.guessed().replace(HOLE, "");
-        let path = text.rsplit_once(':').map_or(text.as_str(), |(_, path)| path);
-        for path in [text.as_str(), path] {
-            if places.class(path) == PathClass::Secret {
-                return self.consider(places.judge_text(path, Access::Read));
-            }
-        }
-        if text.starts_with(['/', '~']) || text.contains("..") && text.contains('/') {
-            let outside = places.judge_text(&text, Access::Read);
-            let revision = text.contains("..") && !text.split('/').any(|part| part == "..");
-            self.consider(outside.filter(|_| !revision));
-        }
-        if arg.shape == Shape::Pattern {
-            self.consider(places.judge(arg, Access::Read));
-        }
-        let hidden_path = arg.text.split_once(':').is_some_and(|(_, path)| path.contains(HOLE));
-        if arg.opaque_start() || hidden_path {
-            self.add(Finding::ask(
-                Rule::Path(PathRule::Unknown),
-                "it shows a file that is not known",
-            ));
-        }
-    }
-
-    /// Judges shell code in an argument.
-    pub(super) fn shell_argument(&mut self, arg: &Arg) {
-        match arg.known() {
-            Some(code) => self.code(code),
-            None => {
-                self.add(Finding::ask(Rule::HiddenCode, "shell code is put together when it runs"));
-                self.guessed_code(&arg.guessed().replace(HOLE, " "));
-            }
-        }
+    fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
+        let held = class.is_held() && !tasks::leaves_the_machine(&word.text);
+        self.about(parsed, class.decision(), held, class.sentence());
     }
 }

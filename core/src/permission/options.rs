@@ -2,7 +2,7 @@
 //! what is left. It judges nothing: what has to be judged is listed, in the order of the words.
 
 use super::expand::{Arg, HOLE, Shape};
-use super::programs::{Class, Flag, Others, ProgramEntry, Role, Takes};
+use super::programs::{Class, Flag, ProgramEntry, Role, Takes, words};
 use super::verdict::Decision;
 
 /// The arguments of one program or sub-command.
@@ -48,6 +48,8 @@ pub(super) enum ArgFinding<'p> {
     MisplacedOption(&'p str),
     /// An option without an entry, of a program whose options must all have one.
     UnlistedOption(String),
+    /// The beginning of an option's name, which another version may complete to another option.
+    ShortenedOption(String),
 }
 
 impl ParsedArgs<'_> {
@@ -127,7 +129,7 @@ impl<'p> OptionReader<'p> {
 
     fn operand(&mut self, arg: &'p Arg) {
         let role = self.role();
-        if role == Role::Command || !self.parsed.program.subcommands.is_empty() {
+        if role == Role::Command || self.parsed.program.has_subcommands() {
             self.parsed.rest = Some(self.next - 1);
             return;
         }
@@ -155,25 +157,34 @@ impl<'p> OptionReader<'p> {
             Some((name, value)) => (name, Some(part(arg, value))),
             None => (arg.text.as_str(), None),
         };
-        match self.flag(name) {
-            Some((flag, name)) => self.flagged(flag, name, value),
+        if let Some((flag, full)) = self.parsed.program.option(name) {
+            if flag.takes == Takes::Nothing && value.is_some() {
+                self.unlisted(&arg.text);
+            }
+            return self.flagged(flag, full, value);
+        }
+        match self.shortened(name) {
+            Some((flag, full)) => {
+                let shortened = ArgFinding::ShortenedOption(name.to_owned());
+                if self.parsed.program.is_strict() {
+                    self.parsed.found.push(shortened);
+                }
+                self.flagged(flag, full, value);
+            }
             None => self.unlisted(name),
         }
     }
 
-    /// The entry for a long option, which most programs accept abbreviated: of several that
-    /// it may mean, the worst.
-    fn flag(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
-        let program = self.parsed.program;
-        program.option(name).or_else(|| {
-            let named = program.options.iter().flat_map(|flag| {
-                flag.names
-                    .iter()
-                    .filter(|full| full.starts_with(name))
-                    .map(move |full| (flag, *full))
-            });
-            named.max_by_key(|(flag, _)| flag.makes.map(Class::decision))
-        })
+    /// The option that a beginning of a name may mean; of several, the worst.
+    fn shortened(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
+        let options = self.parsed.program.flags();
+        let named = options.flat_map(|flag| {
+            words(flag.names).filter(|full| full.starts_with(name)).map(move |full| (flag, full))
+        });
+        let writes = |flag: &Flag| {
+            matches!(flag.takes, Takes::Value(Role::Write) | Takes::Attached(Role::Write))
+        };
+        named.max_by_key(|(flag, _)| (flag.makes.map(Class::decision), writes(flag)))
     }
 
     fn flagged(&mut self, flag: &'static Flag, name: &'static str, value: Option<Arg>) {
@@ -184,13 +195,19 @@ impl<'p> OptionReader<'p> {
                 None
             }
             Takes::Value(_) => value.or_else(|| self.next_value()),
+            Takes::NamedValue(_) => {
+                self.next_value();
+                self.next_value()
+            }
         };
         let at = self.parsed.seen.len();
         match flag.takes {
-            Takes::Value(role) | Takes::Attached(role) if value.is_some() && is_judged(role) => {
+            Takes::Value(role) | Takes::Attached(role) | Takes::NamedValue(role)
+                if value.is_some() && is_judged(role) =>
+            {
                 self.parsed.found.push(ArgFinding::Value(at, role));
             }
-            Takes::Nothing | Takes::Value(_) | Takes::Attached(_) => {}
+            Takes::Nothing | Takes::Value(_) | Takes::Attached(_) | Takes::NamedValue(_) => {}
         }
         self.parsed.found.extend(flag.makes.map(|class| ArgFinding::Makes(name, class)));
         self.parsed.seen.push(Seen { name, value });
@@ -203,13 +220,16 @@ impl<'p> OptionReader<'p> {
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
+        // Behind the first argument some systems read no options, so that this is a file there.
+        if !self.parsed.operands.is_empty() && self.role() == Role::Read {
+            self.parsed.found.push(ArgFinding::Operand(arg, Role::Read));
+        }
         Some(arg.clone())
     }
 
     fn unlisted(&mut self, name: &str) {
-        match self.parsed.program.others {
-            Others::Harmless => {}
-            Others::Refused => self.parsed.found.push(ArgFinding::UnlistedOption(name.to_owned())),
+        if self.parsed.program.is_strict() {
+            self.parsed.found.push(ArgFinding::UnlistedOption(name.to_owned()));
         }
     }
 
@@ -222,6 +242,18 @@ impl<'p> OptionReader<'p> {
         if text[1..].bytes().all(|b| b.is_ascii_digit()) {
             return;
         }
+        // `-var=x`, as programs written in Go take it.
+        if let Some((name, value)) = text.split_once('=').filter(|(name, _)| name.len() > 2)
+            && let Some((flag, full)) = program.option(name)
+        {
+            return self.flagged(flag, full, Some(part(arg, value)));
+        }
+        self.cluster(arg);
+    }
+
+    /// Letters behind one dash, of which the last may have a value.
+    fn cluster(&mut self, arg: &'p Arg) {
+        let text = arg.text.as_str();
         let mut name = String::from("-");
         for (at, letter) in text.char_indices().skip(1) {
             if letter == HOLE {
@@ -229,14 +261,14 @@ impl<'p> OptionReader<'p> {
             }
             name.truncate(1);
             name.push(letter);
-            let Some((flag, full)) = program.option(&name) else {
+            let Some((flag, full)) = self.parsed.program.option(&name) else {
                 self.unlisted(&name);
                 continue;
             };
             let rest = &text[at + letter.len_utf8()..];
             match flag.takes {
                 Takes::Nothing => self.flagged(flag, full, None),
-                Takes::Value(_) | Takes::Attached(_) => {
+                Takes::Value(_) | Takes::Attached(_) | Takes::NamedValue(_) => {
                     let value = (!rest.is_empty()).then(|| part(arg, rest));
                     return self.flagged(flag, full, value);
                 }
@@ -250,6 +282,9 @@ fn is_judged(role: Role) -> bool {
     match role {
         Role::Data | Role::Command => false,
         Role::List
+        | Role::Glob
+        | Role::Code
+        | Role::Address
         | Role::Read
         | Role::Write
         | Role::AtFile
@@ -265,5 +300,5 @@ fn part(arg: &Arg, text: &str) -> Arg {
         Shape::Holes if !text.contains(HOLE) => Shape::Exact,
         shape => shape,
     };
-    Arg { text: text.to_owned(), shape, guess: None }
+    Arg { text: text.to_owned(), shape, guess: None, secret: false }
 }

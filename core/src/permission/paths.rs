@@ -4,9 +4,12 @@
 //! because the file systems of two of three platforms ignore it. What symbolic links point
 //! to is a fact that the host adds; see [`Places::links`].
 
+mod places;
 mod secret;
 
 use std::collections::BTreeMap;
+
+use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule, Rule};
@@ -20,6 +23,8 @@ pub(super) enum Access {
     Read,
     /// Content or existence changes.
     Write,
+    /// Code or configuration in it is executed.
+    Run,
 }
 
 /// Whether writing to temporary folders asks.
@@ -96,80 +101,6 @@ pub(super) enum PathClass {
     Outside,
 }
 
-/// Folders that are temporary on the systems we know.
-const TEMPORARY: [&str; 5] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"];
-
-/// Below the home folder: what package managers put there, read by every build.
-const PACKAGES: [&str; 13] = [
-    ".cargo/registry",
-    ".cargo/git",
-    ".rustup",
-    ".npm/_cacache",
-    ".cache",
-    "go/pkg",
-    ".nvm",
-    ".pyenv",
-    ".local/lib",
-    ".local/share/uv",
-    ".m2/repository",
-    ".gradle/caches",
-    ".rbenv",
-];
-
-/// Inside a repository: read by agents, hooks or this engine. A first component, or a path.
-const CONTROL: [&str; 19] = [
-    ".claude",
-    ".claude-plugin",
-    ".codex",
-    ".codex-plugin",
-    ".cursor",
-    ".cursor-plugin",
-    ".opencode",
-    ".clinerules",
-    ".agents",
-    ".gemini",
-    ".github/hooks",
-    ".agentize.yaml",
-    ".agentize.local.yaml",
-    ".mcp.json",
-    "mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
-    ".aider.conf.yml",
-    ".windsurf",
-];
-
-/// Inside a repository: executed by tools, servers or shells without anybody starting it.
-const AUTOMATION: [&str; 27] = [
-    ".github/workflows",
-    ".github/actions",
-    ".gitlab-ci.yml",
-    ".circleci",
-    ".travis.yml",
-    "jenkinsfile",
-    "azure-pipelines.yml",
-    ".buildkite",
-    ".drone.yml",
-    ".woodpecker.yml",
-    ".husky",
-    ".githooks",
-    "lefthook.yml",
-    ".lefthook.yml",
-    ".pre-commit-config.yaml",
-    ".gitmodules",
-    ".gitconfig",
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".direnv",
-];
-
 impl Places {
     /// Places for a call from `cwd`, the root of its repository, with nothing else known.
     pub fn new(cwd: &str) -> Places {
@@ -195,6 +126,23 @@ impl Places {
     /// folder is not known.
     pub fn absolute(&self, path: &str) -> String {
         normal(path, &self.cwd)
+    }
+
+    /// The same places, seen from another folder.
+    pub(super) fn from(&self, cwd: &str) -> Places {
+        Places { cwd: cwd.to_owned(), ..self.clone() }
+    }
+
+    /// Judges a pattern that a program looks for files with; there a star matches a leading dot.
+    pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
+        let pattern = arg.guessed().replace(HOLE, "");
+        if secret::glob_hits_secret(&pattern.to_lowercase()) {
+            return secret_finding(&pattern, Access::Read);
+        }
+        if matches!(arg.shape, Shape::Holes | Shape::Splits) {
+            return held(PathRule::Unknown, "it looks for files that are not known");
+        }
+        None
     }
 
     /// What is at `path`, by its name and, for a link, by the name of its target.
@@ -288,6 +236,12 @@ impl Places {
         Some(PathClass::State)
     }
 
+    /// Whether a path is below the root of the repository.
+    pub(super) fn is_inside(&self, path: &str) -> bool {
+        let lower = self.absolute(path).to_lowercase();
+        self.root.as_deref().is_some_and(|root| below_any_case(&lower, root).is_some())
+    }
+
     /// Judges `access` to the path in `arg`; `None` when it is allowed.
     pub(super) fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
         let path = arg.text.as_str();
@@ -299,7 +253,7 @@ impl Places {
                 match guessed {
                     Some(finding) if finding.decision == Decision::Deny => Some(finding),
                     _ if access == Access::List => None,
-                    _ => asks(PathRule::Unknown, "it names a path that is not known"),
+                    _ => held(PathRule::Unknown, "it names a path that is not known"),
                 }
             }
         }
@@ -313,8 +267,8 @@ impl Places {
         let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
         let behind_parent = pattern[first..].contains("..");
         let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
-        if access == Access::Write || behind_parent {
-            return asks(
+        if access == Access::Write || access == Access::Run || behind_parent {
+            return held(
                 PathRule::Pattern,
                 format!("`{pattern}` may match files that should not be touched"),
             );
@@ -331,7 +285,7 @@ impl Places {
             return Some(finding);
         }
         let class = self.class(path);
-        use Access::{List, Read, Write};
+        use Access::{List, Read, Run, Write};
         use PathClass::{
             Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, Packages,
             Repository, Secret, State, Stream, Temporary,
@@ -340,21 +294,29 @@ impl Places {
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
             (Stream | Repository, _) => None,
+            (Temporary | Home | Outside, Run) => {
+                asks(PathRule::Outside, "is outside the repository, and code is taken from it")
+            }
+            (Packages | Control | Automation, Run) => None,
             (Packages | Outside | Temporary, List | Read) => None,
             (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
             (Secret, _) => secret_finding(path, access),
             (Git, List) => None,
             (Git, Read) if !path.to_lowercase().ends_with("config") => None,
             (Git, Read) => asks(PathRule::Git, "may hold credentials"),
-            (Git, Write) => {
+            (Git, Write | Run) => {
                 denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
+            }
+            // Those in home folders hold what agents sign in with.
+            (Control, Read) if !self.is_inside(path) => {
+                asks(PathRule::Home, "configures an agent, outside the repository")
             }
             (Control | Automation | State | OwnState, List | Read) => None,
             (Control, Write) => denies(PathRule::Control, "decides what agents and hooks may do"),
             (Automation, Write) => {
                 asks(PathRule::Automation, "is run by tools or servers on its own")
             }
-            (State | OwnState, Write) => {
+            (State | OwnState, Write | Run) => {
                 denies(PathRule::State, "is state that an agent must not write")
             }
             (Device, _) => denies(PathRule::Device, "is a device"),
@@ -362,7 +324,7 @@ impl Places {
             (Temporary, Write) => match self.temporary {
                 TemporaryPolicy::Allow => None,
                 TemporaryPolicy::Ask => {
-                    asks(PathRule::Temporary, "is in a temporary folder, outside the repository")
+                    held(PathRule::Temporary, "is in a temporary folder, outside the repository")
                 }
             },
             (Home, List | Read) => {
@@ -379,13 +341,18 @@ fn asks(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
     Some(Finding::ask(Rule::Path(rule), reason))
 }
 
+/// [`asks`] about what a sandbox holds.
+fn held(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
+    Some(Finding::held(Rule::Path(rule), reason))
+}
+
 fn denies(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
     Some(Finding::deny(Rule::Path(rule), reason))
 }
 
 fn secret_finding(path: &str, access: Access) -> Option<Finding> {
     let what = match access {
-        Access::List | Access::Read => "is read",
+        Access::List | Access::Read | Access::Run => "is read",
         Access::Write => "is written",
     };
     denies(PathRule::Secret, format!("`{path}` {what}, and its name says that it is a secret"))
@@ -427,10 +394,10 @@ fn device(lower: &str) -> Option<PathClass> {
 /// The class of a path relative to the root of a repository.
 fn inside_repository(inside: &str) -> PathClass {
     // At the root or in any folder: monorepos and worktrees have several.
-    if has_entry(inside, &CONTROL) {
+    if has_entry(inside, CONTROL) {
         return PathClass::Control;
     }
-    if has_entry(inside, &AUTOMATION) {
+    if has_entry(inside, AUTOMATION) || inside.ends_with(".code-workspace") {
         return PathClass::Automation;
     }
     PathClass::Repository
@@ -520,6 +487,13 @@ fn normal(path: &str, cwd: &str) -> String {
 /// Whether the file name pattern `pattern` matches `name`.
 pub fn pattern_matches(pattern: &str, name: &str) -> bool {
     secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Written)
+}
+
+/// Whether a word, whatever it is for, mentions a file that is secret by its name.
+pub(super) fn mentions_secret(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let parts = lower.split(|c: char| c.is_whitespace() || "\"'`=:,;|()<>&{}".contains(c));
+    parts.filter(|part| !part.is_empty()).any(secret::is_mentioned)
 }
 
 /// Whether a file name that `find` looks for can be a secret's.

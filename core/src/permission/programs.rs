@@ -10,9 +10,14 @@
 
 mod build;
 mod check;
+mod class;
 mod files;
+mod forge;
 mod git;
 mod network;
+mod packages;
+mod repository;
+mod services;
 mod shell;
 mod system;
 mod text;
@@ -21,85 +26,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(super) use check::ArgCheck;
+pub use class::Class;
 
 use super::paths::pattern_matches;
-use super::verdict::Decision;
-
-/// What running a program does, seen from the person who let an agent work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Computes and prints.
-    Prints,
-    /// Reads files; which ones is judged.
-    Reads,
-    /// Writes files that its arguments name; which ones is judged.
-    Writes,
-    /// Builds the project with the rules the project has for it.
-    Builds,
-    /// Changes history or the index of the repository in a way that can be taken back.
-    Records,
-    /// Reads or files issues, pull requests and the like through the forge's own client.
-    Reports,
-    /// Runs another command, which is judged by itself.
-    Wraps,
-    /// Copies, moves, overwrites or edits files in place.
-    Changes,
-    /// Deletes files or data for good.
-    Deletes,
-    /// Runs code that cannot be judged: scripts, packages, interpreters.
-    Runs,
-    /// Talks to a network or to a service of the machine.
-    Connects,
-    /// Makes something public, or changes something that others use.
-    Publishes,
-    /// Ends, starts or configures processes and services.
-    Administers,
-    /// Shows what may be secret.
-    Reveals,
-    /// Destroys on purpose.
-    Destroys,
-    /// Gains the rights of another user.
-    Escalates,
-    /// Leaves the folder that all paths are judged against.
-    Leaves,
-    /// Throws away work that is not committed, or rewrites what others have.
-    Discards,
-}
-
-impl Class {
-    /// The policy: what a program of this class may do before any rule of the user.
-    pub fn decision(self) -> Decision {
-        self.policy().0
-    }
-
-    /// The class in a sentence: “it …”.
-    pub fn sentence(self) -> &'static str {
-        self.policy().1
-    }
-
-    fn policy(self) -> (Decision, &'static str) {
-        match self {
-            Class::Prints => (Decision::Allow, "only prints"),
-            Class::Reads => (Decision::Allow, "reads files"),
-            Class::Writes => (Decision::Allow, "writes the files that it names"),
-            Class::Builds => (Decision::Allow, "builds the project"),
-            Class::Records => (Decision::Allow, "records work in git"),
-            Class::Reports => (Decision::Allow, "reads or files issues and pull requests"),
-            Class::Wraps => (Decision::Allow, "runs another command"),
-            Class::Changes => (Decision::Ask, "copies, moves or overwrites files"),
-            Class::Deletes => (Decision::Ask, "deletes"),
-            Class::Runs => (Decision::Ask, "runs code that cannot be judged"),
-            Class::Connects => (Decision::Ask, "talks to a network or a service"),
-            Class::Publishes => (Decision::Ask, "changes what others use"),
-            Class::Administers => (Decision::Ask, "controls processes or services"),
-            Class::Reveals => (Decision::Ask, "shows what may be secret"),
-            Class::Destroys => (Decision::Deny, "destroys data"),
-            Class::Escalates => (Decision::Deny, "gains the rights of another user"),
-            Class::Leaves => (Decision::Deny, "leaves the working folder"),
-            Class::Discards => (Decision::Deny, "throws work away"),
-        }
-    }
-}
 
 /// What an argument or the value of an option is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +37,16 @@ pub(super) enum Role {
     Data,
     /// A path of which names, sizes or counts are shown.
     List,
+    /// A pattern of names of files whose content is read.
+    Glob,
     /// A path whose content is read.
     Read,
-    /// A path that is written, or a folder that code is taken from.
+    /// A path that is written.
     Write,
+    /// A file or folder that code or configuration is taken from.
+    Code,
+    /// An address on a network.
+    Address,
     /// Data, unless it starts with `@`, which names a file to read.
     AtFile,
     /// A git revision, perhaps with a path: `HEAD:src/main.rs`.
@@ -133,13 +68,15 @@ pub(super) enum Takes {
     Value(Role),
     /// Only what follows in the same word (`--color=always`).
     Attached(Role),
+    /// The next two words: a name, then the value.
+    NamedValue(Role),
 }
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flag {
-    /// Its names, with their dashes.
-    pub names: &'static [&'static str],
+    /// Its names, with their dashes, separated by blanks.
+    pub names: &'static str,
     /// Its value.
     pub takes: Takes,
     /// What it turns the program into.
@@ -158,15 +95,17 @@ pub(super) enum Others {
 /// What is known about a program or one of its sub-commands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgramEntry {
-    /// The names it goes by.
-    pub names: &'static [&'static str],
+    /// The names it goes by, separated by blanks.
+    pub names: &'static str,
     /// What running it does when no option says otherwise.
     pub class: Class,
     /// What it is for, in a few words.
     pub about: &'static str,
-    /// The options that matter: they take a value, or change the class.
+    /// Its options.
     pub options: &'static [Flag],
-    /// How options that are not listed are treated.
+    /// Options that it shares with others.
+    pub more_options: &'static [Flag],
+    /// How options that are not listed are treated where the class alone would allow.
     pub others: Others,
     /// What its arguments are; the last role repeats.
     pub operands: &'static [Role],
@@ -174,13 +113,19 @@ pub(super) struct ProgramEntry {
     pub open: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [ProgramEntry],
+    /// More of them, in lists.
+    pub more_subcommands: &'static [&'static [ProgramEntry]],
+    /// What it is with a sub-command that has no entry; `None` asks.
+    pub otherwise: Option<Class>,
+    /// Without a sub-command it is what the entry says.
+    pub alone: bool,
     /// The judgement that its arguments need besides their roles.
     pub check: Option<ArgCheck>,
 }
 
-/// An entry whose unlisted options are harmless and whose arguments are data.
+/// An entry without options, whose arguments are data.
 pub(crate) const fn program(
-    names: &'static [&'static str],
+    names: &'static str,
     class: Class,
     about: &'static str,
 ) -> ProgramEntry {
@@ -189,10 +134,14 @@ pub(crate) const fn program(
         class,
         about,
         options: &[],
-        others: Others::Harmless,
+        more_options: &[],
+        others: Others::Refused,
         operands: &[Role::Data],
         open: false,
         subcommands: &[],
+        more_subcommands: &[],
+        otherwise: None,
+        alone: false,
         check: None,
     }
 }
@@ -203,9 +152,36 @@ impl ProgramEntry {
         self
     }
 
-    /// Options that are not listed need a person.
-    pub(crate) const fn only_these_options(mut self) -> Self {
-        self.others = Others::Refused;
+    /// Options that several programs have in common.
+    pub(crate) const fn more_options(mut self, options: &'static [Flag]) -> Self {
+        self.more_options = options;
+        self
+    }
+
+    /// Further lists of sub-commands.
+    pub(crate) const fn more_subcommands(
+        mut self,
+        lists: &'static [&'static [ProgramEntry]],
+    ) -> Self {
+        self.more_subcommands = lists;
+        self
+    }
+
+    /// A sub-command without an entry makes it this.
+    pub(crate) const fn otherwise(mut self, class: Class) -> Self {
+        self.otherwise = Some(class);
+        self
+    }
+
+    /// It works without a sub-command.
+    pub(crate) const fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
+    /// No option of the program does more than its class says, nor takes the next word.
+    pub(crate) const fn any_options(mut self) -> Self {
+        self.others = Others::Harmless;
         self
     }
 
@@ -229,59 +205,123 @@ impl ProgramEntry {
         self
     }
 
+    /// Whether the entry goes by `name`.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        words(self.names).any(|known| known == name)
+    }
+
+    /// Every option.
+    pub(super) fn flags(&self) -> impl Iterator<Item = &'static Flag> {
+        self.options.iter().chain(self.more_options)
+    }
+
+    /// Whether its first argument is a sub-command.
+    pub(super) fn has_subcommands(&self) -> bool {
+        !self.subcommands.is_empty() || !self.more_subcommands.is_empty()
+    }
+
+    /// Every sub-command.
+    pub(super) fn every_subcommand(&self) -> impl Iterator<Item = &'static ProgramEntry> {
+        self.subcommands.iter().chain(self.more_subcommands.iter().copied().flatten())
+    }
+
+    /// Whether an option without an entry needs a person. Where the class asks anyway, it changes
+    /// nothing.
+    pub(super) fn is_strict(&self) -> bool {
+        let decides = self.class.is_allowed() || self.has_subcommands();
+        self.others == Others::Refused && !self.open && decides
+    }
+
     /// The option called `name`, with that name.
     pub(super) fn option(&self, name: &str) -> Option<(&'static Flag, &'static str)> {
-        self.options.iter().find_map(|flag| {
-            let full = flag.names.iter().find(|full| **full == name)?;
-            Some((flag, *full))
+        self.flags().find_map(|flag| {
+            let full = words(flag.names).find(|full| *full == name)?;
+            Some((flag, full))
         })
     }
 }
 
+/// The words of a list in a table.
+pub(super) fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split_ascii_whitespace()
+}
+
 /// An option without a value that changes nothing.
-pub(crate) const fn plain(names: &'static [&'static str]) -> Flag {
+pub(crate) const fn plain(names: &'static str) -> Flag {
     Flag { names, takes: Takes::Nothing, makes: None }
 }
 
 /// An option with a value.
-pub(crate) const fn takes(names: &'static [&'static str], role: Role) -> Flag {
+pub(crate) const fn takes(names: &'static str, role: Role) -> Flag {
     Flag { names, takes: Takes::Value(role), makes: None }
 }
 
+/// An option with a name and a value.
+pub(crate) const fn takes_named(names: &'static str, role: Role) -> Flag {
+    Flag { names, takes: Takes::NamedValue(role), makes: None }
+}
+
 /// An option whose value, if any, is in the same word.
-pub(crate) const fn attached(names: &'static [&'static str]) -> Flag {
+pub(crate) const fn attached(names: &'static str) -> Flag {
     Flag { names, takes: Takes::Attached(Role::Data), makes: None }
 }
 
 /// An option that turns the program into something else.
-pub(crate) const fn makes(names: &'static [&'static str], class: Class) -> Flag {
+pub(crate) const fn makes(names: &'static str, class: Class) -> Flag {
     Flag { names, takes: Takes::Nothing, makes: Some(class) }
 }
 
 /// An option with a value that turns the program into something else.
-pub(crate) const fn makes_with(names: &'static [&'static str], role: Role, class: Class) -> Flag {
+pub(crate) const fn makes_with(names: &'static str, role: Role, class: Class) -> Flag {
     Flag { names, takes: Takes::Value(role), makes: Some(class) }
 }
 
+/// Entries with what they were made from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    /// What the table is called.
+    pub name: &'static str,
+    /// The manuals and sources that the entries follow.
+    pub source: &'static str,
+    /// The entries.
+    pub entries: &'static [ProgramEntry],
+}
+
+const fn table(
+    name: &'static str,
+    source: &'static str,
+    entries: &'static [ProgramEntry],
+) -> Table {
+    Table { name, source, entries }
+}
+
 /// Every entry.
-pub(super) const TABLES: [&[ProgramEntry]; 7] = [
-    text::TABLE,
-    files::TABLE,
-    git::TABLE,
-    build::TABLE,
-    network::TABLE,
-    shell::TABLE,
-    system::TABLE,
+pub(super) const TABLES: [Table; 10] = [
+    table("text", text::SOURCE, text::TABLE),
+    table("files", files::SOURCE, files::TABLE),
+    table("git", git::SOURCE, git::TABLE),
+    table("forge", forge::SOURCE, forge::TABLE),
+    table("build", build::SOURCE, build::TABLE),
+    table("packages", packages::SOURCE, packages::TABLE),
+    table("services", services::SOURCE, services::TABLE),
+    table("network", network::SOURCE, network::TABLE),
+    table("shell", shell::SOURCE, shell::TABLE),
+    table("system", system::SOURCE, system::TABLE),
 ];
 
 /// The entry for a program's name.
 pub(super) fn find(name: &str) -> Option<&'static ProgramEntry> {
-    static INDEX: OnceLock<BTreeMap<&'static str, &'static ProgramEntry>> = OnceLock::new();
+    find_row(name).map(|(_, program)| program)
+}
+
+/// The table that knows a program, and its entry.
+pub(super) fn find_row(name: &str) -> Option<(&'static Table, &'static ProgramEntry)> {
+    type Row = (&'static Table, &'static ProgramEntry);
+    static INDEX: OnceLock<BTreeMap<&'static str, Row>> = OnceLock::new();
+    const ROWS: &[Table] = &TABLES;
     let index = INDEX.get_or_init(|| {
-        let programs = TABLES.into_iter().flatten();
-        programs
-            .flat_map(|program| program.names.iter().map(move |name| (*name, program)))
-            .collect()
+        let rows = ROWS.iter().flat_map(|table| table.entries.iter().map(move |e| (table, e)));
+        rows.flat_map(|row| words(row.1.names).map(move |name| (name, row))).collect()
     });
     index.get(name).copied()
 }

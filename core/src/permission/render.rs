@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::expand::shown;
-use super::verdict::Decision;
+use super::verdict::{Decision, Finding};
 use super::{Examined, Ruling};
 use crate::text;
 
@@ -39,7 +39,16 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
         ),
         (None, None) => (Decision::Allow, "judged by what is in it".to_owned()),
     };
-    paragraph(out, &format!("{indent}  "), decision.as_str(), &reason, columns);
+    let within = format!("{indent}  ");
+    paragraph(out, &within, decision.as_str(), &reason, columns);
+    if let Some(class) = command.class {
+        let effect =
+            format!("it {} (table `{}`, row `{}`)", class.sentence(), command.table, command.name);
+        paragraph(out, &within, "effect", &effect, columns);
+    }
+    if let Some(remedy) = command.finding.as_ref().and_then(Finding::remedy) {
+        paragraph(out, &within, "to change it", remedy, columns);
+    }
 }
 
 /// `label: text`, wrapped between words.

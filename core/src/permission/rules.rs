@@ -256,7 +256,8 @@ impl Matcher {
     }
 
     fn forbids(&self, target: &str) -> Option<Finding> {
-        let found = |decision, reason| Finding { decision, rule: self.rule.clone(), reason };
+        let found =
+            |decision, reason| Finding { decision, rule: self.rule.clone(), reason, held: false };
         match &self.pattern {
             Pattern::Unusable(error) => Some(found(
                 Decision::Ask,

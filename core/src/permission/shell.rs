@@ -37,6 +37,7 @@ pub(crate) struct ParsedShell {
     pub volatile: Vec<String>,
     /// Bodies of here-documents; see [`RedirectionKind::Document`].
     pub documents: Vec<Word>,
+    lists: usize,
     work_bytes: usize,
 }
 
@@ -53,6 +54,10 @@ pub(crate) struct Simple {
     pub scope: usize,
     /// Certainly executed, in the shell itself, so that its assignments hold afterwards.
     pub certain: bool,
+    /// The list of commands joined by `&&` and `||` that it belongs to, counted from 1.
+    pub list: usize,
+    /// Executed only if everything before it in its list succeeded.
+    pub after_success: bool,
 }
 
 /// `NAME=value`.
@@ -141,6 +146,8 @@ pub(crate) struct Function {
     pub defined_at: usize,
     /// Whether the definition is certainly executed.
     pub certain: bool,
+    /// The scope of its body.
+    pub scope: usize,
 }
 
 /// Something that was read but cannot be judged by its words.

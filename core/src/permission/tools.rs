@@ -1,5 +1,7 @@
 //! The tools of agent hosts: what each one's input means.
 
+mod circumstances;
+
 use serde_json::Value;
 
 use super::Context;
@@ -210,6 +212,11 @@ pub(super) fn runs_a_line(tool: &str) -> bool {
     kind_of(tool) == Some(Tool::Shell)
 }
 
+/// Whether a tool starts programs, which can be confined; what a host does itself cannot.
+pub(super) fn starts_programs(tool: &str) -> bool {
+    matches!(kind_of(tool), Some(Tool::Shell | Tool::Program))
+}
+
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let Some(kind) = kind_of(tool) else {
@@ -242,7 +249,7 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let access = if kind == Tool::Read { Access::Read } else { Access::Write };
     for path in &paths {
-        worst.consider(judge.context.places.judge_text(path, access));
+        worst.consider(judge.places.judge_text(path, access));
     }
     if kind == Tool::Notebook {
         worst.add(ask(tool, "a notebook is run where it is opened"));
@@ -256,7 +263,7 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
 fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     for path in paths(input) {
-        worst.consider(judge.context.places.judge_text(path, Access::Read));
+        worst.consider(judge.places.judge_text(path, Access::Read));
     }
     for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
         let names_files = match key {
@@ -266,8 +273,9 @@ fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         };
         let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
         if let Some(pattern) = pattern {
-            let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
-            worst.consider(judge.context.places.judge(&arg, Access::Read));
+            let arg =
+                Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+            worst.consider(judge.places.judge(&arg, Access::Read));
         }
     }
     rules(tool, &[&search_target(input)], worst, judge);
@@ -332,8 +340,16 @@ fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
 }
 
 fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
-    let line = ["command", "cmd", "script"].iter().find_map(|key| input.get(*key));
-    circumstances(tool, input, judge);
+    let mut lines = ["command", "cmd", "script"].iter().filter_map(|key| input.get(*key));
+    let line = lines.next();
+    circumstances::judge(tool, input, judge);
+    // Which of them the host runs is not known.
+    for other in lines.filter(|other| Some(*other) != line) {
+        judge.add(ask(tool, "it has more than one command"));
+        if let Some(other) = other.as_str() {
+            judge.guessed_code(other);
+        }
+    }
     match line {
         Some(Value::String(line)) if !line.trim().is_empty() => shell_line(line, judge),
         Some(Value::Array(words)) if kind == Tool::Program => {
@@ -347,30 +363,6 @@ fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
             }
         }
         _ => judge.add(malformed(tool)),
-    }
-}
-
-/// Judges the members of a shell call other than its line: folder, environment, escalation.
-fn circumstances(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let Some(fields) = input.as_object() else {
-        return;
-    };
-    for (key, value) in fields {
-        let key = key.to_lowercase();
-        let set = !matches!(value, Value::Null | Value::Bool(false));
-        let unsafe_key = key.contains("escalat") || key.contains("dangerous");
-        if set
-            && (unsafe_key || (key == "env" && value.as_object().is_none_or(|env| !env.is_empty())))
-        {
-            let key = crate::text::one_line(&key);
-            judge.add(ask(tool, format!("`{tool}` is asked to run with `{key}`")));
-        }
-        if matches!(key.as_str(), "cwd" | "workdir" | "working_directory" | "workingdirectory")
-            && let Some(folder) = value.as_str()
-            && judge.context.places.absolute(folder) != judge.context.places.cwd
-        {
-            judge.add(ask(tool, "it runs in another folder"));
-        }
     }
 }
 
@@ -459,7 +451,7 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             };
             let path = path.trim();
             targets.push(path);
-            worst.consider(judge.context.places.judge_text(path, Access::Write));
+            worst.consider(judge.places.judge_text(path, Access::Write));
             if head.contains("Delete") {
                 worst.add(ask(tool, "it deletes a file"));
             }

@@ -23,6 +23,9 @@ pub struct ExplainArgs {
     /// Judge as if a session ran this workflow
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub workflow: Option<String>,
+    /// Judge as if the call ran in a sandbox
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub confined: bool,
     /// Judge as if this branch were checked out; default: the one that is
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub branch: Option<String>,
@@ -71,6 +74,7 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
         let session = CallingSession { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));
     }
+    context.confined = args.confined;
     let ruling = explain(&call, &context);
     notes.splice(0..0, context.rules.notes().iter().cloned());
     if args.json {

@@ -1,9 +1,8 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
-use super::{Judge, workflow};
+use super::Judge;
 use crate::permission::expand::{Arg, shown};
 use crate::permission::options::ParsedArgs;
-use crate::permission::paths::Access;
 use crate::permission::programs::Class;
 use crate::permission::verdict::{Finding, Rule};
 
@@ -17,7 +16,7 @@ const PROTECTED: [&str; 8] =
 
 pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-C"]) {
-        let places = &judge.context.places;
+        let places = &judge.places;
         let folder = value.known().map(|path| places.absolute(path));
         // Any folder below the root may have been made to look like a repository, and the
         // configuration of a repository is executed.
@@ -81,7 +80,13 @@ pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if shows {
         return;
     }
-    judge.classified(Class::Changes, parsed);
+    judge.classified(parsed.program.class, parsed);
+    if matches!(
+        words.as_deref(),
+        Some(["foreach" | "run" | "replay" | "add" | "set-url", ..]) | None
+    ) {
+        judge.ask(parsed, "runs commands or changes where code comes from");
+    }
     if let ("submodule", Some(["foreach", code @ ..])) = (sub, words.as_deref()) {
         judge.guessed_code(&code.join(" "));
     }
@@ -99,12 +104,137 @@ pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// `git checkout`: a branch keeps what is not committed, a file does not.
 pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Changes, parsed);
-    let forced =
-        |arg: &Arg| matches!(arg.text.as_str(), "-f" | "--force" | "--discard-changes" | "--hard");
-    if parsed.args.iter().any(forced) {
-        judge.ask(parsed, "throws changes away");
+    let separated = parsed.args.iter().any(|arg| arg.text == "--");
+    let creates = parsed.has(&["-b"]);
+    if separated && !creates {
+        return discards(judge, parsed, &parsed.operands);
+    }
+    let branch = |arg: &&Arg| {
+        arg.known().is_some_and(|name| {
+            let current = judge.context.git_branch.as_deref() == Some(name);
+            name == "-" || current || MAIN_BRANCHES.contains(&name)
+        })
+    };
+    match parsed.operands.as_slice() {
+        [] | [_] if creates => {}
+        [only] if branch(only) => {}
+        [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
+        files => discards(judge, parsed, files),
+    }
+}
+
+/// `git restore`: `--staged` alone only takes files out of the index.
+pub(super) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
+        return;
+    }
+    discards(judge, parsed, &parsed.operands);
+}
+
+/// Files whose changes are thrown away: those that are named one by one may be meant.
+fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
+    if files.is_empty() || files.iter().any(|file| is_everything(file)) {
+        return judge.classified(Class::Discards, parsed);
+    }
+    judge.ask(parsed, "throws away what is not committed in the files that it names");
+}
+
+/// Whether a pathspec stands for a folder or for files that it does not name.
+fn is_everything(arg: &Arg) -> bool {
+    let text = arg.text.as_str();
+    text.is_empty()
+        || matches!(text, "." | "./" | "*")
+        || text.starts_with(':')
+        || text.ends_with('/')
+        || text.ends_with("..")
+        || text.contains(['*', '?', '['])
+}
+
+/// `git clean`: what is not tracked cannot be brought back.
+pub(super) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["-n", "--dry-run"]) {
+        return;
+    }
+    let forced = parsed.has(&["-f", "--force"]);
+    judge.classified(if forced { Class::Discards } else { Class::Deletes }, parsed);
+}
+
+/// `git branch`: lists, makes, and deletes what is merged.
+pub(super) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let deletes = parsed.has(&["-d", "--delete"]);
+    if deletes && parsed.has(&["-f", "--force"]) {
+        return judge.classified(Class::Discards, parsed);
+    }
+    let named = parsed.operands.iter().all(|arg| {
+        arg.known().is_some_and(|name| {
+            !name.is_empty() && !name.starts_with('-') && !name.contains([':', '\\', ' '])
+        })
+    });
+    let protected = deletes && parsed.operands.iter().any(|arg| is_protected(&arg.text));
+    if !named || protected {
+        judge.classified(Class::Changes, parsed);
+    }
+}
+
+/// `git clone`: other addresses may name programs.
+pub(super) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let plain = parsed.operands.first().and_then(|arg| arg.known()).is_some_and(|address| {
+        let starts = ["https://", "ssh://", "git@"];
+        starts.iter().any(|start| address.starts_with(start)) && !address.contains("::")
+    });
+    if !plain {
+        judge.ask(parsed, "fetches from something else than the web");
+    }
+    judge.classified(Class::Fetches, parsed);
+}
+
+/// Settings whose values are no secrets.
+const SHOWN_SETTINGS: [&str; 14] = [
+    "user.",
+    "core.",
+    "init.",
+    "branch.",
+    "pull.",
+    "push.",
+    "merge.",
+    "rebase.",
+    "diff.",
+    "color.",
+    "commit.",
+    "tag.",
+    "fetch.",
+    "remote.pushdefault",
+];
+
+/// `git config`: shows a setting that holds no secret.
+pub(super) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let rest = match words.as_deref() {
+        Some(["--get" | "--get-all" | "get", rest @ ..]) => rest,
+        Some(["--global" | "--local" | "--system", "--get" | "get", rest @ ..]) => rest,
+        Some(rest @ [_]) => rest,
+        _ => return judge.classified(Class::Rewires, parsed),
+    };
+    let shown = |key: &str| {
+        let key = key.to_lowercase();
+        SHOWN_SETTINGS.iter().any(|known| key.starts_with(known))
+    };
+    if !matches!(rest, [key] if shown(key)) {
+        judge.classified(Class::Reveals, parsed);
+    }
+}
+
+/// `git remote`: listing names, and addresses, which may hold a password.
+pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    match words.as_deref() {
+        Some([]) => {}
+        Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
+            judge.ask_held(parsed, "shows addresses, which may hold a password");
+        }
+        _ => judge.classified(Class::Rewires, parsed),
     }
 }
 
@@ -169,7 +299,7 @@ pub(super) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         force_push(judge, "`git push` forces more than one branch");
     }
     for refspec in refs {
-        push_refspec(judge, parsed, refspec, forced);
+        push_refspec(judge, parsed, refspec, forced, lease);
     }
 }
 
@@ -177,7 +307,13 @@ fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
     judge.add(Finding::deny(Rule::ForcePush, reason));
 }
 
-fn push_refspec(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, refspec: &Arg, forced: bool) {
+fn push_refspec(
+    judge: &mut Judge<'_>,
+    parsed: &ParsedArgs<'_>,
+    refspec: &Arg,
+    forced: bool,
+    lease: bool,
+) {
     let text = shown(&refspec.text);
     let (plus, rest) = match refspec.text.strip_prefix('+') {
         Some(rest) => (true, rest),
@@ -194,18 +330,39 @@ fn push_refspec(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, refspec: &Arg, f
     if refspec.known().is_none() {
         return judge.ask(parsed, "pushes a branch whose name is not known");
     }
+    let branch = judge.context.git_branch.as_deref();
+    let own = branch.is_some_and(|branch| {
+        let to = target.unwrap_or(source);
+        let from = source == "HEAD" || short(source) == branch;
+        from && (short(to) == branch || (target.is_none() && to == "HEAD"))
+    });
     if forced || plus {
+        // A lease overwrites only what was seen.
+        let seen = lease && !plus && !parsed.has(&["-f", "--force"]);
+        if own && seen && !branch.is_some_and(is_protected) {
+            return;
+        }
         return forced_refspec(judge, &text, source, target, plus);
     }
-    if !source.split(['~', '^']).all(is_branch) || target.is_some_and(|name| !is_branch(name)) {
+    let plain = |name: &str| is_branch(name) && !names_another_kind(name);
+    if !source.split(['~', '^']).all(plain)
+        || target.is_some_and(|name| !plain(name))
+        || source == "tag"
+    {
         judge.ask(parsed, "pushes something else than a branch");
     }
-    if let Some(target) = target
-        && is_protected(target)
-        && short(source) != short(target)
+    let pushed = target.unwrap_or(source);
+    let known = branch.is_some();
+    if is_protected(pushed) && !own && (known || target.is_some_and(|t| short(t) != short(source)))
     {
-        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{target}`"));
+        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
     }
+}
+
+/// Whether a full name is that of a tag or of something else that is no branch.
+fn names_another_kind(name: &str) -> bool {
+    let rest = name.strip_prefix("refs/").unwrap_or(name);
+    rest.starts_with("tags/") || name.starts_with("refs/") && !rest.starts_with("heads/")
 }
 
 /// Only the branch of the issue that is checked out may be forced.
@@ -233,7 +390,7 @@ fn forced_refspec(
 }
 
 fn short(name: &str) -> &str {
-    name.strip_prefix("refs/heads/").unwrap_or(name)
+    name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("heads/")).unwrap_or(name)
 }
 
 fn is_protected(name: &str) -> bool {
@@ -249,90 +406,4 @@ fn issue_number(branch: &str) -> Option<&str> {
     let end = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
     let (number, title) = rest.split_at(end);
     (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
-}
-
-pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
-        let words = value.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
-        if words.into_iter().any(|word| matches!(word, "env" | "ENV" | "$ENV")) {
-            judge.ask(parsed, "gets a filter that reads the environment");
-        }
-    }
-}
-
-pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
-    let numbered = parsed.operands.len() == 1
-        && !number.is_empty()
-        && number.bytes().all(|b| b.is_ascii_digit());
-    let edits = ["-t", "--title", "-b", "--body", "-F", "--body-file"];
-    let only = !parsed.seen.is_empty() && parsed.seen.iter().all(|seen| edits.contains(&seen.name));
-    let edit = parsed.name.ends_with(" edit");
-    if edit && numbered && only && workflow::is_planner(judge.context) {
-        return;
-    }
-    judge.classified(Class::Publishes, parsed);
-}
-
-pub(super) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let create = parsed.name.ends_with(" create");
-    let known = ["--force", "-f", "--color", "-c", "--description", "-d"];
-    let options = parsed.args.iter().filter(|arg| arg.text.starts_with('-'));
-    let only = options
-        .into_iter()
-        .all(|arg| known.contains(&arg.text.split('=').next().unwrap_or_default()));
-    if create && only && workflow::is_board(judge.context) {
-        return;
-    }
-    judge.classified(Class::Publishes, parsed);
-}
-
-pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
-    let owner = match words.as_deref() {
-        Some(["--json", "owner"] | ["--json=owner"]) => true,
-        Some(["--json", "owner", "-q" | "--jq", filter]) => {
-            filter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
-        }
-        _ => false,
-    };
-    if !(owner && parsed.name.ends_with(" view") && workflow::is_board(judge.context)) {
-        judge.classified(Class::Connects, parsed);
-    }
-}
-
-pub(super) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
-    let status = matches!(words.as_deref(), Some(["status"]));
-    if !(status && workflow::is_board(judge.context)) {
-        judge.classified(Class::Reveals, parsed);
-    }
-}
-
-pub(super) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let graphql = parsed.args.first().and_then(Arg::known) == Some("graphql");
-    let mut files = false;
-    let mut plain = true;
-    let mut args = parsed.args.iter().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.text.as_str() {
-            "-f" | "--raw-field" | "-q" | "--jq" | "-H" | "--header" => {
-                plain &= args.next().is_some_and(|value| !value.opaque_start());
-            }
-            "-F" | "--field" => {
-                if let Some(value) = args.next() {
-                    files |= value.text.contains("=@");
-                    plain &= !value.opaque_start();
-                    let file = value.text.split_once("=@").map(|(_, file)| Arg::exact(file));
-                    judge.consider(file.and_then(|f| judge.context.places.judge(&f, Access::Read)));
-                }
-            }
-            "--paginate" | "--silent" | "-i" | "--include" => {}
-            _ => plain = false,
-        }
-    }
-    let deletes = parsed.args.iter().any(|arg| arg.text.contains("delete"));
-    if !(graphql && plain && !files && !deletes && workflow::is_board(judge.context)) {
-        judge.classified(Class::Connects, parsed);
-    }
 }

@@ -1,12 +1,13 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
-use super::{Judge, scripts};
+use super::{Judge, files, tasks};
 use crate::permission::expand::{Arg, HOLE, Shape};
 use crate::permission::options::ParsedArgs;
 use crate::permission::programs::{Class, Role};
+use crate::permission::verdict::Decision;
 
 fn unknown_words() -> Arg {
-    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None }
+    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false }
 }
 
 /// The arguments joined with blanks, as eval joins them.
@@ -22,7 +23,7 @@ fn joined(args: &[Arg]) -> Arg {
             shape = Shape::Splits;
         }
     }
-    Arg { text, shape, guess: None }
+    Arg { text, shape, guess: None, secret: false }
 }
 
 pub(super) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -73,7 +74,7 @@ pub(super) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 pub(super) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Runs, parsed);
+    judge.ask(parsed, Class::Runs.sentence());
     for arg in parsed.args {
         if let Some((_, code)) = arg.text.split_once('=') {
             judge.guessed_code(code);
@@ -115,7 +116,7 @@ pub(super) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         else {
             break;
         };
-        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None };
+        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None, secret: false };
         judge.assignment(name, &value, false);
         args = rest;
     }
@@ -200,10 +201,10 @@ pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if args.is_empty() {
         return;
     }
-    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None };
+    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
     let mut command: Vec<Arg> = match &mark {
         Some(mark) if !mark.is_empty() => {
-            args.iter().map(|arg| scripts::replace(arg, mark, &found)).collect()
+            args.iter().map(|arg| files::replace(arg, mark, &found)).collect()
         }
         _ => args.to_vec(),
     };
@@ -231,12 +232,11 @@ pub(super) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Runs, parsed);
     rest_is_command(judge, parsed);
 }
 
 pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Runs, parsed);
+    judge.ask(parsed, Class::Runs.sentence());
     any_suffix(judge, parsed.args);
 }
 
@@ -260,7 +260,9 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 pub(super) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(Class::Connects, parsed);
+    if !parsed.program.has_subcommands() {
+        judge.classified(Class::Connects, parsed);
+    }
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
         any_suffix(judge, &parsed.args[at + 1..]);
@@ -280,6 +282,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
     let mut args = parsed.args.iter();
     let mut takes_code = false;
+    let mut reads_input = false;
     let mut odd = !posix;
     let mut operand = None;
     for arg in args.by_ref() {
@@ -289,6 +292,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             _ if PLAIN.contains(&text) => {}
             Some(letters) if arg.known().is_some() && !letters.is_empty() => {
                 takes_code |= letters.contains('c') && text.starts_with('-');
+                reads_input |= letters.contains('s') && text.starts_with('-');
                 odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
             }
             _ => {
@@ -298,12 +302,19 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
     }
     let stdin = judge.standard.take();
+    judge.seen.unseen |= reads_input && stdin.is_none();
     let code = match (takes_code, operand, stdin) {
         (true, Some(code), _) => Some(code.clone()),
         (false, None, Some(text)) => Some(text),
         (false, Some(file), _) => {
             // `busybox rm`, and scripts: the rest may be a command.
-            judge.classified(Class::Runs, parsed);
+            judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
+            let held = posix
+                && file.known().is_some_and(|path| {
+                    judge.places.is_inside(path) && !tasks::leaves_the_machine(path)
+                });
+            judge.runs_file(file.guessed());
+            judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
             if !posix {
                 let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
                 judge.guessed_command(&parsed.args[at..]);
@@ -315,9 +326,19 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match code {
         Some(code) if !odd => judge.shell_argument(&code),
         Some(code) => {
-            judge.classified(Class::Runs, parsed);
+            judge.ask(parsed, Class::Runs.sentence());
             judge.guessed_code(code.guessed());
         }
-        None => judge.classified(Class::Runs, parsed),
+        None => {
+            judge.seen.unseen = true;
+            judge.ask(parsed, Class::Runs.sentence());
+        }
     }
+}
+
+/// `source`: a file of the project, or what another command writes.
+pub(super) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let file = parsed.operands.first().and_then(|arg| arg.known());
+    judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
+    judge.ask(parsed, Class::Runs.sentence());
 }

@@ -1,7 +1,52 @@
 //! Which files hold secrets, by their names. Everything here is lower case.
 
 /// File names that hold secrets wherever they are.
-const NAMES: [&str; 43] = [
+const NAMES: &[&str] = &[
+    "service_account.json",
+    "serviceaccount.json",
+    "admin.conf",
+    "super-admin.conf",
+    "kubelet.conf",
+    "bootstrap-kubelet.conf",
+    "k3s.yaml",
+    "rke2.yaml",
+    "kube_config_cluster.yml",
+    "talosconfig",
+    "credentials.csv",
+    "credentials.db",
+    "accesstokens.json",
+    "access_tokens.db",
+    "msal_token_cache.json",
+    "azureprofile.json",
+    "client_secrets.json",
+    "oauth.json",
+    "oauth_creds.json",
+    "google_accounts.json",
+    "local.settings.json",
+    "credentials.yml.enc",
+    ".terraformrc",
+    "terraform.rc",
+    ".dockercfg.json",
+    ".cargo-credentials",
+    ".gem-credentials",
+    ".mylogin.cnf",
+    ".psql_history",
+    ".mysql_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".sqlite_history",
+    ".lesshst",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".smbcredentials",
+    ".claude.json",
+    "secrets.env",
+    "secrets.tfvars",
+    "vault-password",
+    ".vault_pass",
+    ".vault_pass.txt",
+    "vault_pass.txt",
+    "opasswd",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -48,14 +93,73 @@ const NAMES: [&str; 43] = [
 ];
 
 /// Endings of names of key material.
-const ENDINGS: [&str; 10] =
-    [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".tfstate"];
+const ENDINGS: [&str; 21] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".p8",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".ovpn",
+    ".tfstate",
+    ".tfstate.backup",
+    ".tfvars",
+    ".tfvars.json",
+    ".kubeconfig",
+    ".mobileprovision",
+    ".keytab",
+    ".jceks",
+    ".bks",
+    ".agekey",
+    ".asc.key",
+];
 
 /// Beginnings of names of key material, public halves excepted.
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 /// Folders in which everything is secret: one component, or a path.
-const FOLDERS: [&str; 27] = [
+const FOLDERS: &[&str] = &[
+    "etc/kubernetes",
+    "etc/rancher",
+    "var/lib/rancher",
+    "var/lib/kubelet",
+    "var/run/secrets",
+    "etc/shadow-",
+    "etc/gshadow-",
+    "etc/krb5.keytab",
+    "etc/letsencrypt",
+    "etc/wireguard",
+    "etc/openvpn",
+    "etc/docker/key.json",
+    ".config/op",
+    ".config/doctl",
+    ".config/rclone",
+    ".config/containers/auth.json",
+    ".config/github-copilot",
+    ".config/configstore",
+    ".config/heroku",
+    ".config/stripe",
+    ".config/netlify",
+    ".config/age",
+    ".config/sops",
+    ".local/share/opencode/auth.json",
+    ".minikube",
+    ".rancher",
+    ".oci",
+    ".bluemix",
+    ".fly",
+    ".wrangler",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".nuget/nuget.config",
+    ".cargo/credentials",
+    ".gem/credentials",
+    ".config/pip/pip.conf",
+    ".thunderbird",
+    ".putty",
     "etc/passwd",
     ".ssh",
     ".gnupg",
@@ -97,7 +201,7 @@ const PROCESS_ENTRIES: [&str; 10] =
 pub(super) fn is_secret(lower: &str) -> bool {
     let name = lower.rsplit('/').next().unwrap_or(lower);
     is_secret_name(name)
-        || super::has_entry(lower, &FOLDERS)
+        || super::has_entry(lower, FOLDERS)
         || is_process_secret(lower)
         || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
         || (lower.starts_with("/etc/ssh/")
@@ -107,8 +211,18 @@ pub(super) fn is_secret(lower: &str) -> bool {
 }
 
 fn is_secret_name(name: &str) -> bool {
+    let copied = name.trim_end_matches('~');
+    let copied = [".bak", ".old", ".orig", ".save", ".swp", ".backup"]
+        .iter()
+        .find_map(|end| copied.strip_suffix(end))
+        .unwrap_or(copied);
+    if copied != name && copied.len() > 1 && is_secret_name(copied) {
+        return true;
+    }
+    let variant = name.strip_prefix(".env").is_some_and(|rest| rest.starts_with(['-', '_', '.']));
     let environment = name == ".env"
-        || (name.starts_with(".env.") && !TEMPLATES.contains(&name))
+        || name == ".envs"
+        || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"))
         || (name.ends_with(".env") && name != "env");
     let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
     let service = name.starts_with("service-account") && name.ends_with(".json");
@@ -171,6 +285,27 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         };
         telling && wild && (hits(&SAMPLES) || (!part.starts_with('*') && hits(&PLAIN_SAMPLES)))
     })
+}
+
+/// Whether a pattern whose stars match leading dots is meant for secrets. `*.json` is meant for
+/// others.
+pub(super) fn glob_hits_secret(pattern: &str) -> bool {
+    let last = pattern.trim_start_matches('!').rsplit('/').next().unwrap_or_default();
+    let document = |sample: &str| sample.ends_with(".json") || sample.ends_with(".yaml");
+    let hits = |sample: &&&str| {
+        let broad = last.starts_with('*') && document(sample);
+        !broad && matches(last.as_bytes(), sample.as_bytes(), Dots::Matched)
+    };
+    let telling = last.bytes().any(|b| b.is_ascii_alphabetic());
+    !pattern.starts_with('!')
+        && (is_secret(pattern)
+            || (telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(|s| hits(&s))))
+}
+
+/// Whether a part of a word is the name or pattern of a secret.
+pub(super) fn is_mentioned(part: &str) -> bool {
+    let name = part.rsplit('/').next().unwrap_or(part);
+    is_secret_name(name) || pattern_hits_secret(part) || (part.contains('/') && is_secret(part))
 }
 
 /// Whether a name that `find` is asked for can be a secret's; there a star matches a leading

@@ -65,7 +65,8 @@ fn a_link_is_as_bad_as_what_it_points_to() {
 fn patterns_are_judged_by_what_they_can_match() {
     let places = Places::new("/srv/repo");
     let read = |pattern: &str| {
-        let arg = Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None };
+        let arg =
+            Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
         places.judge(&arg, Access::Read).is_none()
     };
     for pattern in ["*", "*.rs", "src/*", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {

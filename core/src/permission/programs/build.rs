@@ -1,326 +1,163 @@
-//! Programs that build and test, and the package managers.
+//! Programs that build, test and check.
 
-use super::Class::{Builds, Connects, Publishes, Runs};
-use super::Role::{Data, Write};
-use super::{ArgCheck, ProgramEntry, makes_with, plain, program, takes};
+use super::Class::{Builds, NamesCode, Reads, Runs, Writes};
+use super::Role::{Code, Data, Read, Write};
+use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manuals of GNU make 4.4, ninja 1.12, cmake 3.31, pytest 8, \
+                                 gcc 14, ruff 0.8, shfmt 3.10";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program(&["make", "gmake"], Builds, "builds with the project's makefile")
+    program("make gmake", Builds, "builds with the project's makefile")
         .options(&[
-            takes(&["-C", "--directory"], Write),
-            super::attached(&["-j", "--jobs", "-l", "--load-average", "-O", "--output-sync"]),
-            plain(&[
-                "-k",
-                "--keep-going",
-                "-s",
-                "--silent",
-                "--quiet",
-                "-B",
-                "--always-make",
-                "-n",
-                "--dry-run",
-                "--no-print-directory",
-                "-q",
-                "--question",
-                "-w",
-                "--print-directory",
-                "-i",
-                "--ignore-errors",
-                "--trace",
-                "--version",
-            ]),
-            makes_with(
-                &[
-                    "-f",
-                    "--file",
-                    "--makefile",
-                    "-I",
-                    "--include-dir",
-                    "--eval",
-                    "-E",
-                    "-W",
-                    "--what-if",
-                    "-o",
-                    "--old-file",
-                ],
-                Data,
-                Runs,
+            takes("-C --directory", Write),
+            attached("-j --jobs -l --load-average -O --output-sync"),
+            plain(
+                "-k --keep-going -s --silent --quiet -B --always-make -n --dry-run \
+                 --no-print-directory -q --question -w --print-directory -i --ignore-errors \
+                 --trace --version",
             ),
-            super::makes(&["-e", "--environment-overrides"], Runs),
+            makes_with(
+                "-f --file --makefile -I --include-dir --eval -E -W --what-if -o --old-file",
+                Data,
+                NamesCode,
+            ),
+            makes("-e --environment-overrides", NamesCode),
         ])
-        .only_these_options()
         .check(ArgCheck::Make),
-    program(&["ninja", "samu"], Builds, "builds what was configured")
+    program("ninja samu", Builds, "builds what was configured")
         .options(&[
-            takes(&["-C"], Write),
-            takes(&["-j", "-k", "-l", "-d", "-w"], Data),
-            plain(&["-v", "--verbose", "-n", "--quiet", "--version"]),
-            makes_with(&["-f", "-t"], Data, Runs),
+            takes("-C", Write),
+            takes("-j -k -l -d -w", Data),
+            plain("-v --verbose -n --quiet --version"),
+            makes_with("-f -t", Data, NamesCode),
         ])
-        .only_these_options()
         .check(ArgCheck::Ninja),
-    program(&["cmake"], Builds, "configures and builds")
+    program("cmake", Builds, "configures and builds")
         .options(&[
-            takes(&["-S", "-B", "--build", "--open"], Write),
-            takes(
-                &[
-                    "-G",
-                    "-T",
-                    "-A",
-                    "-j",
-                    "--parallel",
-                    "-t",
-                    "--target",
-                    "--config",
-                    "--preset",
-                    "--log-level",
-                ],
-                Data,
+            takes("-S -B --build --open", Write),
+            takes("-G -T -A -j --parallel -t --target --config --preset --log-level", Data),
+            takes("-D", Data),
+            plain(
+                "--fresh --clean-first -v --verbose --list-presets -N -L -LA -LH --version \
+                 -Wdev -Wno-dev",
             ),
-            takes(&["-D"], Data),
-            plain(&[
-                "--fresh",
-                "--clean-first",
-                "-v",
-                "--verbose",
-                "--list-presets",
-                "-N",
-                "-L",
-                "-LA",
-                "-LH",
-                "--version",
-                "-Wdev",
-                "-Wno-dev",
-            ]),
             makes_with(
-                &[
-                    "-E",
-                    "-P",
-                    "-C",
-                    "--install",
-                    "--toolchain",
-                    "--workflow",
-                    "-U",
-                    "--find-package",
-                    "--graphviz",
-                    "--trace-redirect",
-                    "--system-information",
-                    "--debugger-pipe",
-                    "--install-prefix",
-                    "--project-file",
-                    "--profiling-output",
-                ],
+                "-E -P -C --install --toolchain --workflow -U --find-package --graphviz \
+                 --trace-redirect --system-information --debugger-pipe --install-prefix \
+                 --project-file --profiling-output",
                 Data,
                 Runs,
             ),
         ])
-        .only_these_options()
         .operands(&[Write])
         .check(ArgCheck::Cmake),
     program(
-        &[
-            "ctest",
-            "meson",
-            "bazel",
-            "bazelisk",
-            "buck",
-            "scons",
-            "waf",
-            "rake",
-            "gradle",
-            "gradlew",
-            "mvn",
-            "ant",
-            "sbt",
-            "xcodebuild",
-            "msbuild",
-            "just",
-            "task",
-            "nox",
-            "tox",
-            "invoke",
-            "grunt",
-            "gulp",
-            "turbo",
-            "nx",
-        ],
+        "ctest meson bazel bazelisk buck scons waf rake gradle gradlew mvn ant sbt xcodebuild \
+         msbuild just task nox tox invoke grunt gulp turbo nx",
         Runs,
         "runs the project's own tasks",
-    ),
-    program(
-        &["cargo", "rustc", "rustup", "rustdoc", "clippy-driver", "wasm-pack", "cross"],
-        Runs,
-        "builds and tests Rust, running build scripts",
     )
-    .check(ArgCheck::PackageManager),
+    .any_options()
+    .options(&[
+        makes_with(
+            "-f --file --buildfile --makefile --init-script -I --settings -s --global-settings \
+             --shell --justfile --taskfile --output_user_root",
+            Data,
+            NamesCode,
+        ),
+        takes("--test-dir --working-directory --project-dir -p -d --directory", Code),
+    ]),
     program(
-        &["npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx", "corepack", "node-gyp"],
-        Runs,
-        "runs the scripts of packages",
-    )
-    .check(ArgCheck::PackageManager),
-    program(
-        &[
-            "pip",
-            "pip3",
-            "pipx",
-            "uv",
-            "uvx",
-            "poetry",
-            "pdm",
-            "hatch",
-            "conda",
-            "mamba",
-            "easy_install",
-            "twine",
-            "tox-uv",
-        ],
-        Runs,
-        "installs and runs packages",
-    )
-    .check(ArgCheck::PackageManager),
-    program(
-        &[
-            "gem", "bundle", "bundler", "composer", "mix", "rebar3", "cabal", "stack", "opam",
-            "swift", "pod", "dotnet", "nuget", "luarocks", "cpan", "cpanm", "go", "gofmt", "deno",
-        ],
-        Runs,
-        "builds and runs packages",
-    )
-    .check(ArgCheck::PackageManager),
-    program(
-        &[
-            "pytest",
-            "py.test",
-            "jest",
-            "vitest",
-            "mocha",
-            "ava",
-            "playwright",
-            "cypress",
-            "phpunit",
-            "rspec",
-            "nextest",
-            "gotestsum",
-            "tap",
-            "nose2",
-        ],
+        "pytest py.test jest vitest mocha ava playwright cypress phpunit rspec nextest gotestsum \
+         tap nose2",
         Runs,
         "runs the tests",
-    ),
+    )
+    .any_options()
+    .options(&[
+        makes_with(
+            "-p --override-ini --require --import --loader --pastebin --setupFiles --runner \
+             --globalSetup --bootstrap",
+            Data,
+            NamesCode,
+        ),
+        takes("-c --config --config-file --rootdir --rootDir --confcutdir --dir --root", Code),
+        takes(
+            "--basetemp --junitxml --junit-xml --log-file --debug-file --outputFile --output \
+             --coverageDirectory --cacheDirectory --cov-config",
+            Write,
+        ),
+        takes("-k -m -n --maxfail --durations --cov --tb -W -t --testNamePattern --timeout", Data),
+        plain("-x -v -q -s --lf --ff -vv -l --pdb"),
+    ])
+    .operands(&[Code]),
+    program("ruff", Writes, "checks and formats Python")
+        .options(&[plain("-q --quiet -v --verbose"), takes("--config", Code)])
+        .subcommands(&[
+            program("check format", Writes, "checks and formats Python")
+                .operands(&[Write])
+                .options(&[
+                    takes("--config", Code),
+                    takes("-o --output-file --cache-dir", Write),
+                    takes(
+                        "--select --ignore --extend-select --extend-ignore --output-format \
+                         --target-version --exclude --line-length --fixable --unfixable --range",
+                        Data,
+                    ),
+                    plain(
+                        "--fix --unsafe-fixes --no-fix --diff --check --preview -q --quiet -v \
+                         --verbose --statistics -e --exit-zero -n --no-cache --isolated \
+                         --show-fixes --watch -w --show-files",
+                    ),
+                ]),
+            program("rule version config linter", Reads, "explains itself").any_options(),
+        ]),
+    program("shellcheck", Reads, "checks shell scripts").operands(&[Read]).options(&[
+        takes(
+            "-e --exclude -f --format -i --include -o --enable -s --shell -S --severity -W \
+             --wiki-link-count -C --color",
+            Data,
+        ),
+        takes("-P --source-path --rcfile", Read),
+        plain("-a --check-sourced -x --external-sources --norc -V --list-optional"),
+    ]),
+    program("shfmt rustfmt", Writes, "formats files").operands(&[Write]).options(&[
+        takes("-i --indent -ln --language-dialect --edition --color --emit --style-edition", Data),
+        takes("--config-path", Read),
+        makes_with("--config", Data, NamesCode),
+        plain(
+            "-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn --check -v \
+             --verbose -q --quiet",
+        ),
+    ]),
     program(
-        &[
-            "tsc",
-            "eslint",
-            "prettier",
-            "ruff",
-            "black",
-            "isort",
-            "mypy",
-            "pyright",
-            "flake8",
-            "pylint",
-            "rustfmt",
-            "clang-format",
-            "clang-tidy",
-            "golangci-lint",
-            "shellcheck",
-            "shfmt",
-            "stylelint",
-            "biome",
-            "oxlint",
-            "webpack",
-            "vite",
-            "esbuild",
-            "rollup",
-            "tsx",
-            "ts-node",
-            "babel",
-        ],
+        "tsc eslint prettier black isort mypy pyright flake8 pylint clang-format clang-tidy \
+         golangci-lint stylelint biome oxlint webpack vite esbuild rollup tsx ts-node babel",
         Runs,
         "checks or changes code, with plugins of the project",
-    ),
+    )
+    .any_options()
+    .options(&[
+        makes_with(
+            "--plugin --plugins --resolve-plugins-relative-to --rulesdir --load-plugins \
+             --require --import --python-executable --parser -load --preset",
+            Data,
+            NamesCode,
+        ),
+        takes("-c --config --config-file --rcfile -p --project", Code),
+        takes("-o --output --output-file --outDir --outfile --cache-location", Write),
+    ]),
     program(
-        &[
-            "gcc",
-            "g++",
-            "cc",
-            "c++",
-            "clang",
-            "clang++",
-            "ld",
-            "ar",
-            "as",
-            "nasm",
-            "javac",
-            "java",
-            "kotlinc",
-            "scalac",
-            "ghc",
-            "ocamlfind",
-            "zig",
-            "nim",
-            "dmd",
-            "gfortran",
-        ],
+        "gcc g++ cc c++ clang clang++ ld ar as nasm javac java kotlinc scalac ghc ocamlfind zig \
+         nim dmd gfortran",
         Runs,
         "compiles or runs code",
-    ),
-    program(
-        &[
-            "apt",
-            "apt-get",
-            "aptitude",
-            "dpkg",
-            "yum",
-            "dnf",
-            "rpm",
-            "pacman",
-            "apk",
-            "zypper",
-            "brew",
-            "port",
-            "snap",
-            "flatpak",
-            "nix",
-            "nix-env",
-            "nix-shell",
-            "winget",
-            "choco",
-            "scoop",
-            "emerge",
-        ],
-        Runs,
-        "installs software",
-    ),
-    program(
-        &[
-            "terraform",
-            "tofu",
-            "pulumi",
-            "ansible",
-            "ansible-playbook",
-            "helm",
-            "vagrant",
-            "packer",
-            "serverless",
-            "sam",
-            "cdk",
-            "flyctl",
-            "fly",
-            "heroku",
-            "vercel",
-            "netlify",
-            "wrangler",
-            "firebase",
-            "supabase",
-        ],
-        Publishes,
-        "changes infrastructure",
-    ),
-    program(
-        &["aws", "gcloud", "az", "doctl", "gsutil", "s3cmd", "rclone", "mc"],
-        Connects,
-        "talks to a cloud",
-    ),
+    )
+    .any_options()
+    .options(&[
+        takes("-o", Write),
+        makes_with("-B -specs -wrapper -fplugin -fuse-ld -Xclang", Data, NamesCode),
+    ]),
 ];

@@ -64,8 +64,46 @@ pub(crate) enum ArgCheck {
     Ninja,
     /// cmake: definitions that choose programs.
     Cmake,
-    /// Package managers: only what prints, without touching the network or the project's code.
-    PackageManager,
+    /// Scripts of a project, by what their names say.
+    Task,
+    /// python, node and other interpreters: a file of the project or code in an argument.
+    Interpreter,
+    /// exit, shift and the like, whose argument some shells evaluate.
+    Steers,
+    /// source: runs a file in this shell.
+    Source,
+    /// cd: within the checkout.
+    Folder,
+    /// fd -x: the command gets what was found.
+    Fd,
+    /// mktemp: where the file is made.
+    Temporary,
+    /// tar: what is packed and where.
+    Tar,
+    /// kill: jobs of the line itself.
+    Kill,
+    /// nc -z: only looks whether a port is open.
+    Probe,
+    /// kubectl: what is shown must not be secrets.
+    Cluster,
+    /// aws: lists and descriptions.
+    Cloud,
+    /// git restore: from the index, or files.
+    Restore,
+    /// git clean: a dry run shows.
+    Clean,
+    /// git branch: lists, makes, deletes.
+    Branch,
+    /// git clone: from an address of the web or of ssh.
+    Clone,
+    /// git config: shows settings.
+    GitConfig,
+    /// git remote: lists.
+    GitRemote,
+    /// gh before the sub-command: another repository.
+    ForgeOptions,
+    /// Texts that gh publishes.
+    ForgeText,
     /// find: where it starts, and what it does with what it finds.
     Find,
     /// chmod: making files of the project executable.

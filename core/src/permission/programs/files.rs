@@ -2,182 +2,167 @@
 
 use super::Class::{Changes, Connects, Deletes, Destroys, Prints, Reads, Reveals, Runs, Writes};
 use super::Role::{Command, Data, List, Read, Write};
-use super::{ArgCheck, ProgramEntry, attached, makes_with, plain, program, takes};
+use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+
+/// Where the options come from.
+pub(super) const SOURCE: &str =
+    "manuals of GNU coreutils 9.7, findutils 4.10, tree 2.2, fd 10, tar 1.35, xz 5.6";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program(&["ls", "dir", "vdir", "exa", "eza", "lsd"], Reads, "lists folders")
-        .options(&[takes(
-            &[
-                "-I",
-                "--ignore",
-                "--hide",
-                "-w",
-                "--width",
-                "-T",
-                "--tabsize",
-                "--block-size",
-                "--level",
-            ],
-            Data,
-        )])
+    program("ls dir vdir exa eza lsd", Reads, "lists folders")
+        .options(&[takes("-I --ignore --hide -w --width -T --tabsize --block-size --level", Data)])
         .operands(&[List])
         .open(),
-    program(&["tree"], Reads, "lists folders as a tree")
+    program("tree", Reads, "lists folders as a tree")
         .options(&[
-            takes(&["-o"], Write),
-            takes(
-                &["-L", "-P", "-I", "-H", "-T", "--filelimit", "--timefmt", "--charset", "--sort"],
-                Data,
+            takes("-o", Write),
+            takes("-L -P -I -H -T --filelimit --timefmt --charset --sort", Data),
+            takes("--infofile --gitfile", Read),
+            plain(
+                "--fromfile --fromtabfile -a -d -l -f -x -q -N -Q -p -u -g -s -h --si -D -F \
+                 --inodes --device -v -t -c -U -r --dirsfirst --filesfirst -i -A -S -n -C -X -J \
+                 --gitignore --matchdirs --ignore-case --prune --noreport --du --metafirst",
             ),
-            takes(&["--fromfile", "--infofile", "--gitfile"], Read),
         ])
         .operands(&[List]),
-    program(&["stat"], Reads, "shows sizes and dates")
-        .options(&[takes(&["-c", "--format", "--printf", "-f", "-t"], Data)])
-        .operands(&[List]),
-    program(&["du", "df"], Reads, "shows sizes and dates")
+    program("stat", Reads, "shows sizes and dates")
         .options(&[
-            takes(
-                &[
-                    "--format",
-                    "--printf",
-                    "-d",
-                    "--max-depth",
-                    "--threshold",
-                    "-B",
-                    "--block-size",
-                    "--exclude",
-                ],
-                Data,
+            takes("-c --format --printf", Data),
+            attached("--cached"),
+            // On another system `-f` and `-t` take a value.
+            plain("-L --dereference -f --file-system -t --terse -x -n -q -s -r -F"),
+        ])
+        .operands(&[List]),
+    program("du df", Reads, "shows sizes and dates")
+        .options(&[
+            takes("--format --printf -d --max-depth --threshold -B --block-size --exclude", Data),
+            takes("-X --exclude-from --files0-from", Read),
+            takes("-t -x --type --exclude-type --time-style", Data),
+            attached("--time --output"),
+            plain(
+                "-0 --null -a --all --apparent-size -b --bytes -c --total -D --dereference-args -H \
+                 -h --human-readable --inodes -k -L --dereference -l --count-links -m -P \
+                 --no-dereference -S --separate-dirs --si -s --summarize --one-file-system -i \
+                 --local --no-sync --portability --sync -T --print-type -v",
             ),
-            takes(&["-X", "--exclude-from", "--files0-from"], Read),
         ])
         .operands(&[List]),
-    program(&["file"], Reads, "names file types")
+    program("file", Reads, "names file types")
         .options(&[
-            takes(&["-f", "--files-from"], Read),
-            makes_with(&["-m", "--magic-file"], Read, Runs),
-            plain(&[
-                "-b",
-                "--brief",
-                "-i",
-                "--mime",
-                "--mime-type",
-                "--mime-encoding",
-                "-L",
-                "-h",
-                "-k",
-                "-N",
-                "-r",
-                "-s",
-            ]),
+            takes("-f --files-from", Read),
+            makes_with("-m --magic-file", Read, Runs),
+            plain("-b --brief -i --mime --mime-type --mime-encoding -L -h -k -N -r -s"),
         ])
-        .only_these_options()
         .operands(&[List]),
-    program(&["realpath", "readlink"], Reads, "resolves paths")
-        .options(&[takes(&["--relative-to", "--relative-base"], Data)])
+    program("realpath readlink", Reads, "resolves paths")
+        .options(&[
+            takes("--relative-to --relative-base", Data),
+            plain(
+                "-e --canonicalize-existing -m --canonicalize-missing -f --canonicalize -L \
+                 --logical -P --physical -q --quiet -s --strip --no-symlinks --silent -z --zero \
+                 -n --no-newline -v --verbose -E",
+            ),
+        ])
         .operands(&[List]),
-    program(&["basename", "dirname"], Prints, "takes paths apart").open(),
-    program(&["pwd"], Prints, "names the working folder").open(),
-    program(&["which", "whereis"], Reads, "finds programs"),
-    program(&["find", "gfind"], Reads, "finds files").check(ArgCheck::Find),
-    program(&["fd", "fdfind"], Reads, "finds files")
+    program("basename dirname", Prints, "takes paths apart").open(),
+    program("pwd", Prints, "names the working folder").open(),
+    program("which whereis", Reads, "finds programs").any_options(),
+    program("find gfind", Reads, "finds files").any_options().check(ArgCheck::Find),
+    program("fd fdfind", Reads, "finds files")
         .options(&[
             takes(
-                &[
-                    "-e",
-                    "--extension",
-                    "-t",
-                    "--type",
-                    "-d",
-                    "--max-depth",
-                    "--min-depth",
-                    "-E",
-                    "--exclude",
-                    "-S",
-                    "--size",
-                    "--changed-within",
-                    "--changed-before",
-                    "-c",
-                    "--color",
-                    "-j",
-                    "--threads",
-                    "--max-results",
-                    "--format",
-                    "-o",
-                    "--owner",
-                ],
+                "-e --extension -t --type -d --max-depth --min-depth --exact-depth -E --exclude -S \
+                 --size --changed-within --changed-before -c --color -j --threads --max-results \
+                 --format -o --owner --newer --older --path-separator --batch-size --and",
                 Data,
             ),
-            takes(&["--ignore-file"], Read),
-            takes(&["--base-directory", "-C", "--search-path"], List),
-            makes_with(&["-x", "--exec", "-X", "--exec-batch"], Command, super::Class::Wraps),
+            takes("--ignore-file", Read),
+            takes("--base-directory -C --search-path", List),
+            makes_with("-x --exec -X --exec-batch", Command, super::Class::Wraps),
+            plain(
+                "-H --hidden -I --no-ignore -u --unrestricted --no-ignore-vcs --no-ignore-parent \
+                 -s --case-sensitive -i --ignore-case -g --glob --regex -F --fixed-strings -a \
+                 --absolute-path -l --list-details -L --follow -p --full-path -0 --print0 --prune \
+                 -1 -q --quiet --show-errors --strip-cwd-prefix --one-file-system",
+            ),
         ])
-        .operands(&[Data, List]),
-    program(&["mkdir"], Writes, "makes folders")
-        .options(&[takes(&["-m", "--mode"], Data), attached(&["-Z", "--context"])])
+        .operands(&[Data, List])
+        .check(ArgCheck::Fd),
+    program("mkdir", Writes, "makes folders")
+        .options(&[
+            takes("-m --mode", Data),
+            attached("-Z --context"),
+            plain("-p --parents -v --verbose"),
+        ])
         .operands(&[Write]),
-    program(&["tee"], Writes, "copies its input to files").operands(&[Write]),
-    program(&["chmod"], Changes, "changes who may use a file").check(ArgCheck::Chmod),
-    program(&["chown", "chgrp", "chattr", "setfacl", "chcon"], Changes, "changes who owns a file")
+    program("tee", Writes, "copies its input to files")
+        .operands(&[Write])
+        .options(&[attached("--output-error"), plain("-a --append -i --ignore-interrupts -p")]),
+    program("chmod", Changes, "changes who may use a file").check(ArgCheck::Chmod),
+    program("chown chgrp chattr setfacl chcon", Changes, "changes who owns a file")
         .operands(&[Data, Write]),
-    program(&["touch", "truncate", "mktemp"], Changes, "makes or changes files")
+    program("touch", Writes, "makes files").operands(&[Write]).options(&[
+        takes("-d --date -t", Data),
+        takes("-r --reference", List),
+        attached("--time"),
+        plain("-a -c --no-create -f -h --no-dereference -m"),
+    ]),
+    program("truncate", Changes, "cuts files")
+        .operands(&[Write])
+        .options(&[takes("-s --size", Data), takes("-r --reference", List)]),
+    program("mktemp", Writes, "makes a temporary file")
+        .operands(&[Data])
         .options(&[
-            takes(&["-d", "--date", "-t", "-s", "--size", "--suffix"], Data),
-            takes(&["-r", "--reference"], List),
-            takes(&["-p", "--tmpdir"], Write),
+            takes("-p", Write),
+            takes("--suffix", Data),
+            attached("--tmpdir"),
+            plain("-d --directory -u --dry-run -q --quiet -t"),
         ])
-        .operands(&[Write]),
-    program(&["cp", "mv", "ln", "install", "rename"], Changes, "copies, moves or links files")
+        .check(ArgCheck::Temporary),
+    program("cp mv", Changes, "copies or moves files")
         .options(&[
-            takes(&["-t", "--target-directory"], Write),
-            takes(&["-S", "--suffix", "-m", "--mode", "-o", "-g"], Data),
+            takes("-t --target-directory", Write),
+            takes("-S --suffix", Data),
+            attached("--backup --preserve --no-preserve --reflink --sparse --update --context"),
+            plain(
+                "-a --archive -b -d -f --force -i --interactive -H -l --link -L --dereference -n \
+                 --no-clobber -P --no-dereference -p --parents -R -r --recursive \
+                 --remove-destination --strip-trailing-slashes -T --no-target-directory -u -v \
+                 --verbose -x --one-file-system -Z --debug --exchange --no-copy",
+            ),
+            // A link takes the place of what it points to in later commands.
+            makes("-s --symbolic-link", Changes),
         ])
         .check(ArgCheck::Copy),
-    program(&["rm", "unlink"], Deletes, "removes files").operands(&[Write]).check(ArgCheck::Rm),
-    program(&["rmdir"], Deletes, "removes empty folders").operands(&[Write]),
+    program("ln install rename", Changes, "links or installs files")
+        .options(&[
+            takes("-t --target-directory", Write),
+            takes("-S --suffix -m --mode -o -g", Data),
+        ])
+        .check(ArgCheck::Copy),
+    program("rm unlink", Deletes, "removes files").operands(&[Write]).check(ArgCheck::Rm),
+    program("rmdir", Deletes, "removes empty folders").operands(&[Write]),
     program(
-        &["shred", "wipefs", "mkfs", "mke2fs", "fdisk", "sfdisk", "parted", "blkdiscard"],
+        "shred wipefs mkfs mke2fs fdisk sfdisk parted blkdiscard",
         Destroys,
         "erases files or disks",
     ),
+    program("mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap", Destroys, "erases disks"),
+    program("dd", Changes, "copies blocks").check(ArgCheck::Dd),
+    program("rsync scp sftp", Connects, "copies files between machines"),
+    program("tar bsdtar", Changes, "packs and unpacks archives").any_options().check(ArgCheck::Tar),
     program(
-        &["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mkfs.vfat", "mkswap"],
-        Destroys,
-        "erases disks",
-    ),
-    program(&["dd"], Changes, "copies blocks").check(ArgCheck::Dd),
-    program(&["rsync", "scp", "sftp"], Connects, "copies files between machines"),
-    program(&["tar", "bsdtar"], Changes, "packs and unpacks archives").options(&[
-        makes_with(
-            &[
-                "-I",
-                "--use-compress-program",
-                "-F",
-                "--info-script",
-                "--new-volume-script",
-                "--to-command",
-                "--checkpoint-action",
-                "--rsh-command",
-                "--rmt-command",
-            ],
-            Data,
-            Runs,
-        ),
-        takes(&["-C", "--directory"], Write),
-    ]),
-    program(
-        &[
-            "zip", "unzip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
-            "7z", "7za", "cpio",
-        ],
+        "zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z 7za cpio",
         Changes,
         "packs and unpacks archives",
     ),
-    program(&["zcat", "gzcat", "bzcat", "xzcat", "zstdcat"], Reads, "prints packed files")
+    program("zcat gzcat bzcat xzcat zstdcat", Reads, "prints packed files")
+        .options(&[
+            makes_with("--files --files0", Read, Reveals),
+            plain("-f --force -k --keep -q --quiet -v --verbose -d --decompress -c --stdout"),
+        ])
         .operands(&[Read]),
-    program(&["split", "csplit"], Changes, "cuts files into pieces"),
-    program(&["patch"], Changes, "applies a patch"),
-    program(&["mount", "umount", "losetup"], Destroys, "changes file systems"),
-    program(&["base64", "base32", "xxd"], Reveals, "encodes files").operands(&[Read, Write]),
+    program("split csplit", Changes, "cuts files into pieces"),
+    program("patch", Changes, "applies a patch"),
+    program("mount umount losetup", Destroys, "changes file systems"),
 ];

@@ -1,261 +1,160 @@
 //! Programs that talk to other machines or to services.
 
-use super::Class::{Administers, Builds, Connects, Publishes, Reads, Reveals, Runs};
-use super::Role::{AtFile, Data, Read, Shell, Write};
+use super::Class::{Administers, Builds, Connects, Fetches, Publishes, Reads, Reveals, Runs};
+use super::Role::{Address, AtFile, Data, Read, Shell, Write};
 use super::{ArgCheck, ProgramEntry, makes, makes_with, plain, program, takes};
 
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manuals of curl 8.11, wget 1.24, OpenSSH 9.9; our own";
+
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program(&["curl"], Connects, "fetches or sends over the network").options(&[
-        takes(
-            &[
-                "-o",
-                "--output",
-                "-D",
-                "--dump-header",
-                "-c",
-                "--cookie-jar",
-                "--trace",
-                "--trace-ascii",
-                "--stderr",
-                "--output-dir",
-                "--hsts",
-                "--alt-svc",
-            ],
-            Write,
-        ),
-        takes(
-            &[
-                "-T",
-                "--upload-file",
-                "-K",
-                "--config",
-                "-E",
-                "--cert",
-                "--key",
-                "--cacert",
-                "--netrc-file",
-            ],
-            Read,
-        ),
-        takes(
-            &[
-                "-d",
-                "--data",
-                "--data-ascii",
-                "--data-binary",
-                "--data-urlencode",
-                "--json",
-                "-b",
-                "--cookie",
-                "-H",
-                "--header",
-            ],
-            AtFile,
-        ),
-        takes(&["-F", "--form"], AtFile),
-        takes(
-            &[
-                "-X",
-                "--request",
-                "-A",
-                "--user-agent",
-                "-e",
-                "--referer",
-                "-m",
-                "--max-time",
-                "--connect-timeout",
-                "-u",
-                "--user",
-                "-w",
-                "--write-out",
-                "-x",
-                "--proxy",
-                "--retry",
-                "--url",
-                "-r",
-                "--range",
-                "--resolve",
-            ],
-            Data,
-        ),
-        makes(&["-n", "--netrc", "--netrc-optional"], Reveals),
-    ]),
+    program("curl", Fetches, "fetches or sends over the network")
+        .options(&[
+            takes(
+                "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr \
+                 --output-dir --hsts --alt-svc --etag-save --libcurl",
+                Write,
+            ),
+            makes_with("-T --upload-file", Read, Connects),
+            makes_with("-K --config -E --cert --key --cacert --netrc-file --proxy-cert", Read, Connects),
+            makes_with(
+                "-d --data --data-ascii --data-binary --data-raw --data-urlencode --json \
+                 --url-query",
+                AtFile,
+                Connects,
+            ),
+            makes_with("-b --cookie -H --header", AtFile, Connects),
+            makes_with("-F --form --form-string", AtFile, Connects),
+            makes_with(
+                "-X --request -u --user -x --proxy --resolve --connect-to --preproxy --socks5 \
+                 --socks4 --unix-socket --abstract-unix-socket --interface -Q --quote -t \
+                 --telnet-option --oauth2-bearer --aws-sigv4 --mail-from --mail-rcpt -P \
+                 --ftp-port -C --engine --doh-url",
+                Data,
+                Connects,
+            ),
+            takes(
+                "-A --user-agent -e --referer -m --max-time --connect-timeout -w --write-out \
+                 --retry --retry-delay --retry-max-time --url -r --range --max-redirs -y -Y \
+                 --limit-rate --max-filesize -z --time-cond",
+                Data,
+            ),
+            plain(
+                "-s --silent -S --show-error -L --location -f --fail --fail-with-body -i \
+                 --include -I --head -v --verbose -k --insecure -O --remote-name -J \
+                 --remote-header-name -g --globoff --compressed -N --no-buffer -# \
+                 --progress-bar --create-dirs -4 -6 --ipv4 --ipv6 -0 --http1.0 --http1.1 --http2 \
+                 --http3 --tlsv1.2 --tlsv1.3 --no-progress-meter -R --remote-time --parallel -Z \
+                 -q --disable --retry-all-errors --retry-connrefused -G --get --raw --remote-name-all",
+            ),
+            makes("-n --netrc --netrc-optional", Reveals),
+        ])
+        .operands(&[Address]),
+    program("wget wget2", Fetches, "fetches over the network")
+        .options(&[
+            takes(
+                "-O --output-document -o --output-file -a --append-output -P --directory-prefix \
+                 --save-cookies --warc-file",
+                Write,
+            ),
+            makes_with("--post-file --body-file -i --input-file --config --load-cookies", Read, Connects),
+            makes_with("--use-askpass -e --execute", Data, Runs),
+            makes_with(
+                "--post-data --body-data --method --header --user --password --http-user \
+                 --http-password --proxy-user",
+                Data,
+                Connects,
+            ),
+            takes(
+                "-t --tries -T --timeout -w --wait -U --user-agent --referer -l --level -A \
+                 --accept -R --reject --max-redirect --limit-rate -Q --quota --cut-dirs -D \
+                 --domains --connect-timeout --read-timeout",
+                Data,
+            ),
+            plain(
+                "-q --quiet -v --verbose -nv --no-verbose -c --continue -N --timestamping -S \
+                 --server-response --spider -r --recursive -np --no-parent -nc --no-clobber -nd \
+                 -nH --no-check-certificate --show-progress --content-disposition -4 -6 -k -p -E \
+                 --no-directories --no-host-directories",
+            ),
+        ])
+        .operands(&[Address]),
+    program("aria2c axel http https xh lynx w3m links", Connects, "fetches over the network")
+        .any_options(),
+    program("nc ncat netcat", Connects, "talks to a network").any_options().check(ArgCheck::Probe),
+    program("ping traceroute dig nslookup host whois", Fetches, "asks the network").any_options(),
     program(
-        &["wget", "wget2", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "links"],
-        Connects,
-        "fetches over the network",
-    )
-    .options(&[
-        takes(
-            &["-O", "--output-document", "-o", "--output-file", "-P", "--directory-prefix"],
-            Write,
-        ),
-        takes(&["--post-file", "--body-file", "-i", "--input-file", "--config"], Read),
-        makes_with(&["--use-askpass", "-e", "--execute"], Data, Runs),
-    ]),
-    program(
-        &[
-            "nc",
-            "ncat",
-            "netcat",
-            "socat",
-            "telnet",
-            "ftp",
-            "tftp",
-            "openssl",
-            "nmap",
-            "ping",
-            "traceroute",
-            "dig",
-            "nslookup",
-            "host",
-            "whois",
-            "ip",
-            "ifconfig",
-            "iptables",
-            "tcpdump",
-            "ngrok",
-            "cloudflared",
-        ],
+        "socat telnet ftp tftp openssl nmap ip ifconfig iptables tcpdump ngrok cloudflared",
         Connects,
         "talks to a network",
     ),
-    program(&["ssh", "mosh", "autossh"], Connects, "runs commands on another machine")
+    program("ssh mosh autossh", Connects, "runs commands on another machine")
         .options(&[
             takes(
-                &[
-                    "-b", "-c", "-D", "-e", "-I", "-J", "-L", "-l", "-m", "-O", "-p", "-Q", "-R",
-                    "-S", "-W", "-w", "-B",
-                ],
+                "-b -c -D -e -I -J -L -l -m -O -p -Q -R -S -W -w -B",
                 Data,
             ),
-            takes(&["-i", "-F"], Read),
-            takes(&["-E"], Write),
-            makes_with(&["-o"], Data, Runs),
+            takes("-i -F", Read),
+            takes("-E", Write),
+            makes_with("-o", Data, Runs),
         ])
         .operands(&[Data, Shell])
         .check(ArgCheck::Remote),
     program(
-        &[
-            "ssh-add",
-            "ssh-agent",
-            "ssh-keygen",
-            "ssh-copy-id",
-            "gpg",
-            "gpg2",
-            "age",
-            "pass",
-            "op",
-            "bw",
-            "vault",
-            "security",
-            "keytool",
-            "secret-tool",
-        ],
+        "ssh-add ssh-agent ssh-keygen ssh-copy-id gpg gpg2 age pass op bw vault security \
+             keytool secret-tool",
         Reveals,
         "handles keys",
     ),
     program(
-        &[
-            "docker",
-            "podman",
-            "nerdctl",
-            "docker-compose",
-            "kubectl",
-            "oc",
-            "minikube",
-            "kind",
-            "k3s",
-            "crictl",
-            "ctr",
-            "lxc",
-            "buildah",
-            "skopeo",
-        ],
-        Connects,
-        "controls containers",
-    )
-    .check(ArgCheck::Container),
-    program(
-        &[
-            "psql",
-            "mysql",
-            "mariadb",
-            "sqlite3",
-            "redis-cli",
-            "mongo",
-            "mongosh",
-            "sqlcmd",
-            "duckdb",
-            "cqlsh",
-            "influx",
-        ],
-        Connects,
-        "queries a database",
-    ),
-    program(
-        &["mail", "mailx", "sendmail", "mutt", "osascript", "open", "xdg-open", "start"],
+        "mail mailx sendmail mutt osascript open xdg-open start",
         Publishes,
         "sends or opens things",
     ),
-    program(&["onloop", "hotl-rt"], Reads, "this program")
-        .only_these_options()
-        .options(&[plain(&["--version"])])
+    program("onloop hotl-rt", Reads, "this program")
+        .options(&[plain("--version")])
         .subcommands(&[
-            program(&["lint", "normalize"], Reads, "checks a workflow file")
+            program("lint normalize", Reads, "checks a workflow file")
                 .operands(&[Read])
-                .options(&[plain(&["--json", "--deny-warnings"]), takes(&["--format"], Data)])
-                .only_these_options(),
+                .options(&[plain("--json --deny-warnings"), takes("--format", Data)])
+                ,
             program(
-                &["status", "list", "next", "report", "summary", "receipt"],
+                "status list next report summary receipt",
                 Reads,
                 "shows a run",
             )
-            .options(&[plain(&["--json", "--all"]), takes(&["--run-id", "--platform"], Data)])
-            .only_these_options(),
-            program(&["session"], Administers, "controls sessions").check(ArgCheck::OwnSession),
-            program(&["step"], Builds, "records and verifies a step")
-                .options(&[takes(&["--run-id", "--reason"], Data)])
-                .only_these_options()
+            .options(&[plain("--json --all"), takes("--run-id --platform", Data)])
+            ,
+            program("session", Administers, "controls sessions").check(ArgCheck::OwnSession),
+            program("step", Builds, "records and verifies a step")
+                .options(&[takes("--run-id --reason", Data)])
                 .check(ArgCheck::DrivesRun),
-            program(&["gate"], Builds, "records what the rules of a run decide")
-                .options(&[takes(&["--run-id", "--mode"], Data)])
-                .only_these_options()
+            program("gate", Builds, "records what the rules of a run decide")
+                .options(&[takes("--run-id --mode", Data)])
                 .check(ArgCheck::DecidesByRule),
-            program(&["finalize"], Builds, "repeats the checks of a run")
-                .options(&[takes(&["--run-id"], Data), plain(&["--json"])])
-                .only_these_options(),
+            program("finalize", Builds, "repeats the checks of a run")
+                .options(&[takes("--run-id", Data), plain("--json")])
+                ,
             program(
-                &["run", "resume", "init", "finish", "auto", "new", "prepare"],
+                "run resume init finish auto new prepare",
                 Builds,
                 "begins, changes or ends a run",
             )
             .check(ArgCheck::DecidesAboutRun),
             program(
-                &["permit", "approve", "adopt", "abandon", "relocate"],
+                "permit approve adopt abandon relocate",
                 Reads,
                 "says what an agent may do",
             )
             .check(ArgCheck::AnswersForPerson),
-            program(&["hook"], Administers, "answers an agent host"),
-            program(&["install", "uninstall"], Administers, "changes who judges the agent")
+            program("hook", Administers, "answers an agent host"),
+            program("install uninstall", Administers, "changes who judges the agent")
                 .check(ArgCheck::ChangesGuard),
         ]),
     program(
-        &[
-            "claude",
-            "codex",
-            "opencode",
-            "gemini",
-            "aider",
-            "goose",
-            "cursor-agent",
-            "copilot",
-            "llm",
-            "ollama",
-        ],
+        "claude codex opencode gemini aider goose cursor-agent copilot llm ollama",
         Runs,
         "starts another agent",
     )
-    .options(&[plain(&["--version"])]),
+    .options(&[plain("--version")]),
 ];

@@ -1,269 +1,183 @@
 //! The shell's own commands, and programs that run other commands.
 
-use super::Class::{Administers, Escalates, Leaves, Prints, Reads, Reveals, Runs, Wraps};
+use super::Class::{Administers, Describes, Escalates, Prints, Reads, Reveals, Runs, Wraps};
 use super::Role::{Command, Data, List, Read, Shell};
 use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manuals of bash 5.2, POSIX sh, coreutils 9.7, findutils 4.10";
+
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program(&["echo"], Prints, "prints its arguments").open(),
-    program(&["printf"], Prints, "prints its arguments").check(ArgCheck::Printf),
-    program(
-        &[
-            "true", "false", ":", "exit", "return", "break", "continue", "shift", "wait", "jobs",
-            "disown", "times", "dirs", "suspend",
-        ],
-        Prints,
-        "steers the script",
-    ),
-    program(&["test", "["], Reads, "checks files and values")
+    program("echo", Prints, "prints its arguments").open(),
+    program("printf", Prints, "prints its arguments").any_options().check(ArgCheck::Printf),
+    program("true false : times dirs suspend", Prints, "steers the script").any_options(),
+    program("exit return break continue shift disown", Prints, "steers the script")
+        .options(&[plain("-h -a -r")])
+        .check(ArgCheck::Steers),
+    // `wait -p` names a variable, whose subscript is evaluated; `jobs -x` runs a command.
+    program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).check(ArgCheck::Steers),
+    program("jobs", Prints, "lists jobs").options(&[plain("-l -n -p -r -s")]),
+    program("test [", Reads, "checks files and values")
+        .any_options()
         .operands(&[Data])
         .check(ArgCheck::Test),
-    program(&["type"], Prints, "names programs; on another system, prints files").operands(&[Read]),
-    program(&["set"], Prints, "changes how the shell runs").check(ArgCheck::Set),
-    program(&["shopt"], Prints, "changes how the shell runs").check(ArgCheck::Shopt),
-    program(&["export", "readonly", "declare", "typeset", "local"], Prints, "sets variables")
+    program("type", Prints, "names programs; on another system, prints files")
+        .options(&[plain("-a -f -p -P -t")])
+        .operands(&[Read]),
+    program("set", Prints, "changes how the shell runs").any_options().check(ArgCheck::Set),
+    program("shopt", Prints, "changes how the shell runs").any_options().check(ArgCheck::Shopt),
+    program("export readonly declare typeset local", Prints, "sets variables")
+        .any_options()
         .check(ArgCheck::Declare),
-    program(&["unset", "getopts"], Prints, "changes variables").check(ArgCheck::VariableNames),
-    program(&["read", "mapfile", "readarray"], Prints, "reads lines into variables")
-        .options(&[
-            takes(&["-d", "-n", "-N", "-p", "-t", "-u", "-O", "-i"], Data),
-            takes(&["-a"], Data),
-            plain(&["-r", "-e", "-s"]),
-            makes_with(&["-C", "-c"], Data, Runs),
-        ])
-        .only_these_options()
+    program("unset getopts", Prints, "changes variables")
+        .options(&[plain("-v -f -n")])
         .check(ArgCheck::VariableNames),
-    program(&["let"], Runs, "evaluates arithmetic"),
-    program(&["cd", "pushd", "popd", "chdir"], Leaves, "changes the working folder"),
-    program(&["eval"], Wraps, "runs its arguments as a command").check(ArgCheck::Eval),
-    program(&["exec"], Wraps, "replaces the shell by a command")
-        .options(&[takes(&["-a"], Data), plain(&["-c", "-l"])])
-        .only_these_options()
+    program("read mapfile readarray", Prints, "reads lines into variables")
+        .options(&[
+            takes("-d -n -N -p -t -u -O -i", Data),
+            takes("-a", Data),
+            plain("-r -e -s"),
+            makes_with("-C -c", Data, Runs),
+        ])
+        .check(ArgCheck::VariableNames),
+    program("let", Runs, "evaluates arithmetic"),
+    program("cd pushd popd chdir", Prints, "changes the working folder")
+        .any_options()
+        .check(ArgCheck::Folder),
+    program("eval", Wraps, "runs its arguments as a command").any_options().check(ArgCheck::Eval),
+    program("exec", Wraps, "replaces the shell by a command")
+        .options(&[takes("-a", Data), plain("-c -l")])
         .operands(&[Command]),
-    program(&["command", "builtin"], Wraps, "runs a command without looking for functions")
-        .options(&[plain(&["-p"]), makes(&["-v", "-V"], Prints)])
-        .only_these_options()
+    program("command builtin", Wraps, "runs a command without looking for functions")
+        .options(&[plain("-p"), makes("-v -V", Prints)])
         .operands(&[Command])
         .check(ArgCheck::Builtin),
-    program(&["trap"], Wraps, "runs a command later").check(ArgCheck::Trap),
-    program(&["source", "."], Runs, "runs a file in this shell").operands(&[Read]),
-    program(&["alias"], Runs, "renames commands").check(ArgCheck::Alias),
+    program("trap", Wraps, "runs a command later").any_options().check(ArgCheck::Trap),
+    program("source .", Runs, "runs a file in this shell")
+        .operands(&[Read])
+        .check(ArgCheck::Source),
+    program("alias", Runs, "renames commands").check(ArgCheck::Alias),
     program(
-        &[
-            "unalias", "enable", "hash", "complete", "compgen", "bind", "ulimit", "umask",
-            "history", "fc", "caller", "logout", "newgrp",
-        ],
+        "unalias enable hash complete compgen bind ulimit umask history fc caller logout \
+             newgrp",
         Runs,
         "changes the shell",
     ),
-    program(&["env"], Reveals, "runs a command with other variables").check(ArgCheck::Env),
-    program(&["printenv"], Reveals, "prints variables"),
-    program(&["nohup", "setsid", "unbuffer", "catchsegv"], Wraps, "runs a command detached")
-        .options(&[plain(&["-c", "-f", "-w", "--wait", "--fork"])])
-        .only_these_options()
+    program("env", Reveals, "runs a command with other variables").check(ArgCheck::Env),
+    program("printenv", Reveals, "prints variables"),
+    program("nohup setsid unbuffer catchsegv", Wraps, "runs a command detached")
+        .options(&[plain("-c -f -w --wait --fork")])
         .operands(&[Command]),
-    program(&["nice", "ionice", "chrt", "taskset"], Wraps, "runs a command with a priority")
-        .options(&[takes(&["-n", "--adjustment", "-c", "--class", "--classdata", "-p"], Data)])
+    program("nice ionice chrt taskset", Wraps, "runs a command with a priority")
+        .any_options()
+        .options(&[takes("-n --adjustment -c --class --classdata -p", Data)])
         .operands(&[Command])
         .check(ArgCheck::LeadingNumber),
-    program(&["time", "gtime"], Wraps, "measures a command")
+    program("time gtime", Wraps, "measures a command")
         .options(&[
-            plain(&["-p", "-v", "--verbose"]),
-            takes(&["-f", "--format"], Data),
-            takes(&["-o", "--output"], super::Role::Write),
+            plain("-p -v --verbose"),
+            takes("-f --format", Data),
+            takes("-o --output", super::Role::Write),
         ])
-        .only_these_options()
         .operands(&[Command]),
-    program(&["timeout", "gtimeout"], Wraps, "runs a command for a limited time")
+    program("timeout gtimeout", Wraps, "runs a command for a limited time")
         .options(&[
-            takes(&["-k", "--kill-after", "-s", "--signal"], Data),
-            plain(&["--foreground", "--preserve-status", "-v", "--verbose"]),
+            takes("-k --kill-after -s --signal", Data),
+            plain("--foreground --preserve-status -v --verbose"),
         ])
-        .only_these_options()
         .operands(&[Data, Command]),
-    program(&["stdbuf"], Wraps, "runs a command with other buffers")
-        .options(&[takes(&["-i", "--input", "-o", "--output", "-e", "--error"], Data)])
-        .only_these_options()
+    program("stdbuf", Wraps, "runs a command with other buffers")
+        .options(&[takes("-i --input -o --output -e --error", Data)])
         .operands(&[Command]),
-    program(&["flock"], Wraps, "runs a command under a lock")
+    program("flock", Wraps, "runs a command under a lock")
         .options(&[
-            takes(&["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"], Data),
-            takes(&["-c", "--command"], Shell),
-            plain(&["-n", "--nonblock", "-x", "-s", "-u", "-o", "--close", "-F", "--verbose"]),
+            takes("-w --wait --timeout -E --conflict-exit-code", Data),
+            takes("-c --command", Shell),
+            plain("-n --nonblock -x -s -u -o --close -F --verbose"),
         ])
-        .only_these_options()
         .operands(&[super::Role::Write, Command]),
-    program(&["xargs", "gxargs"], Wraps, "runs a command with arguments from its input")
+    program("xargs gxargs", Wraps, "runs a command with arguments from its input")
+        .any_options()
         .check(ArgCheck::Xargs),
-    program(&["watch"], Wraps, "runs a command again and again")
-        .options(&[takes(&["-n", "--interval", "-q", "--equexit"], Data)])
+    program("watch", Wraps, "runs a command again and again")
+        .options(&[
+            takes("-n --interval -q --equexit", Data),
+            plain(
+                "-b --beep -c --color -C --no-color -e --errexit -g --chgexit -p --precise -t \
+                   --no-title -w --no-wrap -x --exec",
+            ),
+            attached("-d --differences"),
+        ])
+        .operands(&[Data])
         .check(ArgCheck::Watch),
-    program(&["parallel"], Runs, "runs many commands").check(ArgCheck::Parallel),
+    program("parallel", Runs, "runs many commands").check(ArgCheck::Parallel),
     program(
-        &[
-            "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "busybox",
-            "toybox", "csh", "tcsh", "elvish", "nu", "xonsh",
-        ],
+        "sh bash zsh dash ksh mksh ash fish rbash busybox toybox csh tcsh elvish nu xonsh",
         Runs,
         "runs shell code",
     )
     .check(ArgCheck::Shell),
     program(
-        &[
-            "sudo",
-            "doas",
-            "su",
-            "pkexec",
-            "runuser",
-            "sudoedit",
-            "gosu",
-            "su-exec",
-            "runas",
-            "machinectl",
-            "visudo",
-        ],
+        "sudo doas su pkexec runuser sudoedit gosu su-exec runas machinectl visudo",
         Escalates,
         "runs a command as another user",
     )
-    .options(&[takes(
-        &[
-            "-u", "--user", "-g", "--group", "-p", "--prompt", "-C", "-D", "-h", "-r", "-t", "-T",
-            "-U", "-R",
-        ],
-        Data,
-    )])
+    .options(&[takes("-u --user -g --group -p --prompt -C -D -h -r -t -T -U -R", Data)])
     .check(ArgCheck::Privileged),
     program(
-        &[
-            "chroot",
-            "unshare",
-            "nsenter",
-            "firejail",
-            "bwrap",
-            "proot",
-            "fakeroot",
-            "systemd-run",
-            "capsh",
-            "setpriv",
-        ],
+        "chroot unshare nsenter firejail bwrap proot fakeroot systemd-run capsh setpriv",
         Runs,
         "runs a command in another environment",
     )
     .check(ArgCheck::UnknownWrapper),
     program(
-        &[
-            "strace",
-            "ltrace",
-            "gdb",
-            "lldb",
-            "perf",
-            "valgrind",
-            "script",
-            "expect",
-            "tmux",
-            "screen",
-            "dbus-run-session",
-            "xvfb-run",
-            "rlwrap",
-            "entr",
-            "inotifywait",
-            "nodemon",
-            "hyperfine",
-            "direnv",
-            "mise",
-            "asdf",
-            "dotenv",
-            "op-run",
-            "with-contenv",
-            "cpulimit",
-            "prlimit",
-            "chpst",
-            "softlimit",
-            "numactl",
-            "arch",
-            "linux64",
-            "setarch",
-            "ccache",
-            "distcc",
-            "sccache",
-        ],
+        "strace ltrace gdb lldb perf valgrind script expect tmux screen dbus-run-session \
+             xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
+             with-contenv cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
+             distcc sccache",
         Runs,
         "runs a command",
     )
     .check(ArgCheck::UnknownWrapper),
     program(
-        &[
-            "python", "python2", "python3", "pypy", "pypy3", "ipython", "node", "nodejs", "ruby",
-            "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia", "groovy", "guile", "sbcl",
-            "erl", "elixir", "iex", "irb", "ghci", "jshell", "osqueryi", "m4", "bc", "dc", "ed",
-            "ex", "vi", "vim", "nvim", "view", "emacs", "nano", "pico", "less", "more", "most",
-            "man", "info",
-        ],
+        "python python2 python3 pypy pypy3 ipython node nodejs ruby perl php lua luajit tclsh \
+         Rscript julia groovy guile sbcl erl elixir iex irb ghci jshell osqueryi",
+        Runs,
+        "runs code",
+    )
+    .check(ArgCheck::Interpreter),
+    program(
+        "m4 bc dc ed ex vi vim nvim view emacs nano pico less more most man info",
         Runs,
         "runs code, or commands from within",
-    ),
+    )
+    .check(ArgCheck::UnknownWrapper),
     program(
-        &[
-            "powershell",
-            "pwsh",
-            "powershell.exe",
-            "pwsh.exe",
-            "cmd",
-            "cmd.exe",
-            "wscript",
-            "cscript",
-            "mshta",
-            "rundll32",
-            "regsvr32",
-            "wsl",
-            "wsl.exe",
-        ],
+        "powershell pwsh powershell.exe pwsh.exe cmd cmd.exe wscript cscript mshta rundll32 \
+             regsvr32 wsl wsl.exe",
         Runs,
         "runs Windows code",
-    ),
-    program(&["module", "ml"], Prints, "loads a tool chain").check(ArgCheck::Module),
-    program(&["date"], Prints, "shows the time")
+    )
+    .check(ArgCheck::UnknownWrapper),
+    program("module ml", Prints, "loads a tool chain").check(ArgCheck::Module),
+    program("date", Prints, "shows the time")
         .options(&[
-            takes(&["-d", "--date"], Data),
-            takes(&["-f", "--file"], Read),
-            takes(&["-r", "--reference"], List),
-            attached(&["-I", "--iso-8601", "--rfc-3339"]),
-            makes_with(&["-s", "--set"], Data, Administers),
-            plain(&["-u", "--utc", "--universal", "-R", "--rfc-email", "-j"]),
+            takes("-d --date", Data),
+            takes("-f --file", Read),
+            takes("-r --reference", List),
+            attached("-I --iso-8601 --rfc-3339"),
+            makes_with("-s --set", Data, Administers),
+            plain("-u --utc --universal -R --rfc-email -j"),
         ])
-        .only_these_options()
         .check(ArgCheck::Date),
+    program("sleep nproc uname expr factor tput getconf cal locale", Prints, "computes and prints")
+        .any_options(),
+    program("seq", Prints, "prints numbers")
+        .options(&[takes("-f --format -s --separator -t", Data), plain("-w --equal-width")]),
     program(
-        &["sleep", "seq", "nproc", "uname", "expr", "factor", "tput", "getconf", "cal", "locale"],
-        Prints,
-        "computes and prints",
-    ),
-    program(
-        &[
-            "id",
-            "whoami",
-            "groups",
-            "hostname",
-            "who",
-            "w",
-            "last",
-            "users",
-            "uptime",
-            "free",
-            "lsof",
-            "ps",
-            "top",
-            "htop",
-            "pgrep",
-            "lscpu",
-            "lsblk",
-            "dmesg",
-            "vmstat",
-            "netstat",
-            "ss",
-            "journalctl",
-        ],
-        Reveals,
+        "id whoami groups hostname who w last users uptime free lsof ps top htop pgrep lscpu lsblk \
+         dmesg vmstat netstat ss",
+        Describes,
         "describes the machine",
     ),
 ];

@@ -4,6 +4,7 @@ use super::ScopeKind;
 use super::piece::Piece;
 use super::reader::{Parse, ShellReader};
 use super::word::Builder;
+use crate::permission::environment::says_secret;
 
 impl ShellReader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
@@ -120,13 +121,22 @@ impl ShellReader<'_> {
             word.pieces.push(piece);
             return Ok(());
         }
-        self.braced_rest(&name, quoted)?;
-        word.pieces.push(Piece::Unknown { quoted });
+        // `${name:+x}` tells only whether there is a value.
+        let tells = !self.starts_with(":+") && !self.starts_with("+");
+        let inner = self.braced_rest(&name, quoted)?;
+        let own = Some(name).filter(|name| tells && !name.is_empty());
+        let name = inner.filter(|name| says_secret(name)).or(own);
+        word.pieces.push(match name {
+            Some(name) => Piece::Derived { name, quoted },
+            None => Piece::Unknown { quoted },
+        });
         Ok(())
     }
 
-    /// What follows the name in `${name…}`, up to and with the brace.
-    fn braced_rest(&mut self, name: &str, quoted: bool) -> Parse<()> {
+    /// What follows the name in `${name…}`, up to and with the brace. Returns a variable in it, one
+    /// whose name says that it is secret before others.
+    fn braced_rest(&mut self, name: &str, quoted: bool) -> Parse<Option<String>> {
+        let mut inner: Option<String> = None;
         self.enter()?;
         if self.starts_with("@P") {
             self.concern("`${name@P}` runs the substitutions in the variable's value");
@@ -159,7 +169,13 @@ impl ShellReader<'_> {
                     self.take_char();
                 }
             }
-            ignored.pieces.clear();
+            for piece in ignored.pieces.drain(..) {
+                if let Piece::Variable { name, .. } | Piece::Derived { name, .. } = piece
+                    && !inner.as_deref().is_some_and(says_secret)
+                {
+                    inner = Some(name);
+                }
+            }
         }
         let rest = &self.text[start..self.position];
         if (offset || subscript) && rest.bytes().any(|b| b.is_ascii_alphabetic() || b == b'_') {
@@ -167,7 +183,7 @@ impl ShellReader<'_> {
         }
         self.position += 1;
         self.leave();
-        Ok(())
+        Ok(inner)
     }
 
     /// Where the arithmetic that starts with `((` here ends, if it is arithmetic: the

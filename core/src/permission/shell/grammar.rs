@@ -87,16 +87,34 @@ impl ShellReader<'_> {
     }
 
     fn and_or(&mut self) -> Parse<()> {
+        self.script.lists += 1;
+        let list = self.script.lists;
+        let mut successes = true;
+        let (first, _) = self.mark();
         self.pipeline()?;
+        self.mark_list(first, list, false);
         loop {
             self.skip_blanks();
-            if !self.eat("&&") && !self.eat("||") {
+            let alternative = self.eat("||");
+            if !alternative && !self.eat("&&") {
                 return Ok(());
             }
+            successes &= !alternative;
             self.skip_lines()?;
             let mark = self.mark();
             self.pipeline()?;
+            self.mark_list(mark.0, list, successes);
             self.mark_uncertain(mark);
+        }
+    }
+
+    /// Says of the commands since `from` to which list they belong; those of lists within keep
+    /// theirs.
+    fn mark_list(&mut self, from: usize, list: usize, after_success: bool) {
+        for simple in &mut self.script.commands[from..] {
+            if simple.list == 0 {
+                (simple.list, simple.after_success) = (list, after_success);
+            }
         }
     }
 
@@ -231,8 +249,9 @@ impl ShellReader<'_> {
         }
         let defined_at = self.script.commands.len();
         let certain = self.scope == 0;
-        self.script.functions.push(Function { name, defined_at, certain });
         self.open_scope(ScopeKind::Function);
+        let scope = self.scope;
+        self.script.functions.push(Function { name, defined_at, certain, scope });
         self.skip_lines()?;
         self.command()
     }

@@ -25,6 +25,13 @@ pub(crate) enum Piece {
         /// Inside double quotes: it stays one word.
         quoted: bool,
     },
+    /// Something made from the value of a variable: `${name%.c}`.
+    Derived {
+        /// Its name.
+        name: String,
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
     /// A substitution, or an expansion that is not modelled.
     Unknown {
         /// Inside double quotes: it stays one word.

@@ -12,6 +12,13 @@ pub enum Rule {
     BuiltIn,
     /// The table's entry for a program or sub-command: `program:git push`.
     Program(String),
+    /// An option that chooses what code runs: `option:cargo test --config`.
+    Option(String),
+    /// A variable whose name says that it holds a secret: `variable:secret`.
+    SecretVariable,
+    /// What would be asked about, and stays inside the sandbox that it runs in:
+    /// `contained:program:make`.
+    Contained(Box<Rule>),
     /// A program without an entry: `program:unknown`.
     UnknownProgram,
     /// A program file, whose content is not judged: `program:file`.
@@ -156,6 +163,9 @@ impl Rule {
                 | PathRule::Outside => false,
             },
             Rule::BuiltIn
+            | Rule::Option(_)
+            | Rule::SecretVariable
+            | Rule::Contained(_)
             | Rule::ForcePush
             | Rule::DeleteBranch
             | Rule::ShellDepth
@@ -178,6 +188,9 @@ impl Rule {
         match self {
             Rule::Person(_) => true,
             Rule::BuiltIn
+            | Rule::Option(_)
+            | Rule::SecretVariable
+            | Rule::Contained(_)
             | Rule::Program(_)
             | Rule::UnknownProgram
             | Rule::ProgramFile
@@ -209,6 +222,9 @@ impl fmt::Display for Rule {
         match self {
             Rule::BuiltIn => f.write_str("built-in"),
             Rule::Program(name) => write!(f, "program:{name}"),
+            Rule::Option(name) => write!(f, "option:{name}"),
+            Rule::SecretVariable => f.write_str("variable:secret"),
+            Rule::Contained(rule) => write!(f, "contained:{rule}"),
             Rule::UnknownProgram => f.write_str("program:unknown"),
             Rule::ProgramFile => f.write_str("program:file"),
             Rule::Person(name) => write!(f, "person:{name}"),

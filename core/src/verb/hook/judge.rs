@@ -144,7 +144,7 @@ async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
 pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = context(scene).await;
     context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
-    let ruling = decide(call, &context);
+    let ruling = refused_where_unheard(scene, decide(call, &context));
     // Links can only take a permission away, so only an allowed call is looked at again.
     if ruling.decision == Decision::Allow
         && links::resolve(&scene.io, call, &mut context.places).await
@@ -152,6 +152,15 @@ pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
         return decide(call, &context);
     }
     ruling
+}
+
+/// Refuses an input that cannot be judged where the host takes a question for a yes.
+fn refused_where_unheard(scene: &Scene, ruling: Ruling) -> Ruling {
+    let malformed = ruling.rule == Rule::MalformedInput && ruling.decision == Decision::Ask;
+    match malformed && scene.host == Host::Codex {
+        true => Ruling { decision: Decision::Deny, ..ruling },
+        false => ruling,
+    }
 }
 
 async fn context(scene: &Scene) -> Context {

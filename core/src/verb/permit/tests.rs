@@ -73,6 +73,7 @@ const PROJECT: &str = "permissions:\n  allow: ['^frob']\n  deny: ['^git push']\n
 
 fn explained(files: &[(&str, &str)], line: &str) -> (Exit, String) {
     let args = ExplainArgs {
+        confined: false,
         tool_or_line: line.to_owned(),
         input: None,
         json: false,
@@ -90,7 +91,8 @@ fn project_rules_forbid_at_once_and_allow_after_trust() {
     let (exit, said) = explained(&file, "frob x");
     assert_eq!(exit, Exit::Paused);
     let expected = "ask: there is no rule for `frob`\n  rule: program:unknown\n    $ frob x\n      \
-                    ask: there is no rule for `frob`\n\
+                    ask: there is no rule for `frob`\n      \
+                    to change it: an allow rule of yours would allow it\n\
                     note: `rules:project:allow[0]` waits for `onloop permit trust`\n";
     assert_eq!(said, expected);
 
@@ -124,12 +126,17 @@ deny: `/some/quite/long/path/that/makes/the/line/wrap` is outside the repository
   rule: path:outside
     $ git status
       allow: `git status` shows what changed: it reads files
+      effect: it reads files (table `git`, row `git status`)
     $ timeout 5 rm -rf /some/quite/long/path/that/makes/the/line/wrap
       deny: `/some/quite/long/path/that/makes/the/line/wrap` is outside the
         repository
+      effect: it runs another command (table `shell`, row `timeout`)
+      to change it: no rule of yours changes that; do it yourself
       $ rm -rf /some/quite/long/path/that/makes/the/line/wrap
         deny: `/some/quite/long/path/that/makes/the/line/wrap` is outside the
           repository
+        effect: it deletes (table `files`, row `rm`)
+        to change it: no rule of yours changes that; do it yourself
 ";
     assert_eq!(said, expected);
 }

@@ -15,16 +15,24 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
     let mut at = 0;
     let mut before = b'\n';
     let mut printing = false;
+    let mut keyword = false;
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'"' => match closing(bytes, at, b'"') {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
-            b'/' if b"(,{;!~&|\n}".contains(&before) => match closing(bytes, at, b'/') {
+            // A slash behind a value divides; elsewhere it begins a pattern. Where that is not
+            // certain, both readings count.
+            b'/' if b"(,{;!~&|\n}?:=<>+-*%^".contains(&before) => match closing(bytes, at, b'/') {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
+            b'/' if before == b'a' && keyword => match closing(bytes, at, b'/') {
+                Some(end) => at = end,
+                None => return Some(UNREADABLE),
+            },
+            b'/' if hides(bytes, at) => return Some(UNREADABLE),
             b'\\' => {
                 at += 2;
                 continue;
@@ -43,6 +51,8 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
                     return Some("gets a program that reaches beyond its input");
                 }
                 printing |= name == "print" || name == "printf";
+                keyword =
+                    matches!(name, "print" | "printf" | "return" | "in" | "case" | "else" | "do");
                 before = b'a';
                 continue;
             }
@@ -52,7 +62,7 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
             b'>' if printing => return Some("gets a program that writes files"),
             b';' | b'}' => printing = false,
             // After these a statement continues on the next line.
-            b'\n' => printing &= b",&|{(".contains(&before),
+            b'\n' => printing &= b",&|{(?:".contains(&before),
             _ => {}
         }
         if let Some(&byte) = bytes.get(at)
@@ -63,6 +73,13 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
         at += 1;
     }
     None
+}
+
+/// Whether what stands between this slash and the next one would hide code if it were a pattern
+/// and not a division.
+fn hides(bytes: &[u8], slash: usize) -> bool {
+    closing(bytes, slash, b'/')
+        .is_some_and(|end| bytes[slash..end].iter().any(|b| matches!(b, b'"' | b'#')))
 }
 
 /// The position of the `quote` that closes the one at `open`.

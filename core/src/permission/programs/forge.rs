@@ -1,0 +1,190 @@
+//! gh.
+
+use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals};
+use super::Role::{Data, Read};
+use super::{ArgCheck, Flag, ProgramEntry, makes, makes_with, plain, program, takes};
+
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manual of gh 2.63 (cli.github.com/manual)";
+
+/// What commands that show things have in common; a letter means one thing in all of them.
+const SHOWN: &[Flag] =
+    &[takes("-R --repo -q --jq -t --template --json", Data), makes("-w --web", Connects)];
+
+const LISTS: &[Flag] = &[
+    takes(
+        "-R --repo -q --jq -t --template --json -L --limit -s --state -S --search -a --assignee -A \
+         --author -l --label -m --milestone --mention --app -B --base -H --head --order --sort \
+         --owner --format",
+        Data,
+    ),
+    plain("-d --draft --closed --archived --no-archived"),
+    makes("-w --web", Connects),
+];
+
+const fn shows(names: &'static str, about: &'static str) -> ProgramEntry {
+    program(names, Queries, about).options(SHOWN).check(ArgCheck::ForgeQuery)
+}
+
+const fn lists(names: &'static str, about: &'static str) -> ProgramEntry {
+    program(names, Queries, about).options(LISTS).check(ArgCheck::ForgeQuery)
+}
+
+const fn publishes(names: &'static str, about: &'static str) -> ProgramEntry {
+    program(names, Publishes, about).any_options()
+}
+
+const PULL_REQUESTS: &[ProgramEntry] = &[
+    shows("view", "shows a pull request").more_options(&[plain("-c --comments")]),
+    shows("checks", "shows the checks of a pull request")
+        .more_options(&[takes("-i --interval", Data), plain("--fail-fast --required --watch")]),
+    shows("diff", "shows the changes of a pull request")
+        .more_options(&[takes("--color", Data), plain("--name-only --patch")]),
+    shows("status", "shows pull requests").more_options(&[plain("-c --conflict-status")]),
+    lists("list", "lists pull requests"),
+    program("create new", Reports, "opens a pull request")
+        .options(&[
+            takes(
+                "-a --assignee -B --base -b --body -H --head -l --label -m --milestone -p \
+                 --project -r --reviewer -t --title",
+                Data,
+            ),
+            takes("-F --body-file -T --template", Read),
+            makes_with("-R --repo", Data, Publishes),
+            makes_with("--recover", Read, Reveals),
+            makes("-w --web", Connects),
+            plain(
+                "-d --draft --dry-run -e --editor -f --fill --fill-first --fill-verbose \
+                 --no-maintainer-edit",
+            ),
+        ])
+        .check(ArgCheck::ForgeText),
+    publishes(
+        "merge close reopen edit comment review ready lock unlock checkout revert update-branch",
+        "changes pull requests",
+    )
+    .options(&[takes("-F --body-file", Read)])
+    .check(ArgCheck::ForgeText),
+];
+
+const ISSUES: &[ProgramEntry] = &[
+    shows("view", "shows an issue").more_options(&[plain("-c --comments")]),
+    shows("status", "shows issues"),
+    lists("list", "lists issues"),
+    program("create new", Reports, "opens an issue")
+        .options(&[
+            takes(
+                "-a --assignee -b --body -l --label -m --milestone -p --project -t --title",
+                Data,
+            ),
+            takes("-F --body-file", Read),
+            // The name of a template of the repository, not of a file.
+            takes("-T --template", Data),
+            makes_with("-R --repo", Data, Publishes),
+            makes_with("--recover", Read, Reveals),
+            makes("-w --web", Connects),
+            plain("-e --editor"),
+        ])
+        .check(ArgCheck::ForgeText),
+    publishes(
+        "edit close comment reopen delete transfer lock unlock pin unpin develop",
+        "changes issues",
+    )
+    .options(&[
+        takes("-F --body-file", Read),
+        takes("-t --title -b --body -R --repo -a --assignee -l --label -m --milestone", Data),
+    ])
+    .check(ArgCheck::IssueEdit),
+];
+
+const RUNS: &[ProgramEntry] = &[
+    program("view", Queries, "shows a workflow run")
+        .options(&[
+            takes("-R --repo -q --jq -t --template --json -a --attempt -j --job", Data),
+            plain("--exit-status --log --log-failed -v --verbose"),
+            makes("-w --web", Connects),
+        ])
+        .check(ArgCheck::ForgeQuery),
+    program("list", Queries, "lists workflow runs")
+        .options(&[
+            takes(
+                "-R --repo -q --jq -t --template --json -b --branch -c --commit --created -e \
+                 --event -L --limit -s --status -u --user -w --workflow",
+                Data,
+            ),
+            plain("-a --all"),
+        ])
+        .check(ArgCheck::ForgeQuery),
+    program("watch", Queries, "waits for a workflow run")
+        .options(&[takes("-R --repo -i --interval", Data), plain("--exit-status --compact")]),
+    publishes("cancel delete rerun download", "changes workflow runs"),
+];
+
+const SEARCHES: &[ProgramEntry] =
+    &[program("issues prs repos code commits", Queries, "searches GitHub")
+        .options(&[
+            takes(
+                "-q --jq -t --template --json -L --limit --app --assignee --author --closed \
+                 --commenter --comments --created --extension --filename --hash --head -H --base -B \
+                 --interactions --involves --label --language --license --match --mentions \
+                 --merged-at --milestone --order --owner --project --reactions --repo -R \
+                 --review --review-requested --reviewed-by --size --sort --stars --state \
+                 --topic --updated --user --visibility --author-date --committer",
+                Data,
+            ),
+            plain("--archived --draft --include-prs --locked --merged --no-assignee --no-label"),
+            makes("-w --web", Connects),
+        ])
+        .check(ArgCheck::ForgeQuery)];
+
+pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
+    .options(&[plain("--version"), takes("-R --repo", Data)])
+    .check(ArgCheck::ForgeOptions)
+    .subcommands(&[
+        program("search", Reports, "searches GitHub").subcommands(SEARCHES),
+        program("run", Reports, "workflow runs").subcommands(RUNS),
+        program("pr", Reports, "pull requests").subcommands(PULL_REQUESTS),
+        program("issue", Reports, "issues").subcommands(ISSUES),
+        program("label", Reports, "labels").subcommands(&[
+            lists("list", "shows labels"),
+            publishes("create edit delete clone", "changes labels").check(ArgCheck::Label),
+        ]),
+        program("project", Reports, "projects").subcommands(&[
+            lists("list field-list view item-list", "shows projects"),
+            publishes(
+                "create edit delete item-add item-create item-edit item-delete item-archive \
+                 field-create field-delete link unlink close copy mark-template",
+                "changes projects",
+            ),
+        ]),
+        program("repo", Connects, "repositories").subcommands(&[
+            program("view list", Connects, "shows repositories")
+                .any_options()
+                .check(ArgCheck::RepositoryView),
+            program("delete archive", Discards, "ends repositories").any_options(),
+            publishes(
+                "create edit rename fork clone sync deploy-key set-default unarchive autolink",
+                "changes repositories",
+            ),
+        ]),
+        program("release", Reports, "releases").subcommands(&[
+            shows("view", "shows a release"),
+            lists("list", "lists releases"),
+            publishes("create delete edit upload download delete-asset", "changes releases"),
+        ]),
+        program("workflow", Reports, "workflows").subcommands(&[
+            shows("view", "shows a workflow"),
+            lists("list", "lists workflows"),
+            publishes("run enable disable", "starts or stops workflows"),
+        ]),
+        program("auth", Reveals, "credentials").any_options().check(ArgCheck::ForgeAuth),
+        program("api", Connects, "sends any request to GitHub")
+            .any_options()
+            .check(ArgCheck::ForgeApi),
+        publishes(
+            "gist cache codespace gpg-key ssh-key ruleset variable org browse attestation",
+            "changes what others use",
+        ),
+        program("secret", Reveals, "secrets of repositories").any_options(),
+        program("alias extension config", Installs, "changes what gh itself runs").any_options(),
+    ])];

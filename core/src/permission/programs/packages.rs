@@ -1,0 +1,264 @@
+//! Package managers, and what they build, test and run.
+
+use super::Class::{
+    Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
+    Runs, Writes,
+};
+use super::Role::{Code, Data, Read, Write};
+use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manuals of cargo 1.95, npm 10, pnpm 9, pip 24, uv 0.5, go 1.23";
+
+const CARGO: &[Flag] = &[
+    makes_with("--config -Z", Data, NamesCode),
+    takes("--manifest-path --lockfile-path -C", Code),
+    takes("--target-dir --artifact-dir --out-dir", Write),
+    takes(
+        "-p --package --exclude -j --jobs --bin --example --test --bench -F --features --target \
+         --profile --color --message-format --depth --prune -e --edges -i --invert --prefix \
+         --charset -f --format --format-version --filter-platform --edition -E",
+        Data,
+    ),
+    attached("--timings"),
+    plain(
+        "-q --quiet -v --verbose -vv -r --release --all --workspace --all-targets \
+         --all-features --no-default-features --lib --bins --examples --tests --benches --doc \
+         --no-run --no-fail-fast --keep-going --locked --offline --frozen -d --duplicates \
+         --no-dedupe --no-deps --check -n --dry-run --open --fix --allow-dirty --allow-staged \
+         --document-private-items --list",
+    ),
+];
+
+const fn cargo(names: &'static str, class: super::Class, about: &'static str) -> ProgramEntry {
+    program(names, class, about).more_options(CARGO)
+}
+
+const CARGO_COMMANDS: &[ProgramEntry] = &[
+    cargo(
+        "build b check c clippy test t bench run r doc d rustc rustdoc nextest miri fix llvm-cov \
+         expand hack udeps deny audit machete xtask",
+        Runs,
+        "builds and runs the project",
+    )
+    .operands(&[Data]),
+    cargo(
+        "tree metadata pkgid locate-project verify-project read-manifest",
+        Reads,
+        "shows packages",
+    ),
+    // A source file outside would be formatted in place.
+    cargo("fmt", Writes, "formats the project").operands(&[Data]),
+    cargo("version help", Prints, "shows its version"),
+    cargo("clean", Writes, "removes what was built"),
+    cargo("search info", Fetches, "asks the registry"),
+    cargo("fetch update generate-lockfile add remove rm vendor", Fetches, "changes dependencies"),
+    cargo("new init", Changes, "makes a package").operands(&[Write]),
+    cargo("install uninstall", Installs, "installs programs"),
+    cargo("publish yank owner login logout package", Publishes, "publishes packages"),
+];
+
+const NPM: &[Flag] = &[
+    makes_with(
+        "--script-shell --node-options --git --shell --editor --registry --init-module --node-gyp \
+         --python --browser --viewer --https-proxy --proxy --config",
+        Data,
+        NamesCode,
+    ),
+    takes("--prefix -C --dir --cwd --userconfig --globalconfig --modules-folder", Code),
+    takes("--cache --store-dir --logs-dir", Write),
+    takes("-w --workspace --filter -F --depth --omit --include --loglevel --tag", Data),
+    makes("-g --global --location", Installs),
+    plain(
+        "--save -S --save-dev -D --save-exact -E --save-optional -O --no-save --production \
+         --ignore-scripts --frozen-lockfile --no-frozen-lockfile --prefer-offline --offline \
+         --force -f --legacy-peer-deps --no-audit --no-fund --json --long --all -a --parseable \
+         --if-present --silent -s --verbose -d -r --recursive --workspaces -ws --dry-run --yes -y",
+    ),
+];
+
+const fn npm(names: &'static str, class: super::Class, about: &'static str) -> ProgramEntry {
+    program(names, class, about).more_options(NPM)
+}
+
+const NPM_COMMANDS: &[ProgramEntry] = &[
+    npm(
+        "install i ci add update up upgrade uninstall remove rm rebuild dedupe prune audit fund \
+         import approve-builds",
+        Runs,
+        "installs the packages of the project",
+    ),
+    npm(
+        "run run-script test t tst start stop restart exec x dlx create init build lint dev format \
+         typecheck workspace workspaces node",
+        Runs,
+        "runs scripts of the project",
+    )
+    .check(super::ArgCheck::Task),
+    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
+    npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
+    npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
+    npm("config get set cache store", Reveals, "shows or changes settings"),
+    npm("link ln unlink global setup", Installs, "installs programs"),
+    npm(
+        "publish unpublish deprecate undeprecate dist-tag owner access token login logout adduser \
+         team org star unstar hook profile whoami sbom",
+        Publishes,
+        "publishes packages",
+    ),
+    npm("help", Prints, "helps"),
+];
+
+const PIP: &[Flag] = &[
+    makes_with(
+        "-i --index-url --extra-index-url -f --find-links --trusted-host --proxy --python \
+         --config-settings --global-option --build-option --install-option --keyring-provider",
+        Data,
+        NamesCode,
+    ),
+    takes("-r --requirement -c --constraint --cert --client-cert", Read),
+    takes("-t --target --prefix --root --log --report --cache-dir -d --dest", Write),
+    takes("-e --editable", Data),
+    makes("--break-system-packages", Installs),
+    plain(
+        "-q --quiet -v --verbose -U --upgrade --user --no-deps --pre --no-cache-dir -y --yes \
+         --force-reinstall --no-build-isolation --disable-pip-version-check -l --local -o \
+         --outdated --not-required --all --no-input --require-virtualenv --isolated",
+    ),
+    takes("--format --exclude --upgrade-strategy --only-binary --no-binary --platform", Data),
+];
+
+const fn pip(names: &'static str, class: super::Class, about: &'static str) -> ProgramEntry {
+    program(names, class, about).more_options(PIP)
+}
+
+const PIP_COMMANDS: &[ProgramEntry] = &[
+    pip("list show freeze check inspect", Reads, "lists installed packages"),
+    pip("install uninstall wheel sync compile tree", Runs, "installs packages"),
+    pip("download index search", Fetches, "asks the registry"),
+    pip("config debug cache", Reveals, "shows or changes settings"),
+    pip("help", Prints, "helps"),
+];
+
+/// What uv, poetry and their kin do to the project and its environment.
+const PROJECTS: &[ProgramEntry] = &[
+    program(
+        "sync lock run add remove install update venv build init export tree check show shell \
+         test fmt format lint dev",
+        Runs,
+        "installs and runs the project",
+    )
+    .any_options()
+    .options(&[
+        makes_with("--index-url --extra-index-url --index --python -p", Data, NamesCode),
+        takes("--project --directory -C -P --config-file", Code),
+        takes("--target --prefix --cache-dir -o --output-file", Write),
+    ]),
+    program("pip", Runs, "installs packages")
+        .any_options()
+        .subcommands(PIP_COMMANDS)
+        .otherwise(Runs),
+    program("version", Prints, "shows its version"),
+    program("tool python self", Installs, "installs programs").any_options(),
+    program("publish login auth", Publishes, "publishes packages").any_options(),
+];
+
+const GO: &[Flag] = &[
+    makes_with("-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags", Data, NamesCode),
+    takes("-C -pkgdir", Code),
+    takes("-o -coverprofile -cpuprofile -memprofile -trace -outputdir -blockprofile", Write),
+    takes("-run -bench -count -timeout -tags -mod -p -parallel -cpu -skip -buildmode -f", Data),
+    plain(
+        "-v -x -a -n -race -msan -asan -short -failfast -json -cover -work -trimpath -m -u -d -i \
+         -all -src -cmd -benchmem -buildvcs -covermode -shuffle -e -deps -test -export",
+    ),
+];
+
+const fn go(names: &'static str, class: super::Class, about: &'static str) -> ProgramEntry {
+    program(names, class, about).more_options(GO)
+}
+
+const GO_COMMANDS: &[ProgramEntry] = &[
+    go("build test vet run generate tool list", Runs, "builds and runs the project"),
+    go("version", Prints, "shows its version"),
+    go("doc", Reads, "shows documentation"),
+    go("fmt", Writes, "formats the project"),
+    go("get mod work", Fetches, "changes dependencies"),
+    go("env", Describes, "shows settings").options(&[makes("-w", Installs)]),
+    go("clean", Deletes, "removes what was built"),
+    go("install", Installs, "installs programs"),
+];
+
+pub(super) const TABLE: &[ProgramEntry] = &[
+    program("cargo", Runs, "builds Rust")
+        .more_options(CARGO)
+        .subcommands(CARGO_COMMANDS)
+        .otherwise(Runs),
+    program("rustc rustdoc clippy-driver wasm-pack cross", Runs, "compiles Rust").any_options(),
+    program("rustup", Installs, "manages toolchains")
+        .options(&[plain("-q --quiet -v --verbose")])
+        .subcommands(&[
+            program("show which check", Reads, "shows toolchains")
+                .options(&[plain("-v --verbose")]),
+            program("toolchain target component", Installs, "manages toolchains")
+                .subcommands(&[program("list", Reads, "lists toolchains").options(&[
+                    plain("-v --verbose --installed -q --quiet"),
+                    takes("--toolchain", Data),
+                ])])
+                .otherwise(Installs),
+            program("run doc", Runs, "runs a program of a toolchain").any_options(),
+        ])
+        .otherwise(Installs),
+    program("npm pnpm yarn bun", Runs, "manages packages")
+        .more_options(NPM)
+        .subcommands(NPM_COMMANDS)
+        .alone()
+        .otherwise(Runs),
+    program("npx bunx pnpx node-gyp", Runs, "runs a package").any_options().options(&[makes_with(
+        "--script-shell --node-options --registry --shell",
+        Data,
+        NamesCode,
+    )]),
+    program("corepack", Installs, "installs package managers").any_options(),
+    program("pip pip3", Runs, "installs packages")
+        .more_options(PIP)
+        .subcommands(PIP_COMMANDS)
+        .otherwise(Runs),
+    program("uv poetry pdm hatch pipenv rye", Runs, "manages a project")
+        .any_options()
+        .subcommands(PROJECTS)
+        .otherwise(Runs),
+    program("uvx pipx", Runs, "runs a package").any_options(),
+    program("twine", Publishes, "publishes packages").any_options(),
+    program("conda mamba easy_install tox-uv", Runs, "installs and runs packages").any_options(),
+    program("go", Runs, "builds Go").subcommands(GO_COMMANDS),
+    program("gofmt", Writes, "formats files").operands(&[Write]).options(&[
+        takes("-r", Data),
+        takes("-cpuprofile", Write),
+        plain("-l -d -e -s -w"),
+    ]),
+    program(
+        "gem bundle bundler composer mix rebar3 cabal stack opam swift pod dotnet nuget luarocks \
+         cpan cpanm deno",
+        Runs,
+        "builds and runs packages",
+    )
+    .any_options()
+    .subcommands(&[
+        program(
+            "publish push login logout owner yank signin nuget",
+            Publishes,
+            "publishes packages",
+        )
+        .any_options(),
+        program("--version version", Prints, "shows its version"),
+    ])
+    .otherwise(Runs),
+    program(
+        "apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port snap flatpak nix \
+         nix-env nix-shell winget choco scoop emerge",
+        Installs,
+        "installs software",
+    )
+    .any_options(),
+];

@@ -1,0 +1,160 @@
+//! Programs that talk to services: containers, clusters, clouds, the service manager.
+
+use super::Class::{
+    Administers, Connects, Describes, Fetches, Publishes, Queries, Reads, Reveals, Runs, Writes,
+};
+use super::Role::{Data, Read, Write};
+use super::{ArgCheck, Flag, ProgramEntry, attached, makes_with, plain, program, takes};
+
+/// Where the options come from.
+pub(super) const SOURCE: &str = "manuals of docker 27, kubectl 1.31, aws 2, terraform 1.9, \
+                                 systemd 256";
+
+const LISTING: &[Flag] = &[
+    takes("-f --filter --format -n --last --since --until --tail", Data),
+    plain(
+        "-a --all -q --quiet --no-trunc -s --size -l --latest --follow -t --timestamps --details \
+         --no-color --no-log-prefix --services --orphans --digests --tree",
+    ),
+];
+
+/// Whoever may ask the service of containers is its master, so that lists are asked about too.
+const fn asks(names: &'static str, about: &'static str) -> ProgramEntry {
+    program(names, Describes, about).options(LISTING)
+}
+
+const COMPOSE: ProgramEntry = program("compose", Connects, "controls containers")
+    .options(&[
+        takes("-f --file --env-file", Read),
+        takes("-p --project-name --profile --ansi --progress --parallel", Data),
+        takes("--project-directory", Read),
+        plain("--compatibility --dry-run --all-resources"),
+    ])
+    .subcommands(&[
+        asks("ps ls images top version port", "shows containers"),
+        program("logs", Describes, "shows output of containers").options(&[
+            takes("-n --tail --since --until --index", Data),
+            plain("-f --follow -t --timestamps --no-color --no-log-prefix"),
+        ]),
+    ])
+    .otherwise(Connects);
+
+const DOCKER: ProgramEntry = program("docker podman nerdctl", Connects, "controls containers")
+    .check(ArgCheck::Container)
+    .options(&[
+        makes_with("-H --host -c --context --config --url --tlscacert", Data, Connects),
+        plain("-D --debug --tls"),
+        takes("-l --log-level", Data),
+    ])
+    .subcommands(&[
+        asks("ps images version info top stats port diff history", "shows containers"),
+        program("logs", Describes, "shows output of containers").options(&[
+            takes("-n --tail --since --until", Data),
+            plain("-f --follow -t --timestamps --details"),
+        ]),
+        program("container image volume network", Connects, "containers")
+            .subcommands(&[asks("ls list ps", "lists what there is")])
+            .otherwise(Connects),
+        program("system", Connects, "the service")
+            .subcommands(&[asks("df info", "shows the service")])
+            .otherwise(Connects),
+        COMPOSE,
+    ])
+    .otherwise(Connects);
+
+const KUBECTL: &[Flag] = &[
+    takes(
+        "-n --namespace -o --output -l --selector --field-selector --sort-by --tail --since \
+         --since-time -c --container -L --label-columns --chunk-size --request-timeout \
+         --limit-bytes",
+        Data,
+    ),
+    attached("-w --watch --watch-only --show-labels --no-headers --show-events"),
+    plain(
+        "-A --all-namespaces -p --previous --timestamps --all-containers --prefix --ignore-errors \
+         --show-kind --show-managed-fields --containers --client --short --recursive --namespaced \
+         --ignore-not-found --output-watch-events",
+    ),
+    // Whoever chooses the configuration chooses programs that it runs.
+    makes_with(
+        "--kubeconfig --server --context --cluster --user --as --token --raw --template -f \
+         --filename -k --kustomize",
+        Data,
+        Connects,
+    ),
+];
+
+pub(super) const TABLE: &[ProgramEntry] = &[
+    DOCKER,
+    program("docker-compose", Connects, "controls containers")
+        .any_options()
+        .check(ArgCheck::Container),
+    program("kubectl oc", Connects, "controls a cluster")
+        .check(ArgCheck::Container)
+        .options(KUBECTL)
+        .subcommands(&[program(
+            "get describe top logs version api-resources api-versions explain cluster-info",
+            Queries,
+            "shows what is in a cluster",
+        )
+        .options(KUBECTL)
+        .check(ArgCheck::Cluster)])
+        .otherwise(Connects),
+    program(
+        "minikube kind k3s crictl ctr lxc buildah skopeo helm",
+        Connects,
+        "controls containers",
+    )
+    .any_options()
+    .check(ArgCheck::Container),
+    program("terraform tofu", Publishes, "changes infrastructure")
+        .options(&[makes_with("-chdir", Data, Runs)])
+        .subcommands(&[
+            program("version", Queries, "shows the version").options(&[plain("-json")]),
+            program("fmt", Writes, "formats files")
+                .operands(&[Write])
+                .options(&[attached("-list -write -diff -check -recursive -no-color")]),
+            program("validate init get", Fetches, "fetches and runs providers")
+                .any_options()
+                .options(&[makes_with("-backend-config -plugin-dir -from-module", Data, Runs)]),
+            program("providers", Reads, "lists providers"),
+            program("plan show output console", Reveals, "shows state, which holds secrets")
+                .any_options(),
+        ])
+        .otherwise(Publishes),
+    program("aws", Connects, "talks to a cloud").any_options().check(ArgCheck::Cloud),
+    program(
+        "pulumi ansible ansible-playbook vagrant packer serverless sam cdk flyctl fly heroku \
+         vercel netlify wrangler firebase supabase",
+        Publishes,
+        "changes infrastructure",
+    )
+    .any_options(),
+    program("gcloud az doctl gsutil s3cmd rclone mc", Connects, "talks to a cloud").any_options(),
+    program("systemctl", Administers, "controls services")
+        .options(&[
+            takes("-t --type --state -n --lines -o --output", Data),
+            plain("--no-pager -l --full -a --all -q --quiet --user --system --no-legend --plain"),
+            makes_with("-H --host -M --machine", Data, Connects),
+            makes_with("--root --image -p --property", Data, Administers),
+        ])
+        .subcommands(&[program(
+            "status is-active is-enabled is-failed is-system-running list-units list-unit-files \
+             list-timers list-sockets list-dependencies list-jobs get-default",
+            Queries,
+            "shows services",
+        )
+        .options(&[
+            takes("-t --type --state -n --lines -o --output", Data),
+            plain("--no-pager -l --full -a --all -q --quiet --user --system --no-legend --plain"),
+        ])])
+        .otherwise(Administers),
+    program("journalctl", Describes, "shows logs of the machine").any_options(),
+    program("sqlite3 duckdb", Runs, "queries a database in a file").any_options(),
+    program(
+        "psql mysql mariadb redis-cli mongo mongosh sqlcmd cqlsh influx",
+        Connects,
+        "queries a database",
+    )
+    .any_options(),
+];
