@@ -6,7 +6,7 @@ use super::checkpoint::Checkpoint;
 use super::event::{Amount, CheckVerdict, GateDecision, Mode};
 
 use super::record::*;
-use super::report::describe;
+use super::report::describe_check;
 use crate::money::Money;
 use crate::text;
 use crate::workflow::Risk;
@@ -136,7 +136,7 @@ fn checks(record: &StepRecord) -> Vec<CheckFact> {
         let result = record.results.iter().find(|result| result.check as usize == index);
         let remarks = result.map(|result| result.remarks.as_slice()).unwrap_or_default();
         CheckFact {
-            what: text::one_line(&describe(check)),
+            what: text::one_line(&describe_check(check)),
             verdict: result.map(|result| result.verdict.clone()),
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
             remarks: remarks.iter().map(|remark| text::one_line(&remark.to_string())).collect(),
