@@ -34,7 +34,7 @@ use crate::workflow::{Budgets, CommitWhen};
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "step_started",
     "agent_started",
     "check_started",
