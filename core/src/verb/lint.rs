@@ -268,8 +268,8 @@ async fn suggest_protection(io: &Io, file: &Linted) {
     }
     if let Some(list) = (!found.is_empty()).then(|| found.join(", ")) {
         io.note(format!(
-            "suggestion: checks run files of this folder, which an agent may change. In the \
-             frontmatter,\n  this keeps them as they are:\n    protect: [{list}]"
+            "suggestion: checks run files that an agent may change; in the frontmatter, this\n  keeps \
+             them as they are:\n    protect: [{list}]"
         ))
         .await;
     }
