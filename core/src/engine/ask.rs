@@ -67,9 +67,12 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
 fn run_review<'r>(run: &'r Run, question: &Question) -> Option<&'r StandingVerdict> {
     let last = run.reviews.last.as_ref()?;
     let of_question = match question {
-        Question::Gate { step } | Question::Review { step, .. } => last.step == Some(*step),
         Question::Verdict { step } => last.step == *step,
-        Question::Interrupted { .. } | Question::Budget { .. } => false,
+        // Of a step it is among the facts.
+        Question::Gate { .. }
+        | Question::Review { .. }
+        | Question::Interrupted { .. }
+        | Question::Budget { .. } => false,
     };
     of_question.then_some(last)
 }

@@ -102,7 +102,8 @@ impl Run {
     /// What there is to know about a step; `None`: there is no such step.
     pub fn facts(&self, step: u32, changes: ChangedWork) -> Option<Facts> {
         let record = self.step(step)?;
-        let standing = self.reviews.standing.as_ref();
+        let last = self.reviews.last.as_ref().filter(|last| last.step == Some(step));
+        let review = self.reviews.standing.as_ref().or(last);
         Some(Facts {
             step,
             steps: self.steps.len(),
@@ -111,7 +112,7 @@ impl Run {
             risk: self.terms.risk,
             checks: checks(record),
             changes,
-            review: standing.map(|found| (found.verdict.as_str(), found.findings.clone())),
+            review: review.map(|found| (found.verdict.as_str(), found.findings.clone())),
             attempts: self.steps.iter().map(|record| u64::from(record.attempts)).sum(),
             active_ms: self.active_ms,
             used: self.used(),
