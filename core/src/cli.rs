@@ -12,12 +12,13 @@ use crate::verb::permit;
 use crate::verb::{
     AbandonArgs, AdoptArgs, ApproveArgs, DiffArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs,
     HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs,
-    NormalizeArgs, PrepareArgs, ReceiptArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
-    RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, diff, doctor,
-    finalize, finish, gate, hook, init, install, lint, list, locate, new, next, normalize, prepare,
-    receipt, relocate, replay, report, resume, run, schema, session_clear, session_done,
-    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
+    NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
+    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
+    StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve,
+    called_as_hook, diff, doctor, finalize, finish, gate, hook, init, install, lint, list, locate,
+    new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay, report,
+    resume, run, schema, session_clear, session_done, session_list, session_show, session_stop,
+    status, step, summary, transcript, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -165,10 +166,23 @@ Examples:
   onloop undo add-auth-20260320T212315Z 0     as they were at the beginning"
     )]
     Undo(UndoArgs),
-    /// Print what the record of a run proves, as JSON
-    #[command(after_help = "Examples:
-  onloop receipt add-auth-20260320T212315Z > receipt.json")]
-    Receipt(ReceiptArgs),
+    /// Print what the record of a run proves, as JSON or signed
+    #[command(
+        args_conflicts_with_subcommands = true,
+        subcommand_negates_reqs = true,
+        after_help = "Examples:
+  onloop receipt add-auth-20260320T212315Z > receipt.json
+  onloop receipt add-auth-20260320T212315Z --format intoto --out add-auth.dsse
+  onloop receipt key > onloop.pub                     for whoever verifies
+  onloop receipt verify add-auth.dsse --key onloop.pub"
+    )]
+    Receipt {
+        /// What to do instead
+        #[command(subcommand)]
+        verb: Option<ReceiptVerb>,
+        #[command(flatten)]
+        args: Option<ReceiptArgs>,
+    },
     /// Take over a record that came with a clone or from an older onloop
     #[command(after_help = "Shows every command that the run would start, and asks. Nothing of a
 foreign record is run before.
@@ -299,6 +313,21 @@ enum PermitVerb {
 }
 
 #[derive(Debug, Subcommand)]
+enum ReceiptVerb {
+    /// Tell whether a signed receipt is as it was signed
+    #[command(after_help = "Ends with 0 where it is, else with 1 and why.
+
+Examples:
+  onloop receipt verify add-auth.dsse
+  onloop receipt verify add-auth.dsse --key onloop.pub")]
+    Verify(ReceiptVerifyArgs),
+    /// Print the public key of this state home
+    #[command(after_help = "Examples:
+  onloop receipt key > onloop.pub")]
+    Key,
+}
+
+#[derive(Debug, Subcommand)]
 enum SessionVerb {
     /// Show all sessions that are kept here
     #[command(after_help = "Examples:
@@ -373,7 +402,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Finish(args) => finish(&io, &args).await,
         Verb::Diff(args) => diff(&io, &args).await,
         Verb::Undo(args) => undo(&io, &args).await,
-        Verb::Receipt(args) => receipt(&io, &args).await,
+        Verb::Receipt { verb, args } => receipt_or(&io, verb, args).await,
         Verb::Adopt(args) => adopt(&io, &args).await,
         Verb::Relocate(args) => relocate(&io, &args).await,
         Verb::Abandon(args) => abandon(&io, &args).await,
@@ -392,6 +421,18 @@ pub async fn main(io: Io) -> Exit {
         Verb::Schema(args) => schema(&io, &args).await,
         Verb::Completions(args) => completions(&io, args.shell).await,
         Verb::Man => man(&io).await,
+    }
+}
+
+async fn receipt_or(io: &Io, verb: Option<ReceiptVerb>, args: Option<ReceiptArgs>) -> Exit {
+    match (verb, args) {
+        (Some(ReceiptVerb::Verify(args)), _) => receipt_verify(io, &args).await,
+        (Some(ReceiptVerb::Key), _) => receipt_key(io).await,
+        (None, Some(args)) => receipt(io, &args).await,
+        (None, None) => {
+            io.note("error: name a run, or `verify` or `key`\n  onloop receipt --help").await;
+            Exit::Usage
+        }
     }
 }
 

@@ -5,9 +5,11 @@
 
 pub mod agent;
 pub mod approval;
+pub mod attestation;
 pub mod auto;
 mod checkpoint;
 mod document;
+pub mod envelope;
 pub mod event;
 mod finish;
 pub mod handsoff;

@@ -38,6 +38,7 @@ pub(crate) mod planted;
 pub mod preflight;
 pub(crate) mod protect;
 pub(crate) mod rebuild;
+pub(crate) mod receipt_key;
 pub(crate) mod rescue;
 pub mod resume_run;
 pub(crate) mod review;

@@ -88,6 +88,10 @@ pub const DIFF_PATHS: usize = 500;
 pub const CHANGED_CHECK_FILES: usize = 64;
 /// Most checkpoints between which it is looked for the step in which a file changed, newest first.
 pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
+/// Longest text of a pull request; services take 65,536 characters.
+pub const PULL_REQUEST_BYTES: usize = 60_000;
+/// Largest signed receipt that is verified.
+pub const RECEIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
 

@@ -18,6 +18,7 @@ mod new;
 mod normalize;
 pub mod permit;
 mod prepare;
+mod receipt;
 mod replay;
 mod resume;
 mod run;
@@ -44,6 +45,9 @@ pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use prepare::{PrepareArgs, prepare};
+pub use receipt::{
+    ReceiptArgs, ReceiptFormat, ReceiptVerifyArgs, receipt, receipt_key, receipt_verify,
+};
 pub use replay::{ReplayArgs, replay};
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{RunArgs, run};
@@ -53,8 +57,7 @@ pub use session::{
     session_show, session_stop,
 };
 pub use status::{
-    ListArgs, NextArgs, ReceiptArgs, ReportArgs, StatusArgs, SummaryArgs, list, next, receipt,
-    report, status, summary,
+    ListArgs, NextArgs, ReportArgs, StatusArgs, SummaryArgs, list, next, report, status, summary,
 };
 pub use step::{StepAction, StepArgs, step};
 pub use transcript::{TranscriptArgs, transcript};

@@ -562,6 +562,8 @@ export type GitRequest =
       index: string;
       /** The commit whose files are wanted. */
       commit: string;
+      /** Only these files, relative to the top folder; the others stay as they are. None: all. */
+      paths: string[];
       /** What `KeptWork.programs` has to be; `null`: anything. */
       programs: string | null;
     }
@@ -579,6 +581,8 @@ export type GitRequest =
       to: string;
       /** Only how many lines of which file. */
       stat: boolean;
+      /** Only these files, relative to the top folder; none: all. */
+      paths: string[];
       /** Most bytes accepted. */
       limit_bytes: number;
     }
@@ -618,6 +622,21 @@ export type GitRequest =
       without: string[];
       /** The message of the commit. */
       message: string;
+    }
+  /**
+   * Writes beside a commit, in `refs/notes/onloop`, what there is to say about it, instead of what
+   * was said there before → `done`. No hook runs and nothing is signed.
+   */
+  | {
+      git: "note";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The commit. */
+      commit: string;
+      /** What there is to say. */
+      text: string;
+      /** The time of the note. Milliseconds since 1970. */
+      at_ms: number;
     }
   /** Every commit below `refs/onloop/`, by name → `checkpoints`. Outside a repository: none. */
   | {

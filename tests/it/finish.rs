@@ -2,6 +2,8 @@
 
 mod crash;
 #[cfg(unix)]
+mod receipt;
+#[cfg(unix)]
 mod verified;
 
 use serde_json::Value;
@@ -230,12 +232,24 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     let pushed = run.workspace.git_says(&["ls-remote", "origin", "refs/heads/hotl/x"]);
     assert!(pushed.starts_with(&run.workspace.git_says(&["rev-parse", "hotl/x"])), "{pushed}");
     assert!(run.refused(&["keep"]).contains("--create-pr"), "the way on is named");
-    script("case $2 in create) echo Creating; echo https://example.org/pull/1;; esac");
+    script(
+        "cat > ../body.md; case $2 in create) echo Creating; echo https://example.org/pull/1;; esac",
+    );
     let finish = run.done(&["publish", "--create-pr"]);
     assert_eq!(finish["pr_url"], "https://example.org/pull/1");
     assert_eq!((&finish["remote"], &finish["branch_action"]), (&"origin".into(), &"pushed".into()));
     let log = run.workspace.read("../gh.log");
-    assert_eq!(log.lines().next(), Some("pr create --base main --head hotl/x --fill"), "{log}");
+    let asked = "pr create --base main --head hotl/x --title write a file --body-file -";
+    assert_eq!(log.lines().next(), Some(asked), "{log}");
+    let body = run.workspace.read("../body.md");
+    let (id, head) =
+        (&run.id, "write a file\n\n## What was done\n\n- **Step 1: Write** (1 attempt)\n");
+    let check = "  - ✓ passed: `command test -f work.txt`\n";
+    assert!(
+        body.starts_with(&format!("{head}{check}\n## Who approved\n\nNobody was asked")),
+        "{body}"
+    );
+    assert!(body.contains(&format!("onloop receipt {id} --format intoto")), "{body}");
     assert!(run.workspace.worktree("hotl/x").exists());
 }
 

@@ -34,7 +34,7 @@ use crate::workflow::{Budgets, CommitWhen};
 pub(super) const TAG: &str = "event";
 
 /// The names of [`EventDocument`].
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "step_started",
     "agent_started",
     "check_started",
@@ -48,6 +48,7 @@ const NAMES: [&str; 33] = [
     "step_verified",
     "step_blocked",
     "gate_decided",
+    "step_redone",
     "review_finished",
     "verdict_accepted",
     "checks_repeated",
@@ -112,6 +113,10 @@ enum EventDocument {
         step: u32,
         decision: String,
         mode: String,
+    },
+    StepRedone {
+        step: u32,
+        reason: String,
     },
     ReviewFinished {
         #[serde(deserialize_with = "given")]
@@ -306,6 +311,7 @@ fn to_document(event: &Event) -> EventDocument {
             decision: decision.as_str().to_owned(),
             mode: mode.as_str().to_owned(),
         },
+        Event::StepRedone { step, reason } => EventDocument::StepRedone { step, reason },
         Event::ReviewFinished { step, verdict, findings, base } => EventDocument::ReviewFinished {
             step,
             verdict: verdict.as_str().to_owned(),
@@ -410,6 +416,7 @@ fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
             decision: word("decision", &decision)?,
             mode: word("mode", &mode)?,
         },
+        EventDocument::StepRedone { step, reason } => Event::StepRedone { step, reason },
         EventDocument::ReviewFinished { step, verdict, findings, base } => {
             Event::ReviewFinished { step, verdict: word("verdict", &verdict)?, findings, base }
         }

@@ -80,7 +80,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
 }
 
 /// What was looked at, in the words of the plan.
-fn reference(check: &Check) -> String {
+pub(super) fn reference(check: &Check) -> String {
     match check {
         Check::Shell(shell) => shell.command.clone(),
         Check::Browser { url, check } => format!("{url} - {check}"),

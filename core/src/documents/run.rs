@@ -168,6 +168,7 @@ document! {
         reviewed_step: u32,
         finally_reviewed: bool,
         standing: Option<StandingDocument>,
+        last: Option<StandingDocument> [rare],
     }
 }
 
@@ -490,13 +491,18 @@ fn reviews_document(reviews: &Reviews) -> ReviewsDocument {
         base: reviews.base.clone(),
         reviewed_step: reviews.reviewed_step,
         finally_reviewed: reviews.finally_reviewed,
-        standing: reviews.standing.as_ref().map(|standing| StandingDocument {
-            step: standing.step,
-            verdict: standing.verdict.as_str().to_owned(),
-            findings: standing.findings.clone(),
-            ..StandingDocument::default()
-        }),
+        standing: reviews.standing.as_ref().map(standing_document),
+        last: reviews.last.as_ref().map(standing_document),
         ..ReviewsDocument::default()
+    }
+}
+
+fn standing_document(standing: &StandingVerdict) -> StandingDocument {
+    StandingDocument {
+        step: standing.step,
+        verdict: standing.verdict.as_str().to_owned(),
+        findings: standing.findings.clone(),
+        ..StandingDocument::default()
     }
 }
 

@@ -40,6 +40,11 @@ pub fn summary(run: &Run) -> Value {
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
         "usage": run_usage(run),
+        "review": run.reviews.last.as_ref().map(|last| json!({
+            "step": last.step,
+            "verdict": last.verdict.as_str(),
+            "findings": last.findings,
+        })),
         "steps": run.steps.iter().map(|s| step(run, s)).collect::<Vec<_>>(),
     })
 }
@@ -77,7 +82,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
 }
 
 /// What all agents used. Tokens are known when every agent's stream told of them.
-fn run_usage(run: &Run) -> Value {
+pub(super) fn run_usage(run: &Run) -> Value {
     let turns: Vec<&TurnRecord> = run.turns.iter().collect();
     let is_all = run.usage.agents == turns.iter().filter(|turn| turn.counts()).count() as u64;
     usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known())

@@ -3,7 +3,7 @@
 use crate::effect::Io;
 use crate::engine::facts::{facts, patch};
 use crate::engine::store::Store;
-use crate::run::{Event, GateDecision, Mode, Question, Run, StepRecord, exceeded};
+use crate::run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord, exceeded};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -40,6 +40,10 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
         return Consulted::Nobody;
     }
     tell(io, store, question).await;
+    if let Some(last) = run_review(store.run(), question) {
+        let findings = text::printable(last.findings.trim());
+        io.note(format!("\nReview: {}\n{findings}", last.verdict.as_str())).await;
+    }
     let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
     for _ in 0..TRIES {
         let line = match io.ask(text.as_str()).await {
@@ -57,6 +61,20 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
         }
     }
     Consulted::Nobody
+}
+
+/// What the review has found that was made for this decision.
+fn run_review<'r>(run: &'r Run, question: &Question) -> Option<&'r StandingVerdict> {
+    let last = run.reviews.last.as_ref()?;
+    let of_question = match question {
+        Question::Verdict { step } => last.step == *step,
+        // Of a step it is among the facts.
+        Question::Gate { .. }
+        | Question::Review { .. }
+        | Question::Interrupted { .. }
+        | Question::Budget { .. } => false,
+    };
+    of_question.then_some(last)
 }
 
 fn understand(line: &str) -> Understood {

@@ -37,6 +37,7 @@ impl Boxes {
         match event {
             Event::StepVerified { step, .. }
             | Event::GateDecided { step, .. }
+            | Event::StepRedone { step, .. }
             | Event::StepBlocked { step, .. } => {
                 self.touched.insert(*step);
             }

@@ -6,7 +6,7 @@ use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::private_names;
 use crate::engine::work::{WorkError, run_recorded};
 use crate::limits;
-use crate::run::{Event, Verdict, Worker, parse_verdict, review_prompt};
+use crate::run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use crate::text;
 
 /// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
@@ -22,7 +22,6 @@ pub(crate) async fn perform(
     timeout_ms: u64,
 ) -> Result<Option<Event>, StoreError> {
     let run = store.run();
-    let base = io.git_head(&run.place.execution_root).await.ok().flatten();
     let name = run.terms.review_agent.as_deref().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
     let spec = ProcessSpec::new(Reviewer::recorded(name).command(&prompt))
@@ -32,6 +31,11 @@ pub(crate) async fn perform(
         .with_stdin(prompt)
         .timeout_ms(timeout_ms)
         .label("Review");
+    // Where nothing is kept, the commit at HEAD is what is known.
+    let base = match review_range(run) {
+        (_, Some(reviewed)) => Some(reviewed.to_owned()),
+        (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
+    };
     let base = base.or_else(|| run.reviews.base.clone());
     let after = step.unwrap_or(run.steps.len() as u32);
     let (verdict, findings) = match run_recorded(io, store, Worker::Review, after, spec).await {

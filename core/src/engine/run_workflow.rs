@@ -107,7 +107,8 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
         return Ok(Begun::Continue(id));
     }
     let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
-    let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
+    let wanted = args.review.as_deref().or(plan.review.as_deref());
+    let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.conduct.timeouts(io).await?;
     let prepared = preflight(io, &plan, &file, &args.flags()).await?;
     let store =

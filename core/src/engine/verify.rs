@@ -86,7 +86,8 @@ pub(crate) async fn verify_step(
             Err(NoVerdict::Failed(error)) => return Err(error),
         };
         let ends = is_refusal(&evaluated.verdict);
-        results.push(evaluated.result(index, remarks));
+        // What failed is looked at anyway.
+        results.push(evaluated.result(index, if ends { Vec::new() } else { remarks }));
         if ends {
             break;
         }
@@ -130,7 +131,7 @@ pub(crate) async fn repeat_checks(
                 Err(NoVerdict::Failed(error)) => return Err(error),
             };
             if is_refusal(&evaluated.verdict) {
-                failures.push((step, evaluated.result(index, remarks)));
+                failures.push((step, evaluated.result(index, Vec::new())));
                 break;
             }
             let known = known_remarks(store.run(), step, index as u32);

@@ -384,6 +384,8 @@ impl Tool {
                     _ => DecisionWord::Rejected,
                 },
                 mode: ModeWord::Auto,
+                reason: None,
+                redo: false,
                 run_id: given.text("run_id"),
             }),
             Tool::Lint => ToolProgram::Lint(LintArgs {

@@ -67,6 +67,13 @@ pub enum Event {
         /// Whether a person or the rules decided; the rules decide no human review.
         mode: Mode,
     },
+    /// A person wants a step acted again, with a reason for its agent.
+    StepRedone {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What is to be done otherwise, on one line.
+        reason: String,
+    },
     /// A review agent gave its verdict.
     ReviewFinished {
         /// The step at whose gate it took place; `None`: the final review.

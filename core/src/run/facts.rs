@@ -6,7 +6,7 @@ use super::checkpoint::Checkpoint;
 use super::event::{Amount, CheckVerdict, GateDecision, Mode};
 
 use super::record::*;
-use super::report::describe;
+use super::report::describe_check;
 use crate::money::Money;
 use crate::text;
 use crate::workflow::Risk;
@@ -102,7 +102,8 @@ impl Run {
     /// What there is to know about a step; `None`: there is no such step.
     pub fn facts(&self, step: u32, changes: ChangedWork) -> Option<Facts> {
         let record = self.step(step)?;
-        let standing = self.reviews.standing.as_ref();
+        let last = self.reviews.last.as_ref().filter(|last| last.step == Some(step));
+        let review = self.reviews.standing.as_ref().or(last);
         Some(Facts {
             step,
             steps: self.steps.len(),
@@ -111,7 +112,7 @@ impl Run {
             risk: self.terms.risk,
             checks: checks(record),
             changes,
-            review: standing.map(|found| (found.verdict.as_str(), found.findings.clone())),
+            review: review.map(|found| (found.verdict.as_str(), found.findings.clone())),
             attempts: self.steps.iter().map(|record| u64::from(record.attempts)).sum(),
             active_ms: self.active_ms,
             used: self.used(),
@@ -136,7 +137,7 @@ fn checks(record: &StepRecord) -> Vec<CheckFact> {
         let result = record.results.iter().find(|result| result.check as usize == index);
         let remarks = result.map(|result| result.remarks.as_slice()).unwrap_or_default();
         CheckFact {
-            what: text::one_line(&describe(check)),
+            what: text::one_line(&describe_check(check)),
             verdict: result.map(|result| result.verdict.clone()),
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
             remarks: remarks.iter().map(|remark| text::one_line(&remark.to_string())).collect(),

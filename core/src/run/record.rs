@@ -349,9 +349,12 @@ pub struct Reviews {
     pub finally_reviewed: bool,
     /// The verdict that holds the run up, if one does.
     pub standing: Option<StandingVerdict>,
+    /// The verdict of the last review, whether it holds the run up or not.
+    pub last: Option<StandingVerdict>,
 }
 
-/// A verdict that holds the run up until it is reviewed again or a person accepts it.
+/// What a review came to. One that does not pass holds the run up until it is reviewed again or a
+/// person accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandingVerdict {
     /// The step at whose gate the review took place; `None`: the final review.

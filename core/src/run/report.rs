@@ -123,7 +123,7 @@ fn render_verification_notes(run: &Run, out: &mut String) {
                 Some(CheckVerdict::CannotEvaluate { .. }) => "could not be evaluated",
                 None => "not evaluated",
             };
-            let what = escape(&text::ellipsis(&text::one_line(&describe(check)), 200));
+            let what = escape(&text::ellipsis(&text::one_line(&describe_check(check)), 200));
             *out += &format!("- Step {number}: {what}: {verdict}\n");
             for remark in result.iter().flat_map(|result| &result.remarks) {
                 *out += &format!("  - ⚠ {}\n", escape(&text::one_line(&remark.to_string())));
@@ -161,7 +161,8 @@ fn render_finish(finish: &Finish, out: &mut String) {
     }
 }
 
-pub(super) fn describe(check: &Check) -> String {
+/// A check in a few words of the plan.
+pub fn describe_check(check: &Check) -> String {
     match check {
         Check::Shell(shell) => format!("command {}", shell.command),
         Check::Browser { url, check } => format!("page {url}, {check}"),

@@ -1,6 +1,7 @@
 //! Reviews by an agent: when they are due, what is asked and how the answer is read.
 
 use super::record::{Run, StepRecord};
+use super::report::describe_check;
 use super::verdict::Verdict;
 use crate::text;
 use crate::workflow::Risk;
@@ -46,6 +47,35 @@ pub fn parse_verdict(answer: &str) -> Verdict {
     if blocked { Verdict::Block } else { verdict }
 }
 
+/// The commits between which everything lies that has not been reviewed: the last one that was
+/// reviewed, else the beginning of the run, and the work that was kept last.
+pub fn review_range(run: &Run) -> (Option<&str>, Option<&str>) {
+    let base = run.reviews.base.as_deref();
+    let begun = run.checkpoints.first().map(|checkpoint| checkpoint.commit.as_str());
+    // What was uncommitted when the run began is not its work.
+    let from = if base == run.place.source_head.as_deref() { begun.or(base) } else { base };
+    (from, run.last_checkpoint().map(|checkpoint| checkpoint.commit.as_str()))
+}
+
+/// What a step was to do, and how it was verified.
+fn reviewed_step(run: &Run, record: &StepRecord) -> String {
+    const ACTION_BYTES: usize = 4096;
+    let step = &record.step;
+    let mut out = format!("\n### Step {}: {}\n\n", step.number, text::one_line(&step.name));
+    out += &text::fenced("text", &text::printable(text::prefix(&step.action, ACTION_BYTES)));
+    for check in &step.checks {
+        let what = text::ellipsis(&text::one_line(&describe_check(check)), 500);
+        out += &format!("- Check: {what}\n");
+    }
+    if step.checks.is_empty() {
+        out += "- Nothing verifies it.\n";
+    }
+    for remark in run.remark_lines(Some(step.number)) {
+        out += &format!("- Remark: {remark}\n");
+    }
+    out
+}
+
 /// What the reviewer is asked.
 pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     let mut prompt = String::from("# Review\n\n");
@@ -61,16 +91,21 @@ pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     prompt += "Read only: change nothing.\n\n";
     prompt += &format!("Intent: {}\n", text::one_line(&run.terms.intent));
     prompt += &format!("Success criteria: {}\n", text::one_line(&run.terms.success_criteria));
-    if let Some(base) = &run.reviews.base {
-        prompt += &format!(
-            "The changes are those since commit {base}, including uncommitted ones \
-             (`git diff {base}`).\n"
-        );
-    }
-    prompt += "\nSteps:\n";
+    prompt += &match review_range(run) {
+        (Some(from), Some(to)) => format!(
+            "The changes are those from commit {from} to commit {to}, in which files that git does \
+             not track are, too. They are in this repository: `git diff {from} {to}`.\n"
+        ),
+        (Some(from), None) => format!(
+            "The changes are those since commit {from}, including uncommitted ones \
+             (`git diff {from}`) and files that git does not track (`git status`).\n"
+        ),
+        (None, _) => String::new(),
+    };
+    prompt += "\n## Steps\n";
     for record in &run.steps {
         if (first..=last).contains(&record.step.number) {
-            prompt += &format!("- Step {}: {}\n", record.step.number, record.step.name);
+            prompt += &reviewed_step(run, record);
         }
     }
     prompt += "\nLook for what is wrong, unsafe or missing with respect to the intent. Write one \

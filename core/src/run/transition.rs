@@ -161,6 +161,7 @@ impl Event {
             Event::StepVerified { .. } => "step_verified",
             Event::StepBlocked { .. } => "step_blocked",
             Event::GateDecided { .. } => "gate_decided",
+            Event::StepRedone { .. } => "step_redone",
             Event::ReviewFinished { .. } => "review_finished",
             Event::VerdictAccepted => "verdict_accepted",
             Event::ChecksRepeated { .. } => "checks_repeated",
@@ -222,6 +223,7 @@ impl Run {
             Event::GateDecided { step, decision, mode } => {
                 self.decide_gate(at, *step, *decision, *mode)?;
             }
+            Event::StepRedone { step, reason } => self.redo(at, *step, reason)?,
             Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }

@@ -4,6 +4,7 @@
 //! said. After a crash in between, the same command looks first at how far things had come.
 
 mod acts;
+mod body;
 mod plan;
 mod pull_request;
 mod scene;
@@ -48,7 +49,7 @@ pub struct FinishArgs {
     /// `--confirm discard` is needed to discard
     #[cfg_attr(feature = "cli", arg(long, value_name = "WORD"))]
     pub confirm: Option<String>,
-    /// How verified work is committed first [default: as the workflow file says]
+    /// How verified work is committed [default: as the file says]
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "HOW"))]
     pub commit: Option<CommitWord>,
     /// Message of that commit [default: from intent and steps]

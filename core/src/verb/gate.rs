@@ -9,6 +9,7 @@ use crate::engine::store::Store;
 use crate::run::{
     BlockReason, Decider, Door, Event, GateDecision, Mode, Question, Refusal, Run, StepStatus,
 };
+use crate::text;
 
 /// Arguments of `onloop gate`.
 #[derive(Clone, Debug)]
@@ -23,6 +24,12 @@ pub struct GateArgs {
     /// Who decides
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value = "human"))]
     pub mode: ModeWord,
+    /// What the agent is to do otherwise (with --redo)
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT", requires = "redo"))]
+    pub reason: Option<String>,
+    /// Have the step acted again (with `rejected` and --reason)
+    #[cfg_attr(feature = "cli", arg(long, requires = "reason"))]
+    pub redo: bool,
     /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
@@ -80,7 +87,34 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
         Mode::Human => Some(decider(io, Door::Command)),
         Mode::Auto => None,
     };
+    if args.redo {
+        return redo(io, &mut store, args, by).await;
+    }
     record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }, by).await
+}
+
+/// Has the step acted again, with a reason for its agent.
+async fn redo(
+    io: &Io,
+    store: &mut Store,
+    args: &GateArgs,
+    by: Option<Decider>,
+) -> Result<(), Exit> {
+    let reason = text::one_line(args.reason.as_deref().unwrap_or_default());
+    if args.decision != DecisionWord::Rejected || by.is_none() || reason.is_empty() {
+        io.note(
+            "ERROR: --redo is for a person who rejects, and says why:\n  onloop gate N rejected \
+             --redo --reason TEXT",
+        )
+        .await;
+        return Err(Exit::Failed);
+    }
+    let (step, reason) = (args.step, io.redacted(&reason));
+    change_by(io, store, Event::StepRedone { step, reason }, by).await?;
+    let id = &store.run().id;
+    io.result(format!("step {step}: to be done again\n")).await;
+    io.note(format!("This does it:\n  onloop resume {id}")).await;
+    Ok(())
 }
 
 /// Makes a decision durable and says it.

@@ -1,12 +1,14 @@
 //! `onloop lint`: reports what is wrong with workflow files and applies safe fixes.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::json::FileFindings;
 use crate::diagnostic::{self, Diagnostic, Severity};
-use crate::effect::{Durability, Exit, Expect, FailureKind, Io, Version};
+use crate::effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version};
 use crate::engine::find_workflow::find_workflow;
 use crate::limits;
 use crate::text::{counted, one_line};
-use crate::workflow::{self, FileClass};
+use crate::workflow::{self, FileClass, Risk, named};
 
 /// What to lint, and how to say what was found.
 #[derive(Clone, Debug, Default)]
@@ -245,6 +247,31 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
             io.note(text).await;
         }
         io.note(format!("{path}: {}", verdict(file))).await;
+        suggest_protection(io, file).await;
+    }
+}
+
+/// Names the files of the repository that checks run and that nothing protects: an agent that changes
+/// one changes what verifies it. No finding: the file is sound without.
+async fn suggest_protection(io: &Io, file: &Linted) {
+    let Some(plan) = workflow::parse(&file.path, &file.source).plan else { return };
+    if !plan.protect.is_empty() || plan.risk == Risk::High {
+        return;
+    }
+    let checks = plan.steps.iter().flat_map(|step| &step.checks);
+    let named: BTreeSet<String> = checks.flat_map(named::run_by).collect();
+    let mut found = Vec::new();
+    for path in named.iter().take(limits::CHANGED_CHECK_FILES) {
+        if io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::File) {
+            found.push(one_line(path));
+        }
+    }
+    if let Some(list) = (!found.is_empty()).then(|| found.join(", ")) {
+        io.note(format!(
+            "suggestion: checks run files that an agent may change; in the frontmatter, this\n  keeps \
+             them as they are:\n    protect: [{list}]"
+        ))
+        .await;
     }
 }
 

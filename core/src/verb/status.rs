@@ -174,26 +174,6 @@ pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
     .await
 }
 
-/// Arguments of `onloop receipt`.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct ReceiptArgs {
-    /// Run id
-    pub run_id: String,
-    /// Print JSON; this is what happens anyway
-    #[cfg_attr(feature = "cli", arg(long))]
-    pub json: bool,
-}
-
-/// `onloop receipt`: what the record proves, without any output text.
-pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Exit {
-    with_run(io, Some(&args.run_id), |run| {
-        let receipt = serde_json::to_string_pretty(&documents::receipt::receipt(run));
-        receipt.expect("a receipt has only string keys") + "\n"
-    })
-    .await
-}
-
 fn summary_json(run: &Run) -> String {
     let summary = documents::summary::summary(run);
     serde_json::to_string_pretty(&summary).expect("a summary has only string keys") + "\n"

@@ -135,3 +135,28 @@ fn a_rejected_review_can_be_approved_later() {
     project.shell(&command_below(&still, "Change your mind")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }
+
+#[test]
+fn a_rejected_step_can_be_done_again_for_a_reason() {
+    let project = gated("", "verify: test -e first\ngate: human");
+    let line = "cat > asked-$ONLOOP_STEP; echo x >> first; echo x >> second";
+    run(&project, &["--agent-command", line]).expect_exit(3);
+    let gate = |words: &[&str]| project.onloop(&[&["gate", "1"][..], words].concat());
+    let said = gate(&["approved", "--redo", "--reason", "x"]).expect_exit(1).stderr;
+    assert!(said.starts_with("ERROR: --redo is for a person who rejects"), "{said}");
+    gate(&["rejected", "--redo"]).expect_exit(2);
+    gate(&["rejected", "--reason", "x"]).expect_exit(2);
+    let redone = gate(&["rejected", "--redo", "--reason", "shorter\nplease"]).expect_exit(0);
+    assert_eq!(redone.stdout, "step 1: to be done again\n");
+    assert_eq!(standing(&project), "running: pending, pending");
+    project.onloop(&["resume", "--agent-command", line]).expect_exit(3);
+    assert_eq!(standing(&project), "paused: done, pending");
+    let asked = project.read("asked-1");
+    let expected = "The attempt before failed: a person wants it otherwise: shorter please\n";
+    assert!(asked.contains(expected), "{asked}");
+    gate(&["approved"]).expect_exit(0);
+    let said = gate(&["rejected", "--redo", "--reason", "late"]).expect_exit(1).stderr;
+    assert_eq!(said, "ERROR: Step 1 is 'done', expected a decision to wait for\n");
+    project.onloop(&["resume", "--agent-command", line]).expect_exit(0);
+    assert_eq!(standing(&project), "completed: done, done");
+}

@@ -88,3 +88,26 @@ fn a_risky_gate_is_reviewed_before_a_person_is_asked() {
     assert!(gate.stderr.contains("Approve and continue"), "{}", gate.stderr);
     assert_eq!(standing(&project), "paused: done");
 }
+
+#[test]
+fn warnings_are_shown_and_findings_become_the_next_prompt() {
+    let project = small("", "");
+    let answer = "printf 'WARN: it is slow\\nVERDICT: READY WITH WARNINGS\\n'";
+    run(&project, &["--review", answer]).expect_exit(0);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    let summary = project.onloop(&["summary", &id, "--json"]).expect_exit(0).stdout;
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["review"]["verdict"], "READY WITH WARNINGS");
+    assert_eq!(summary["review"]["findings"], "WARN: it is slow\nVERDICT: READY WITH WARNINGS\n");
+    let project = small("", "");
+    project.write("verdict", "BLOCK: it leaks\nVERDICT: NOT READY\n");
+    run(&project, &["--review", "cat verdict"]).expect_exit(3);
+    let words = ["gate", "1", "rejected", "--redo", "--reason", "stop the leak"];
+    project.onloop(&words).expect_exit(0);
+    project.write("verdict", "VERDICT: READY\n");
+    project.onloop(&["resume", "--agent-command", "cat > asked"]).expect_exit(0);
+    let asked = project.read("asked");
+    assert!(asked.contains("a person wants it otherwise: stop the leak\n"), "{asked}");
+    assert!(asked.contains("BLOCK: it leaks\n"), "{asked}");
+    assert_eq!(standing(&project), "completed: done");
+}

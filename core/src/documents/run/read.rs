@@ -224,19 +224,20 @@ pub(in crate::documents) fn read_plan_step(
 }
 
 fn read_reviews(document: ReviewsDocument) -> Result<Reviews, ReadError> {
-    let standing = match document.standing {
-        None => None,
-        Some(standing) => Some(StandingVerdict {
-            step: standing.step,
-            verdict: word("reviews.standing.verdict", &standing.verdict)?,
-            findings: standing.findings,
-        }),
+    let read = |place: &str, standing: Option<StandingDocument>| match standing {
+        None => Ok(None),
+        Some(StandingDocument { step, verdict, findings, .. }) => {
+            let verdict = word(&format!("reviews.{place}.verdict"), &verdict)?;
+            Ok::<_, ReadError>(Some(StandingVerdict { step, verdict, findings }))
+        }
     };
+    let standing = read("standing", document.standing)?;
     Ok(Reviews {
         base: present(document.base),
         reviewed_step: document.reviewed_step,
         finally_reviewed: document.finally_reviewed,
         standing,
+        last: read("last", document.last)?,
     })
 }
 

@@ -61,6 +61,11 @@ impl StateHome {
         format!("{}/places/{}", self.0, &key[..32])
     }
 
+    /// The key with which receipts are signed.
+    pub(crate) fn receipt_key(&self) -> String {
+        format!("{}/receipt-key.pem", self.0)
+    }
+
     /// Names the processes of the child that rw-auto waits for in the workspace `root`.
     pub(crate) fn auto_child(&self, root: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());

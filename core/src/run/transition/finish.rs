@@ -120,6 +120,7 @@ impl Run {
             | Event::StepBlocked { .. }
             | Event::GateDecided { .. }
             | Event::ReviewFinished { .. }
+            | Event::StepRedone { .. }
             | Event::VerdictAccepted
             | Event::ChecksRepeated { .. }
             | Event::RunPaused { .. }

@@ -6,6 +6,7 @@ use crate::run::gate::{GateRule, gate_rule};
 use crate::run::next::{Next, blocker};
 use crate::run::record::*;
 use crate::run::verdict::Verdict;
+use crate::text;
 use crate::time::Timestamp;
 use crate::workflow::Risk;
 
@@ -62,6 +63,57 @@ impl Run {
         Ok(())
     }
 
+    /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
+    /// told why. Only what nobody has built on can be done again.
+    pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("step_redone")?;
+        let record = self.demand_step(step)?;
+        let reviewed = self.reviews.last.as_ref().filter(|last| {
+            last.step == Some(step) || (last.step.is_none() && step as usize == self.steps.len())
+        });
+        let standing = self.reviews.standing.is_some() && reviewed.is_some();
+        let waits = match &record.status {
+            StepStatus::Done => {
+                standing || record.gate.is_none_or(|g| g.decision == GateDecision::Rejected)
+            }
+            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
+                true
+            }
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)) => false,
+        };
+        if !waits {
+            let (status, expected) = (record.status.as_str(), "a decision to wait for");
+            return Err(Refusal::WrongStepStatus { step, status, expected });
+        }
+        if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
+            let what = format!("steps after step {step} have begun");
+            return Err(Refusal::NotDue { what });
+        }
+        let findings = reviewed.map(|last| last.findings.clone()).unwrap_or_default();
+        let reason = text::one_line(reason);
+        let record = self.step_mut(step).expect("looked up above");
+        record.status = StepStatus::Pending;
+        record.forgiven = record.attempts;
+        record.completed_at = None;
+        record.results.clear();
+        record.gate = None;
+        record.last_failure = Some(LastFailure {
+            reason: format!("a person wants it otherwise: {reason}"),
+            output: findings,
+        });
+        if standing {
+            self.0.reviews.standing = None;
+        }
+        self.0.reverified = false;
+        self.go_on();
+        let text = format!("↻ Step {step}: to be done again: {reason}");
+        self.log(at, "step_redone", Some(step), text, "");
+        Ok(())
+    }
+
     /// A decision that was waited for, or turned around, sets the run going again, unless
     /// something else holds it up.
     pub(super) fn go_on(&mut self) {
@@ -98,12 +150,13 @@ impl Run {
             return Err(Refusal::NotDue { what });
         }
         self.0.acting = None;
+        let said = StandingVerdict { step, verdict, findings: findings.to_owned() };
+        self.0.reviews.last = Some(said.clone());
         if verdict.passes() {
             self.pass_review(step);
             self.0.reviews.base = base;
         } else {
-            let findings = findings.to_owned();
-            self.0.reviews.standing = Some(StandingVerdict { step, verdict, findings });
+            self.0.reviews.standing = Some(said);
             self.0.status = RunStatus::Paused;
         }
         let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));

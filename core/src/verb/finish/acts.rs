@@ -204,7 +204,7 @@ async fn publish(
         PullRequest::NotAsked { .. } => None,
         PullRequest::Existing { url, .. } => Some(url.clone()),
         PullRequest::Create { target } => {
-            Some(pull_request::open(io, store.run(), scene, target, pushed).await?)
+            Some(pull_request::open(io, &store, scene, target, pushed).await?)
         }
     };
     let outcome = FinishOutcome {

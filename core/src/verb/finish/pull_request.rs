@@ -2,9 +2,12 @@
 
 use super::plan::is_web_address;
 use super::scene::Scene;
-use super::{FinishError, refuse};
+use super::{FinishError, body, refuse};
+use crate::documents::attestation::decided;
 use crate::effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use crate::engine::store::Store;
 use crate::engine::verify::private_names;
+use crate::limits;
 use crate::run::Run;
 use crate::text;
 
@@ -12,22 +15,30 @@ use crate::text;
 /// may have opened one (`perhaps_there`), that one is looked for first.
 pub(super) async fn open(
     io: &Io,
-    run: &Run,
+    store: &Store,
     scene: &Scene,
     target: &str,
     perhaps_there: bool,
 ) -> Result<String, FinishError> {
+    let run = store.run();
     let ends = ["--base", target, "--head", &scene.branch];
     if perhaps_there {
         let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
         let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
-        let found = address(&gh(io, run, scene, &args).await?);
+        let found = address(&gh(io, run, scene, &args, String::new()).await?);
         if let Some(url) = found {
             return Ok(url);
         }
     }
-    let args = [&["pr", "create"][..], &ends[..], &["--fill"][..]].concat();
-    let end = gh(io, run, scene, &args).await?;
+    let title = body::title(run);
+    let text = ["--title", &title, "--body-file", "-"];
+    let args = [&["pr", "create"][..], &ends[..], &text[..]].concat();
+    // Who decided is in the ledger alone; where it cannot be read now, that is left out.
+    let ledger = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
+    let decided = ledger.map(|(bytes, _)| decided(&bytes)).unwrap_or_default();
+    let said = io.redacted(&body::body(run, &decided, store.head_sha256()));
+    let end = gh(io, run, scene, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
+        .await?;
     if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
         return url.map_or_else(|| refuse(unfinished(run, scene, "gh named no address")), Ok);
     }
@@ -43,11 +54,18 @@ pub(super) async fn open(
     refuse(unfinished(run, scene, &said))
 }
 
-async fn gh(io: &Io, run: &Run, scene: &Scene, args: &[&str]) -> Result<ProcessEnd, FinishError> {
+async fn gh(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    args: &[&str],
+    input: String,
+) -> Result<ProcessEnd, FinishError> {
     let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
         .in_folder(&scene.home)
         .without_env(private_names(io))
         .with_env([("GH_PROMPT_DISABLED", "1")])
+        .with_stdin(input)
         .label("gh");
     match io.process(spec).await {
         Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(FinishError::Interrupted),
