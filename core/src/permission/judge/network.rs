@@ -5,6 +5,7 @@ use crate::permission::expand::Arg;
 use crate::permission::options::ParsedArgs;
 use crate::permission::programs::Class;
 use crate::permission::verdict::{Finding, Rule};
+use crate::permission::web;
 
 /// Longest address that only names what is fetched; a longer one may carry something away.
 const ADDRESS_BYTES: usize = 512;
@@ -21,7 +22,14 @@ pub(super) fn address(arg: &Arg) -> Option<Finding> {
     if !matches!(scheme, "http" | "https") || odd || text.starts_with(['-', '/', '.']) {
         return Some(Finding::ask(rule(), "the address is written in an unusual way"));
     }
-    None
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.split_once(':').map_or(authority, |(host, _)| host);
+    if matches!(host, "localhost" | "127.0.0.1") || authority.starts_with("[::1]") {
+        // A server that was started for trying something.
+        return None;
+    }
+    web::judge(&format!("http://{rest}"))
 }
 
 /// `nc -z`: only looks whether a port is open.
