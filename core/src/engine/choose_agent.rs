@@ -202,7 +202,7 @@ pub(crate) mod names {
     pub(super) fn long_help() -> String {
         format!(
             "{ACTS}\n\nOne of {}.\nWith several, a later one takes over where an earlier one is \
-             missing or not\nserved: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
+             missing\nor not served: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
              script, else\nthe first of them that is on PATH, else `you`.",
             agent::AGENTS.join(", ")
         )
