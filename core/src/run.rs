@@ -7,6 +7,7 @@
 
 mod begin;
 mod budget;
+mod checked;
 mod checkpoint;
 mod event;
 mod evidence;
@@ -32,6 +33,7 @@ mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
+pub use checked::checked_lines;
 pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
 pub use event::*;
 pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
@@ -45,7 +47,7 @@ pub use record::*;
 pub use remark::*;
 pub use report::render_report;
 pub use review::{parse_verdict, review_due_at_gate, review_prompt};
-pub use summary::{Platform, render_summary, step_line, step_list};
+pub use summary::{Platform, render_summary, step_line, step_list, usage_line};
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;
 pub use wait::{Refused, TurnEnding, Wait, WaitReason};

@@ -1,6 +1,7 @@
 //! The agent's turn: start it with its prompt, keep its log, see how it ends.
 
 mod line;
+mod start;
 mod turn;
 
 pub(crate) use line::first_turn;
@@ -90,7 +91,10 @@ pub(crate) async fn act(
             }
         },
         Agent::Preset(preset) => match preset.stream() {
-            Some(client) => turn::take(io, client, store, record, conditions).await,
+            Some(client) => {
+                let acted = turn::take(io, client, store, record, conditions).await?;
+                Ok(start::explained(io, (preset, client), store, acted).await)
+            }
             None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
         },
         Agent::CommandLine(line) => {

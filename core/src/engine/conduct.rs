@@ -20,8 +20,8 @@ use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review};
 use crate::limits;
 use crate::run::{
-    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, step_line,
-    step_list,
+    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, checked_lines,
+    step_line, step_list,
 };
 use crate::text;
 
@@ -303,5 +303,6 @@ fn say_failure(store: &mut Store, how: &Conduct, step: u32) {
     let record = store.run().step(step).expect("callers name steps that exist");
     let Some(failure) = &record.last_failure else { return };
     let output = text::quoted_end(&failure.output, limits::FAILURE_LINES, "in the report");
-    store.note(format!("    {}\n{output}", failure.reason));
+    let checks = checked_lines(record);
+    store.note(format!("    {}\n{checks}{output}", failure.reason));
 }
