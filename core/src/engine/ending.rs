@@ -148,7 +148,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         io.note(facts.to_string().trim_end()).await;
     }
     if let Some(used) = usage_line(run) {
-        io.note(format!("Agents used {used}")).await;
+        io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
         io.note(go_on(run, &how.again)).await;

@@ -105,7 +105,7 @@ fn render_final_summary(run: &Run, out: &mut String) {
     let seconds = end.millis_since(run.started_at) / 1000;
     *out += &format!("**Duration:** {}\n", text::duration(seconds));
     if let Some(used) = usage_line(run) {
-        *out += &format!("**Agents used:** {used}\n");
+        *out += &format!("**Used by agents:** {used}\n");
     }
     out.push('\n');
 }
