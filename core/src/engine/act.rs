@@ -41,6 +41,8 @@ pub(crate) enum Acted {
         /// Whether it had done something before.
         went_on: bool,
     },
+    /// The client cannot start: why and what mends it, on one line. Nobody has acted.
+    NotStarted(String),
     /// The person interrupted.
     Interrupted,
 }
@@ -57,6 +59,7 @@ impl Acted {
             Acted::Refused { went_on: false, .. }
             | Acted::Stuck(_)
             | Acted::Undecided(_)
+            | Acted::NotStarted(_)
             | Acted::Interrupted => false,
         }
     }

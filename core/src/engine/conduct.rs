@@ -254,6 +254,9 @@ async fn record_acted(
             return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
         }
         Acted::Refused { refused, went_on } => record_refusal(io, store, refused, went_on)?,
+        Acted::NotStarted(why) => {
+            return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
+        }
         Acted::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())

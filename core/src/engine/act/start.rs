@@ -34,7 +34,7 @@ pub(super) async fn explained(
     let Acted::Failed { reason, output } = &acted else { return acted };
     if !on_path(io, preset.program).await {
         let (program, install) = (preset.program, install(client));
-        return Acted::Stuck(format!("`{program}` is not on PATH; install it with {install}"));
+        return Acted::NotStarted(format!("`{program}` is not on PATH; install it with {install}"));
     }
     let has_used = |turn: &TurnRecord| turn.tokens.is_some_and(|tokens| tokens.total() > 0);
     if store.run().turns.last().is_some_and(has_used) {
@@ -63,7 +63,7 @@ pub(super) async fn explained(
             preset.program
         ),
     };
-    Acted::Stuck(io.redacted(&why))
+    Acted::NotStarted(io.redacted(&why))
 }
 
 /// What the end of a turn in which nothing was done says. Clients have no codes for these.
