@@ -40,7 +40,7 @@ pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
 pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 pub use next::{Blocker, Next, Question};
-pub use paper::{AtMost, Moment, PageChecks, at_most, on_paper};
+pub use paper::{AtMost, PageChecks, PaperMoment, at_most, on_paper};
 pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
 pub use record::*;
