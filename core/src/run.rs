@@ -7,6 +7,7 @@
 
 mod begin;
 mod budget;
+mod checked;
 mod checkpoint;
 mod event;
 mod evidence;
@@ -32,20 +33,21 @@ mod words;
 
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
+pub use checked::checked_lines;
 pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
 pub use event::*;
 pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
 pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 pub use next::{Blocker, Next, Question};
-pub use paper::{AtMost, Moment, PageChecks, at_most, on_paper};
+pub use paper::{AtMost, PageChecks, PaperMoment, at_most, on_paper};
 pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
 pub use record::*;
 pub use remark::*;
 pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
-pub use summary::{Platform, render_summary, step_line, step_list};
+pub use summary::{Platform, render_summary, step_line, step_list, usage_line};
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;
 pub use wait::{Refused, TurnEnding, Wait, WaitReason};

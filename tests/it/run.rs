@@ -17,6 +17,7 @@ mod secrets;
 mod setup;
 mod silent_passes;
 mod simulate;
+mod starting;
 mod survivors;
 mod terminal;
 

@@ -118,7 +118,8 @@ impl AgentErrorKind {
         }
     }
 
-    fn of_message(message: &str) -> Option<AgentErrorKind> {
+    /// What a message that comes with nothing else tells; `None`: nobody knows.
+    pub(crate) fn of_message(message: &str) -> Option<AgentErrorKind> {
         let message = message.to_lowercase();
         let found = SIGNS.iter().find(|(_, signs)| signs.iter().any(|sign| message.contains(sign)));
         let by_words = found.map(|(kind, _)| *kind);

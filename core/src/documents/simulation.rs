@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::normalized::check;
 use crate::effect::Command;
 use crate::money::Money;
-use crate::run::{AtMost, AutomaticReason, Exceeded, HumanReason, Moment, Run};
+use crate::run::{AtMost, AutomaticReason, Exceeded, HumanReason, PaperMoment, Run};
 
 /// A run that has not begun, as far as it can be told.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Simulation {
     /// Whether the lines of `setup` would be run.
     pub sets_up: bool,
     /// What would happen, in this order, when every attempt succeeds at once.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<PaperMoment>,
     /// The most that it may take.
     pub at_most: AtMost,
 }
@@ -104,10 +104,10 @@ fn command(command: &Command) -> Value {
     }
 }
 
-fn order(paper: &Simulation, moment: &Moment) -> Value {
+fn order(paper: &Simulation, moment: &PaperMoment) -> Value {
     let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
     match moment {
-        Moment::Act { step } => {
+        PaperMoment::Act { step } => {
             let (step, script) = (&record(*step).step, record(*step).step.script.as_ref());
             let is_script = paper.agent.name == "script";
             let line = match script.filter(|_| is_script) {
@@ -119,24 +119,24 @@ fn order(paper: &Simulation, moment: &Moment) -> Value {
                 "attempts": record(step.number).limit(), "command": line,
             })
         }
-        Moment::Verify { step } => {
+        PaperMoment::Verify { step } => {
             let checks: Vec<Value> = record(*step).step.checks.iter().map(check).collect();
             json!({ "kind": "verify", "step": step, "checks": checks })
         }
-        Moment::Look { step, prompt } => {
+        PaperMoment::Look { step, prompt } => {
             json!({ "kind": "look", "step": step, "by": "person", "prompt": prompt })
         }
-        Moment::Review { step } => json!({
+        PaperMoment::Review { step } => json!({
             "kind": "review", "step": step, "command": paper.reviewer.as_ref().map(command),
         }),
-        Moment::Approve { step, reason } => json!({
+        PaperMoment::Approve { step, reason } => json!({
             "kind": "gate", "step": step, "by": "rules", "why": automatic_word(*reason),
         }),
-        Moment::Decide { step, reason } => json!({
+        PaperMoment::Decide { step, reason } => json!({
             "kind": "gate", "step": step, "by": "person", "why": human_word(*reason),
         }),
-        Moment::Repeat => json!({ "kind": "repeat" }),
-        Moment::Stop { step, bounds } => json!({
+        PaperMoment::Repeat => json!({ "kind": "repeat" }),
+        PaperMoment::Stop { step, bounds } => json!({
             "kind": "stop", "step": step, "bounds": bounds.iter().map(bound).collect::<Vec<_>>(),
         }),
     }

@@ -1,6 +1,7 @@
 //! The agent's turn: start it with its prompt, keep its log, see how it ends.
 
 mod line;
+mod start;
 mod turn;
 
 pub(crate) use line::first_turn;
@@ -40,6 +41,8 @@ pub(crate) enum Acted {
         /// Whether it had done something before.
         went_on: bool,
     },
+    /// The client cannot start: why and what mends it, on one line. Nobody has acted.
+    NotStarted(String),
     /// The person interrupted.
     Interrupted,
 }
@@ -56,6 +59,7 @@ impl Acted {
             Acted::Refused { went_on: false, .. }
             | Acted::Stuck(_)
             | Acted::Undecided(_)
+            | Acted::NotStarted(_)
             | Acted::Interrupted => false,
         }
     }
@@ -90,7 +94,10 @@ pub(crate) async fn act(
             }
         },
         Agent::Preset(preset) => match preset.stream() {
-            Some(client) => turn::take(io, client, store, record, conditions).await,
+            Some(client) => {
+                let acted = turn::take(io, client, store, record, conditions).await?;
+                Ok(start::explained(io, (preset, client), store, acted).await)
+            }
             None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
         },
         Agent::CommandLine(line) => {

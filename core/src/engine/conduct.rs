@@ -20,8 +20,8 @@ use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{ask, ending, review};
 use crate::limits;
 use crate::run::{
-    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, step_line,
-    step_list,
+    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, checked_lines,
+    step_line, step_list,
 };
 use crate::text;
 
@@ -254,6 +254,9 @@ async fn record_acted(
             return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
         }
         Acted::Refused { refused, went_on } => record_refusal(io, store, refused, went_on)?,
+        Acted::NotStarted(why) => {
+            return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
+        }
         Acted::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())
@@ -303,5 +306,6 @@ fn say_failure(store: &mut Store, how: &Conduct, step: u32) {
     let record = store.run().step(step).expect("callers name steps that exist");
     let Some(failure) = &record.last_failure else { return };
     let output = text::quoted_end(&failure.output, limits::FAILURE_LINES, "in the report");
-    store.note(format!("    {}\n{output}", failure.reason));
+    let checks = checked_lines(record);
+    store.note(format!("    {}\n{checks}{output}", failure.reason));
 }

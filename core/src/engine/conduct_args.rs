@@ -38,7 +38,7 @@ pub struct ConductArgs {
     /// Form of the final summary
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "PLATFORM"))]
     pub platform: Option<Platform>,
-    /// Print the whole list of steps at each transition
+    /// Print all steps at each transition, and what the agent says and does
     #[cfg_attr(feature = "cli", arg(long))]
     pub verbose: bool,
     /// Print the final summary as JSON
@@ -141,6 +141,7 @@ impl ConductArgs {
                 stall_ms: timeouts.stall_ms,
                 on_ask: self.on_ask.map_or(OnAsk::Deny, OnAskChoice::meaning),
                 fresh_session: self.fresh_session,
+                verbose: self.verbose,
             },
             conditions: Conditions::of(io, run, timeouts.verify_ms),
             verbose: self.verbose,
@@ -174,6 +175,8 @@ pub(crate) struct TurnConditions {
     pub(crate) on_ask: OnAsk,
     /// Whether a retry begins a new conversation.
     pub(crate) fresh_session: bool,
+    /// Whether people see what the agent says and does as it comes.
+    pub(crate) verbose: bool,
 }
 
 /// How a run is conducted by this process.

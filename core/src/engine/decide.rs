@@ -1,6 +1,8 @@
 //! Who decides, and through which door.
 
-use crate::effect::{Exit, Io, LockHolder, ProcessIdentity};
+use std::collections::BTreeSet;
+
+use crate::effect::{Exit, Io, LockHolder, ProcessIdentity, Start};
 use crate::engine::store::{Paths, StateHome};
 use crate::run::{Decider, Door};
 use crate::text;
@@ -32,20 +34,43 @@ pub(crate) async fn demand_person(io: &Io, what: &str) -> Result<(), Exit> {
     }
     // Where the system does not tell who is above us, the environment has to do.
     let above = io.ancestors().await.unwrap_or_default();
-    match driver_among(io, &above).await {
-        None => Ok(()),
-        Some((pid, id)) => {
+    let mut homes = BTreeSet::new();
+    homes.extend(StateHome::of(io).ok().filter(|_| !above.is_empty()));
+    // What drives us may keep its runs elsewhere: its variables are not handed on to agents.
+    for process in &above {
+        homes.extend(home_of(io, process.pid).await);
+    }
+    for home in homes {
+        if let Some((pid, id)) = driver_among(io, &home, &above).await {
             let why = format!("this was started below process {pid}, which drives run {id}");
-            Err(refuse(io, what, &why).await)
+            return Err(refuse(io, what, &why).await);
         }
     }
+    Ok(())
 }
 
-/// The first of these processes that drives a run, by its number, and the run.
-async fn driver_among(io: &Io, processes: &[ProcessIdentity]) -> Option<(u32, String)> {
-    let home = StateHome::of(io).ok().filter(|_| !processes.is_empty())?;
+/// Most bytes of the variables of one process that are read.
+const VARIABLES_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The state home of a process above us, from the variables that it was started with; `None` where
+/// the system does not show them.
+async fn home_of(io: &Io, pid: u32) -> Option<StateHome> {
+    let (bytes, _) = io.read(&format!("/proc/{pid}/environ"), VARIABLES_BYTES).await.ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let variables = text.split('\0').filter_map(|variable| variable.split_once('='));
+    let env = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    // A relative one begins where that process was, and that is not known.
+    StateHome::of_start(&Start { env, cwd: "/".to_owned(), ..io.start().clone() })
+}
+
+/// The first of these processes that drives a run of `home`, by its number, and the run.
+async fn driver_among(
+    io: &Io,
+    home: &StateHome,
+    processes: &[ProcessIdentity],
+) -> Option<(u32, String)> {
     for id in io.list(&home.runs()).await.unwrap_or_default() {
-        let driver = Paths::new(&home, "", &id).driver_lock();
+        let driver = Paths::new(home, "", &id).driver_lock();
         if let Ok(Some(LockHolder { process, live: true })) = io.holder(&driver).await
             && processes.contains(&process)
         {

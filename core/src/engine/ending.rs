@@ -7,7 +7,7 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::facts::facts;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
-use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary};
+use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary, usage_line};
 use crate::text;
 
 /// Why the loop ended.
@@ -146,6 +146,9 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         && let Some(facts) = facts(io, store, step).await
     {
         io.note(facts.to_string().trim_end()).await;
+    }
+    if let Some(used) = usage_line(run) {
+        io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
         io.note(go_on(run, &how.again)).await;

@@ -106,11 +106,12 @@ async fn copy(io: &Io, from: &str, to: &str, files: &[String]) -> Result<Copied,
         let target = format!("{to}/{file}");
         match io.write_private(&target, bytes, Expect::Absent, Durability::Relaxed).await {
             Ok(_) => copied.files += 1,
-            // The commit has a file of that name, or a setup that was cut short has copied it.
+            // The commit has something of that name, or a setup that was cut short has copied it.
             Err(failure) if failure.is_exists() => {}
             Err(failure) => return Err(failure),
         }
-        if stat.executable {
+        // Through a link of the commit another file would be made executable.
+        if stat.executable && io.stat(&target).await?.kind == FileKind::File {
             programs.push(format!("./{file}"));
         }
     }

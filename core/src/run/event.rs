@@ -2,7 +2,6 @@
 
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
-use super::record::SetUp;
 use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
@@ -223,6 +222,15 @@ pub struct Acting {
     /// The machine that they were started on, as
     /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
     pub host: String,
+}
+
+/// What made a fresh worktree ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// Files that git ignores and that were copied into it.
+    pub copied: u64,
+    /// Lines of `setup` that were run, all of them to their end.
+    pub commands: u64,
 }
 
 /// What one turn of a client came to.

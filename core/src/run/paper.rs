@@ -11,7 +11,7 @@ use crate::workflow::Check;
 
 /// Something that happens in a run, in the order in which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum PaperMoment {
     /// The agent acts.
     Act {
         /// Number of the step, from 1.
@@ -70,7 +70,7 @@ pub enum PageChecks {
 
 /// Everything that happens from now on until `run` is completed, or a bound stops it. An agent
 /// counts where `counts_agents`, and then uses nothing.
-pub fn on_paper(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<Moment> {
+pub fn on_paper(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<PaperMoment> {
     let mut run = run.clone();
     let mut moments = Vec::new();
     // Five events settle a step; whoever needs more goes round in a circle.
@@ -86,7 +86,7 @@ pub fn on_paper(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<Moment
 }
 
 /// What happens now, and the events that it leaves behind; none where the run stops.
-fn turn(run: &Run, pages: PageChecks, counts: bool) -> Option<(Option<Moment>, Vec<Event>)> {
+fn turn(run: &Run, pages: PageChecks, counts: bool) -> Option<(Option<PaperMoment>, Vec<Event>)> {
     let gate = |step, decision, mode| Event::GateDecided { step, decision, mode };
     let approved = GateDecision::Approved;
     Some(match run.next() {
@@ -97,34 +97,34 @@ fn turn(run: &Run, pages: PageChecks, counts: bool) -> Option<(Option<Moment>, V
             if counts {
                 events.insert(0, Event::UsageReported(usage));
             }
-            (Some(Moment::Act { step }), events)
+            (Some(PaperMoment::Act { step }), events)
         }
         Next::Verify { step } => {
             let results = passing(run, step, pages);
-            (Some(Moment::Verify { step }), vec![Event::StepVerified { step, results }])
+            (Some(PaperMoment::Verify { step }), vec![Event::StepVerified { step, results }])
         }
         Next::Approve { step, reason } => {
-            (Some(Moment::Approve { step, reason }), vec![gate(step, approved, Mode::Auto)])
+            (Some(PaperMoment::Approve { step, reason }), vec![gate(step, approved, Mode::Auto)])
         }
         Next::Review { step } => {
             let (verdict, findings) = (Verdict::Ready, String::new());
             let event = Event::ReviewFinished { step, verdict, findings, base: None };
-            (Some(Moment::Review { step }), vec![event])
+            (Some(PaperMoment::Review { step }), vec![event])
         }
         Next::Ask(Question::Gate { step }) => {
             let GateRule::Human(reason) = gate_rule(run, run.step(step)?) else { return None };
-            (Some(Moment::Decide { step, reason }), vec![gate(step, approved, Mode::Human)])
+            (Some(PaperMoment::Decide { step, reason }), vec![gate(step, approved, Mode::Human)])
         }
         Next::Ask(Question::Review { step, prompt }) => {
-            (Some(Moment::Look { step, prompt }), vec![gate(step, approved, Mode::Human)])
+            (Some(PaperMoment::Look { step, prompt }), vec![gate(step, approved, Mode::Human)])
         }
         Next::Ask(Question::Budget { step }) => {
-            (Some(Moment::Stop { step, bounds: exceeded(run) }), Vec::new())
+            (Some(PaperMoment::Stop { step, bounds: exceeded(run) }), Vec::new())
         }
         Next::Repeat => {
             let (failures, remarks) = (Vec::new(), Vec::new());
             let event = Event::ChecksRepeated { repeated: 0, failures, remarks };
-            (Some(Moment::Repeat), vec![event])
+            (Some(PaperMoment::Repeat), vec![event])
         }
         Next::Finalize => (None, vec![Event::RunFinalized]),
         // None of these comes of a run in which everything succeeds.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::checkpoint::Checkpoint;
-use super::event::{Acting, CheckResult, GateDecision, LogEntry, Mode, TurnRecord, Usage, Written};
+use super::event::{
+    Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
+};
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::verdict::Verdict;
 use super::wait::Wait;
@@ -168,15 +170,6 @@ pub struct Terms {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
-}
-
-/// What made a fresh worktree ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetUp {
-    /// Files that git ignores and that were copied into it.
-    pub copied: u64,
-    /// Lines of `setup` that were run, all of them to their end.
-    pub commands: u64,
 }
 
 /// State of a whole run.

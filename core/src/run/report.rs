@@ -3,7 +3,7 @@
 use super::event::{CheckVerdict, LogEntry};
 use super::finish::Finish;
 use super::record::*;
-use super::summary::{symbol_and_word, table_cell};
+use super::summary::{symbol_and_word, table_cell, usage_line};
 use crate::text;
 use crate::workflow::Check;
 
@@ -103,7 +103,11 @@ fn render_final_summary(run: &Run, out: &mut String) {
     *out += &format!("**Attempts:** {attempts}\n");
     let end = run.completed_at.unwrap_or(run.last_update);
     let seconds = end.millis_since(run.started_at) / 1000;
-    *out += &format!("**Duration:** {}\n\n", text::duration(seconds));
+    *out += &format!("**Duration:** {}\n", text::duration(seconds));
+    if let Some(used) = usage_line(run) {
+        *out += &format!("**Used by agents:** {used}\n");
+    }
+    out.push('\n');
 }
 
 /// What was verified and how, and what was not.

@@ -79,6 +79,23 @@ pub(super) fn table_cell(text: &str) -> String {
     text::one_line(text).replace('\\', "\\\\").replace('|', "\\|")
 }
 
+/// What agents used and how many of their calls were refused, on one line. `None` where no agent
+/// has said anything about that.
+pub fn usage_line(run: &Run) -> Option<String> {
+    let (tokens, cost) = (run.usage.tokens.known(), run.usage.cost.known());
+    if run.usage.agents == 0 || (run.turns.is_empty() && tokens.is_none() && cost.is_none()) {
+        return None;
+    }
+    let tokens = tokens.map_or("tokens not known".to_owned(), |count| format!("{count} tokens"));
+    let cost = cost.map_or("cost not known".to_owned(), |cost| format!("{cost} USD"));
+    let denied = run.turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied));
+    let denied = match denied {
+        0 => String::new(),
+        count => format!(", {} refused", text::counted(count, "call")),
+    };
+    Some(format!("{tokens}, {cost}{denied}"))
+}
+
 /// The live line that says where a step stands now.
 pub fn step_line(record: &StepRecord) -> String {
     let number = record.step.number;

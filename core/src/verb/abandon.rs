@@ -33,8 +33,8 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), Exit> {
         io.note("error: --reason is empty: say why, for whoever reads the record").await;
         return Err(Exit::Usage);
     }
-    let mut store = open(io, Some(&args.run_id)).await?;
     demand_person(io, "abandoning a run").await?;
+    let mut store = open(io, Some(&args.run_id)).await?;
     drive_alone(io, &store).await?;
     let driver = store.paths().driver_lock();
     let by = Some(decider(io, Door::Command));

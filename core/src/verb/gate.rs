@@ -73,11 +73,12 @@ pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
 }
 
 async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
-    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    // Before the run is looked for: an agent is not told how to get at one.
     if args.mode == ModeWord::Human {
         let what = "the decision at a gate";
         demand_person(io, what).await.map_err(|_| Exit::Failed)?;
     }
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,

@@ -11,7 +11,8 @@ use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
 use crate::engine::work::end_survivors;
 use crate::limits;
-use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus};
+use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus, checked_lines};
+use crate::text;
 
 /// Arguments of `onloop step`.
 #[derive(Clone, Debug)]
@@ -120,6 +121,13 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
             ("fail".to_owned(), Exit::Failed)
         }
     };
+    if exit != Exit::Done {
+        let failure = record.last_failure.as_ref();
+        let failure = failure.filter(|_| matches!(record.status, StepStatus::Failed { .. }));
+        let output = failure.map_or("", |failure| &failure.output);
+        let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
+        io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
+    }
     io.result(line + "\n").await;
     Ok(exit)
 }

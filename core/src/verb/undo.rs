@@ -31,8 +31,8 @@ pub async fn undo(io: &Io, args: &UndoArgs) -> Exit {
 }
 
 async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
-    let mut store = open(io, Some(&args.run_id)).await?;
     demand_person(io, "undoing work").await?;
+    let mut store = open(io, Some(&args.run_id)).await?;
     let run = store.run();
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(io, run, &args.step).await);

@@ -70,6 +70,11 @@ const TABLE = `## Task Status
 `;
 
 export const SCENARIOS = {
+  "a run on paper": [
+    { [WF]: STEPS.replace("risk_level: low\n", "risk_level: low\nsetup: [npm ci]\nmax_tokens: 9\n") },
+    ["run", WF, "--agent", "script", "--simulate"],
+    ["run", WF, "--agent", "script", "--simulate", "--json", "--review", "claude"],
+  ],
   "help and usage": [{}, ["--help"], ["run", "--help"], [], ["frobnicate"], ["--version"], ["man"]],
   completions: [{}, ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"]],
   "a new file": [{}, ["new", "add-limit", "--intent", "Limit \u{1f600}"], ["new", "add-limit"], ["lint"]],

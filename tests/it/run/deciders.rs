@@ -86,6 +86,19 @@ fn an_agent_without_our_marks_still_has_the_run_above_it() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn an_agent_without_any_of_our_variables_still_has_the_run_above_it() {
+    let below = "this was started below process N, which drives run ID";
+    for verb in ["gate 2 approved", "gate 2 approved --run-id $id", "adopt $id --yes"] {
+        // Another home, as where the run was started with a state home of its own.
+        let line = format!("env -i PATH=\"$PATH\" HOME=/nowhere onloop {verb}");
+        let said = told(&line);
+        assert!(said.contains(&format!("is for a person to decide, and {below}.\n")), "{said}");
+        assert!(!said.contains("onloop adopt"), "{said}");
+    }
+}
+
+#[test]
 fn nobody_else_drives_a_run_step_by_step_while_it_is_driven() {
     let driven = "ERROR: process N drives run ID and records what happens in it.\n  An agent in its \
                   turn just does the work and ends; a person can watch with\n    onloop status ID\n\

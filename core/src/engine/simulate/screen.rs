@@ -3,7 +3,7 @@
 use super::line;
 use crate::documents::simulation::Simulation;
 use crate::limits;
-use crate::run::{AutomaticReason, HumanReason, Moment, StepRecord, is_machine_check};
+use crate::run::{AutomaticReason, HumanReason, PaperMoment, StepRecord, is_machine_check};
 use crate::text;
 use crate::workflow::{Assertion, Check, Expectation};
 
@@ -78,33 +78,33 @@ fn setup(paper: &Simulation, out: &mut String) {
     }
 }
 
-fn happens(paper: &Simulation, moment: &Moment, out: &mut String) {
+fn happens(paper: &Simulation, moment: &PaperMoment, out: &mut String) {
     let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
     match moment {
-        Moment::Act { step } => acts(paper, record(*step), out),
-        Moment::Verify { step } => {
+        PaperMoment::Act { step } => acts(paper, record(*step), out),
+        PaperMoment::Verify { step } => {
             for check in &record(*step).step.checks {
                 *out += &checked(check);
             }
         }
-        Moment::Look { prompt, .. } => {
+        PaperMoment::Look { prompt, .. } => {
             *out += &format!("    a person looks: {}\n", text::one_line(prompt));
         }
-        Moment::Review { step } => {
+        PaperMoment::Review { step } => {
             let of = step.map_or("the whole work".to_owned(), |step| format!("up to step {step}"));
             *out += &format!("    review of {of}\n");
             if let Some(command) = &paper.reviewer {
                 *out += &format!("      {}\n", text::printable(&line(command)));
             }
         }
-        Moment::Approve { reason, .. } => {
+        PaperMoment::Approve { reason, .. } => {
             let why = match reason {
                 AutomaticReason::GateAuto => "the file says `gate: auto`",
                 AutomaticReason::AutoApprove => "`auto_approve`, and the risk is not high",
             };
             *out += &format!("    gate: approves itself ({why})\n");
         }
-        Moment::Decide { reason, .. } => {
+        PaperMoment::Decide { reason, .. } => {
             let why = match reason {
                 HumanReason::Asked => "",
                 HumanReason::HighRisk => " (the risk is high)",
@@ -112,7 +112,7 @@ fn happens(paper: &Simulation, moment: &Moment, out: &mut String) {
             };
             *out += &format!("    gate: a person decides{why}\n");
         }
-        Moment::Repeat => {
+        PaperMoment::Repeat => {
             let all = paper.run.steps.iter().flat_map(|record| &record.step.checks);
             let count = all.filter(|check| is_machine_check(check)).count();
             *out += &format!(
@@ -120,7 +120,7 @@ fn happens(paper: &Simulation, moment: &Moment, out: &mut String) {
                 text::counted(count as u64, "check")
             );
         }
-        Moment::Stop { step, bounds } => {
+        PaperMoment::Stop { step, bounds } => {
             let names: Vec<String> =
                 bounds.iter().map(|bound| format!("{} is {}", bound.name, bound.limit)).collect();
             *out += &format!("  Stops before step {step}: {}\n", names.join(", "));

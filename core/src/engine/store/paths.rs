@@ -1,11 +1,11 @@
 //! Where things are kept: what decides in the state home, copies for readers in the worktree.
 
 use crate::documents::ledger::sha256;
-use crate::effect::{Failure, FailureKind, Io, OptionalExt};
+use crate::effect::{Failure, FailureKind, Io, OptionalExt, Start};
 
 /// The folder in which onloop keeps what an agent must not write; see
 /// [`Start::state_home`](crate::effect::Start::state_home).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StateHome(String);
 
 impl StateHome {
@@ -17,8 +17,13 @@ impl StateHome {
     pub(crate) fn of(io: &Io) -> Result<StateHome, Failure> {
         let message = "there is no state home: set ONLOOP_STATE_HOME to an absolute folder \
                        outside every checkout (HOME is not set)";
-        let home = io.start().state_home();
-        home.map(StateHome).ok_or_else(|| Failure::new(FailureKind::Unsupported, message))
+        StateHome::of_start(io.start())
+            .ok_or_else(|| Failure::new(FailureKind::Unsupported, message))
+    }
+
+    /// The state home of a process that was started so, where a variable says where it is.
+    pub(crate) fn of_start(start: &Start) -> Option<StateHome> {
+        start.state_home().map(StateHome)
     }
 
     /// The folder.

@@ -1,19 +1,23 @@
 //! A run on paper goes the way that a run goes in which everything succeeds.
 
 use super::*;
-use crate::run::paper::{Moment, PageChecks, at_most, on_paper};
+use crate::run::paper::{PageChecks, PaperMoment, at_most, on_paper};
 
 fn told(run: &Run, pages: PageChecks) -> String {
     let step = |step: &u32| step.to_string();
-    let word = |moment: &Moment| match moment {
-        Moment::Act { step: number } => format!("act {}", step(number)),
-        Moment::Verify { step: number } => format!("verify {}", step(number)),
-        Moment::Look { step: number, prompt } => format!("look {} {prompt}", step(number)),
-        Moment::Review { step } => format!("review {step:?}"),
-        Moment::Approve { step: number, reason } => format!("approve {} {reason:?}", step(number)),
-        Moment::Decide { step: number, reason } => format!("decide {} {reason:?}", step(number)),
-        Moment::Repeat => "repeat".to_owned(),
-        Moment::Stop { step: number, bounds } => {
+    let word = |moment: &PaperMoment| match moment {
+        PaperMoment::Act { step: number } => format!("act {}", step(number)),
+        PaperMoment::Verify { step: number } => format!("verify {}", step(number)),
+        PaperMoment::Look { step: number, prompt } => format!("look {} {prompt}", step(number)),
+        PaperMoment::Review { step } => format!("review {step:?}"),
+        PaperMoment::Approve { step: number, reason } => {
+            format!("approve {} {reason:?}", step(number))
+        }
+        PaperMoment::Decide { step: number, reason } => {
+            format!("decide {} {reason:?}", step(number))
+        }
+        PaperMoment::Repeat => "repeat".to_owned(),
+        PaperMoment::Stop { step: number, bounds } => {
             format!("stop {} {}", step(number), bounds[0].name)
         }
     };

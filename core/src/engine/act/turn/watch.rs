@@ -168,6 +168,9 @@ impl<'a> Watch<'a> {
         }
         let said = self.turn.io.redacted(&said);
         self.log.add(self.turn.io, &said).await;
+        if self.turn.conditions.verbose {
+            self.turn.io.note(text::printable(said.trim_end())).await;
+        }
         self.transcript += &said;
         if self.transcript.len() > 2 * KEPT_BYTES {
             self.transcript = text::suffix(&self.transcript, KEPT_BYTES).to_owned();
