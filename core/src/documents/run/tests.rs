@@ -149,7 +149,7 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 14] = [
+    const OPTIONAL: [&str; 15] = [
         "ledger",
         "acting",
         "finished_commit",
