@@ -142,6 +142,17 @@ impl Turn<'_> {
         state.judged_calls() > 0 && self.client != Client::Claude
     }
 
+    /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
+    /// it; `None`: nobody knows.
+    fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
+        if let Some(cost) = state.cost() {
+            return Some((cost, None));
+        }
+        let prices = self.guard.prices.as_ref()?;
+        let cost = prices.cost(state.model()?, state.tokens()?)?;
+        Some((cost, Some(&prices.as_of)))
+    }
+
     /// Records what the turn came to, whatever it was.
     fn book(
         &self,
@@ -151,6 +162,7 @@ impl Turn<'_> {
         ending: TurnEnding,
     ) -> Result<(), StoreError> {
         let denied = judged.iter().filter(|call| call.is_denied()).count() as u64;
+        let cost = self.cost(state);
         let turn = TurnRecord {
             step: self.record.step.number,
             attempt: self.record.attempts,
@@ -159,8 +171,8 @@ impl Turn<'_> {
             model: state.model().map(str::to_owned),
             tokens: state.tokens(),
             session_tokens: state.session_tokens(),
-            cost: state.cost(),
-            prices_as_of: None,
+            cost: cost.map(|(cost, _)| cost),
+            prices_as_of: cost.and_then(|(_, as_of)| as_of.map(str::to_owned)),
             // Not every client tells of calls that a hook refused, and ours does not see those
             // that the client refuses itself.
             denied: denied.max(state.denied()),

@@ -10,6 +10,7 @@ use crate::engine::choose_agent::on_path;
 use crate::engine::conduct_args::TurnConditions;
 use crate::engine::config;
 use crate::engine::store::Store;
+use crate::handsoff::config::Prices;
 use crate::install::{TurnHook, Waits};
 use crate::permission::TurnPolicy;
 use crate::run::StepRecord;
@@ -21,6 +22,8 @@ pub(super) struct Guard {
     pub(super) form: String,
     /// Where the hook logs.
     pub(super) calls: String,
+    /// What models cost, says the user.
+    pub(super) prices: Option<Prices>,
 }
 
 /// Writes what the hook is told, before anybody can call it.
@@ -63,7 +66,7 @@ pub(super) async fn prepare(
         put(&plugin, hook.opencode_plugin().into_bytes()).await?;
     }
     let form = form_of(client, &hook, &plugin);
-    Ok(Guard { form, calls: guard.calls })
+    Ok(Guard { form, calls: guard.calls, prices: config.prices })
 }
 
 /// The lines of shell that verify a step.

@@ -91,11 +91,12 @@ impl<'a> Watch<'a> {
             }
         }
         if self.ended.is_none() {
-            self.ended = bounds.passed(&self.state).map(Cause::Bound).or_else(|| self.hopeless());
+            self.ended =
+                bounds.passed(self.turn, &self.state).map(Cause::Bound).or_else(|| self.hopeless());
         }
         match self.ended {
             Some(_) => Watched::Ends,
-            None => Watched::GoesOn(Some(activity(self.turn.io, &self.state))),
+            None => Watched::GoesOn(Some(activity(self.turn, &self.state))),
         }
     }
 
@@ -202,16 +203,20 @@ struct Bounds {
 
 impl Bounds {
     /// Which bound does not hold any more, on one line.
-    fn passed(&self, state: &AgentState) -> Option<String> {
+    fn passed(&self, turn: &Turn<'_>, state: &AgentState) -> Option<String> {
         let tokens = state.tokens().map(Tokens::total);
         if let (Some(limit), Some(used)) = (self.tokens, tokens)
             && used > limit
         {
             return Some(format!("agent ended: it has used {used} tokens, and {limit} were left"));
         }
-        let (limit, cost) = (self.cost?, state.cost()?);
+        let (limit, (cost, as_of)) = (self.cost?, turn.cost(state)?);
+        let estimated =
+            as_of.map_or_else(String::new, |day| format!(" (estimated, prices of {day})"));
         (cost > limit).then(|| {
-            format!("agent ended: this turn has cost {cost} USD, and {limit} USD were left")
+            format!(
+                "agent ended: this turn has cost {cost} USD{estimated}, and {limit} USD were left"
+            )
         })
     }
 }
@@ -239,20 +244,23 @@ impl Log {
 }
 
 /// What the agent does now: `Bash: cargo test · 18k tokens · $0.42`.
-fn activity(io: &Io, state: &AgentState) -> String {
+fn activity(turn: &Turn<'_>, state: &AgentState) -> String {
     let doing = match state.current_call() {
         Some(call) => call.line(),
         None if state.retrying().is_some() => "tries again".to_owned(),
         None => text::one_line(state.said()),
     };
-    let mut parts = vec![io.redacted(&text::ellipsis(&doing, 120))];
+    let mut parts = vec![turn.io.redacted(&text::ellipsis(&doing, 120))];
     if let Some(tokens) = state.tokens() {
         parts.push(match tokens.total() {
             few @ 0..=9_999 => format!("{few} tokens"),
             many => format!("{}k tokens", many / 1000),
         });
     }
-    parts.extend(state.cost().map(|cost| format!("${cost}")));
+    parts.extend(turn.cost(state).map(|(cost, as_of)| {
+        let about = if as_of.is_some() { "~" } else { "" };
+        format!("{about}${cost}")
+    }));
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
 }
