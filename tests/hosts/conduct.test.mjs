@@ -158,14 +158,11 @@ test("every attempt begins a new conversation where that is wanted", async () =>
 });
 
 test("a conversation that is gone is said to be, and a new one begins", async () => {
-  const place = await repository(claude);
-  const forget = () => {
-    rmSync(join(place.home, ".claude/projects"), { recursive: true });
-    return { say: "Done?" };
-  };
+  const forgetful = MAKE.replace("sh check.sh", "sh check.sh || (rm -r ~/.claude/projects; false)");
+  const place = await repository(claude, workflow(forgetful));
   let begun = 0;
   const script = used([{}, { say: "Done." }]);
-  script[0] = () => ({ ...(begun++ === 0 ? forget() : { run: "echo made > made.txt" }), usage: USED });
+  script[0] = () => ({ ...(begun++ === 0 ? { say: "Done?" } : { run: "echo made > made.txt" }), usage: USED });
   const { code, stderr, summary, told } = await conducted(claude, place, script);
   assert.equal(code, 0, told);
   assert.match(stderr, /the conversation about step 1 cannot go on \(.*\); a new one begins/, told);

@@ -142,7 +142,10 @@ mod tests {
             (format!("{{{good}}}"), "`prices` needs `as_of`"),
             (format!("{{as_of: soon, {good}}}"), "expected a day such as 2026-10-01"),
             (format!("{{as_of: 2026-13-01, {good}}}"), "expected a day such as 2026-10-01"),
-            (format!("{{as_of: 2026-10-01, {good}, b: 3}}"), "`prices.b` is 3; expected `input`"),
+            (
+                format!("{{as_of: 2026-10-01, {good}, b: 3}}"),
+                "`prices.b` is the number `3`; expected `input`",
+            ),
             ("{as_of: 2026-10-01, b: {input: 1}}".to_owned(), "`prices.b` lacks a price"),
             (
                 "{as_of: 2026-10-01, b: {input: -1, cached_input: 1, output: 1}}".to_owned(),

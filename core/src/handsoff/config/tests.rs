@@ -51,6 +51,7 @@ fn every_key_is_read() {
             poll_interval_ms: 3000,
             allowed_user_ids: vec![123, 456],
         }),
+        prices: None,
         workflows: vec![CustomWorkflow {
             command: "/ship:it".to_owned(),
             name: "it".to_owned(),
