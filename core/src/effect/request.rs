@@ -157,7 +157,6 @@ pub enum Request {
         /// `NAME=value` of an environment variable with which the group was started, and nothing
         /// else: who has it is ended as well, however far it has moved from the group, as far as
         /// the host can see environments.
-        #[serde(skip_serializing_if = "Option::is_none")]
         mark: Option<String>,
     },
     /// Asks or changes a git repository.

@@ -19,7 +19,8 @@ use crate::engine::conduct_args::TurnConditions;
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
 use crate::money::Money;
-use crate::run::{Event, Run, StepRecord, TurnEnding, TurnRecord};
+use crate::run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
+use crate::tokens::Tokens;
 
 /// Lets `client` act on the current attempt of a step.
 pub(super) async fn take(
@@ -162,14 +163,17 @@ impl Turn<'_> {
         ending: TurnEnding,
     ) -> Result<(), StoreError> {
         let denied = judged.iter().filter(|call| call.is_denied()).count() as u64;
-        let cost = self.cost(state);
+        // A provider that refused the only request has counted nothing.
+        let refusals = [WaitReason::Limited, WaitReason::Overloaded].map(TurnEnding::Refused);
+        let is_free = state.is_idle() && refusals.contains(&ending);
+        let cost = self.cost(state).or(is_free.then_some((Money::ZERO, None)));
         let turn = TurnRecord {
             step: self.record.step.number,
             attempt: self.record.attempts,
             agent: self.client.as_str().to_owned(),
             session: state.session().map(str::to_owned),
             model: state.model().map(str::to_owned),
-            tokens: state.tokens(),
+            tokens: state.tokens().or(is_free.then(Tokens::default)),
             session_tokens: state.session_tokens(),
             cost: cost.map(|(cost, _)| cost),
             prices_as_of: cost.and_then(|(_, as_of)| as_of.map(str::to_owned)),
