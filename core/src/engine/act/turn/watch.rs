@@ -29,8 +29,7 @@ pub(super) struct Watch<'a> {
     guarded: bool,
     /// What the client writes beside its stream, where it does.
     rollout: Option<Rollout>,
-    /// How many signs of life there were, and when the last of them came.
-    life: (u64, Timestamp),
+    life: Life,
 }
 
 /// Bytes of a transcript that are kept for the record.
@@ -57,7 +56,7 @@ impl<'a> Watch<'a> {
             read_bytes: 0,
             guarded: false,
             rollout,
-            life: (0, turn.io.now()),
+            life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
         }
     }
 
@@ -103,9 +102,7 @@ impl<'a> Watch<'a> {
     /// Why nothing good can come of the turn any more. No client can be trusted to give up.
     fn hopeless(&mut self) -> Option<Cause> {
         let now = self.turn.io.now();
-        if self.state.signs() != self.life.0 {
-            self.life = (self.state.signs(), now);
-        }
+        self.life.look(self.state.signs(), now);
         if self.state.too_long() >= limits::SAME_ERRORS {
             return Some(Cause::TooLong);
         }
@@ -118,7 +115,7 @@ impl<'a> Watch<'a> {
             Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
             None => (None, stall_ms),
         };
-        if now.millis_since(self.life.1) < longest_ms {
+        if self.life.silent_ms < longest_ms {
             return None;
         }
         if let Some(why) = retry.and_then(|retry| wait_reason(retry.error.kind)) {
@@ -176,6 +173,25 @@ impl<'a> Watch<'a> {
         if self.transcript.len() > 2 * KEPT_BYTES {
             self.transcript = text::suffix(&self.transcript, KEPT_BYTES).to_owned();
         }
+    }
+}
+
+/// How long a turn has given no sign of life.
+struct Life {
+    /// Signs that there were.
+    signs: u64,
+    silent_ms: u64,
+    seen_at: Timestamp,
+}
+
+impl Life {
+    /// A machine that was asleep has not been waiting: of the time since the last look no more
+    /// counts than there can be between two of them.
+    fn look(&mut self, signs: u64, now: Timestamp) {
+        let since_ms = now.millis_since(self.seen_at).min(5 * limits::TURN_LOOK_MS);
+        let is_silent = signs == self.signs;
+        self.silent_ms = if is_silent { self.silent_ms + since_ms } else { 0 };
+        (self.signs, self.seen_at) = (signs, now);
     }
 }
 
@@ -290,6 +306,18 @@ fn noted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sleep_of_the_machine_is_no_silence() {
+        let at = |s: i64| Timestamp::from_millis(s * 1000);
+        let mut life = Life { signs: 0, silent_ms: 0, seen_at: at(0) };
+        for (s, signs, silent_s) in
+            [(2, 0, 2), (4, 0, 4), (5, 1, 0), (7, 1, 2), (40_000, 1, 12), (39_000, 1, 12)]
+        {
+            life.look(signs, at(s));
+            assert_eq!(life.silent_ms, silent_s * 1000, "{s}");
+        }
+    }
 
     #[test]
     fn nothing_of_a_capture_is_read_twice_or_left_out() {
