@@ -1,14 +1,15 @@
 //! The turn of a client whose stream is understood: what it is started with, and what came of it.
 
+mod cause;
 mod guard;
 mod opening;
 mod rollout;
 mod verdict;
 mod watch;
 
-use guard::Guard;
+use guard::GuardFiles;
 use opening::Opening;
-use verdict::Verdict;
+use verdict::TurnVerdict;
 use watch::Watch;
 
 use super::{Acted, attempt_name, followed, spec, write_prompt};
@@ -80,7 +81,7 @@ struct Turn<'a> {
     client: Client,
     record: &'a StepRecord,
     conditions: TurnConditions,
-    guard: Guard,
+    guard: GuardFiles,
 }
 
 impl Turn<'_> {
@@ -115,7 +116,7 @@ impl Turn<'_> {
         };
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;
-        let Verdict { ending, acted } = match (&end, watch.ended.take()) {
+        let TurnVerdict { ending, acted } = match (&end, watch.ended.take()) {
             (_, Some(cause)) => self.of_cause(cause, &watch),
             (Some(end), None) => self.of_end(end.status, &judged, &watch),
             (None, None) => self.interrupted(),

@@ -17,7 +17,7 @@ use crate::run::StepRecord;
 use crate::workflow::Check;
 
 /// The files that one turn needs, written.
-pub(super) struct Guard {
+pub(super) struct GuardFiles {
     /// Our hook in the client's own form, see [`TurnTerms::guard`](crate::agent::TurnTerms).
     pub(super) form: String,
     /// Where the hook logs.
@@ -33,7 +33,7 @@ pub(super) async fn prepare(
     store: &Store,
     record: &StepRecord,
     conditions: TurnConditions,
-) -> Result<Guard, Failure> {
+) -> Result<GuardFiles, Failure> {
     let mut program = io.start().program.clone();
     if program.is_empty() {
         if !on_path(io, "onloop").await {
@@ -66,7 +66,7 @@ pub(super) async fn prepare(
         put(&plugin, hook.opencode_plugin().into_bytes()).await?;
     }
     let form = form_of(client, &hook, &plugin);
-    Ok(Guard { form, calls: guard.calls, prices: config.prices })
+    Ok(GuardFiles { form, calls: guard.calls, prices: config.prices })
 }
 
 /// The lines of shell that verify a step.

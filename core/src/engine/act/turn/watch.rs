@@ -1,8 +1,9 @@
 //! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
 //! the agent does, and a turn of which nothing good can come any more is ended.
 
+use super::cause::{Cause, wait_reason};
 use super::rollout::Rollout;
-use super::verdict::{Cause, wait_reason};
+
 use super::{Turn, cost_left, tokens_left};
 use crate::agent::{AgentErrorKind, AgentState, Retry};
 use crate::effect::{Capture, Durability, Io, ProcessEnd, ProcessSpec, Watched};
