@@ -59,6 +59,8 @@ enum Verb {
     #[command(after_help = "Examples:
   onloop run                                   the only workflow file here
   onloop run wf.md --agent codex               let Codex act
+  onloop run wf.md --agent claude,codex        Codex where Claude is not served
+  onloop run wf.md --max-wait 12h              wait longer for a limit to end
   onloop run wf.md --agent-command './act.sh'  let any command act
   onloop run wf.md --mode none                 work here, leave git alone
   onloop run wf.md --auto-approve --review claude

@@ -167,6 +167,8 @@ pub const CONFIG_OPEN_BRACKETS: usize = 512;
 pub const CONFIG_NOTES: usize = 20;
 /// Most workflows that a configuration may add.
 pub const CONFIG_WORKFLOWS: usize = 100;
+/// Most models whose prices a configuration may name.
+pub const CONFIG_PRICES: usize = 200;
 /// Most permission rules in all files together.
 pub const CONFIG_RULES: usize = 1000;
 /// Steps that matching one pattern may take when it uses look-around or back-references.

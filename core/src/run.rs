@@ -14,6 +14,7 @@ mod evidence;
 mod facts;
 mod finish;
 mod gate;
+mod held_up;
 mod kept;
 mod next;
 mod paper;

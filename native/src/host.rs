@@ -115,7 +115,12 @@ pub trait Processes {
     /// [`Request::Ancestors`].
     fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure>;
     /// [`Request::EndGroup`]: how many processes had survived.
-    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure>;
+    fn end_group(
+        &mut self,
+        group: &ProcessGroup,
+        host: &str,
+        mark: Option<&str>,
+    ) -> Result<u32, Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -287,8 +292,8 @@ impl OsHost {
                 self.processes.end();
                 Ok(Outcome::Done)
             }
-            Request::EndGroup { group, host } => {
-                let survivors = self.processes.end_group(&group, &host)?;
+            Request::EndGroup { group, host, mark } => {
+                let survivors = self.processes.end_group(&group, &host, mark.as_deref())?;
                 Ok(Outcome::Ended { survivors })
             }
             Request::Git(request) => self.git.git(&request),

@@ -153,6 +153,8 @@ export interface UsageView {
   cached_input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
+  /** The day of the user's prices by which a part of the cost was estimated, where it was. */
+  cost_estimated_as_of?: string;
 }
 
 /** The summary of a run. */

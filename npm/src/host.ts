@@ -173,9 +173,10 @@ export interface Processes {
   ancestors?(): Promise<ProcessIdentity[]>;
   /**
    * Ends what is left of a process group of an earlier program, which was started on the machine
-   * `host`, and says how many processes there were. Hosts that cannot leave it out.
+   * `host`, and says how many processes there were. Who has `mark`, as `NAME=value`, in its
+   * environment is ended as well. Hosts that cannot leave it out.
    */
-  endGroup?(group: ProcessGroup, host: string): Promise<number>;
+  endGroup?(group: ProcessGroup, host: string, mark?: string): Promise<number>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */

@@ -229,6 +229,12 @@ export type Request =
       group: ProcessGroup;
       /** The machine that it was started on, as `ProcessIdentity.host`. */
       host: string;
+      /**
+       * `NAME=value` of an environment variable with which the group was started, and nothing else:
+       * who has it is ended as well, however far it has moved from the group, as far as the host
+       * can see environments.
+       */
+      mark: string | null;
     }
   /** Asks or changes a git repository. */
   | ({ do: "git" } & GitRequest)

@@ -151,7 +151,7 @@ async function outcome(
       if (processes.endGroup === undefined) {
         throw new Failure("unsupported", "this host does not know other processes");
       }
-      const survivors = await processes.endGroup(request.group, request.host);
+      const survivors = await processes.endGroup(request.group, request.host, request.mark ?? undefined);
       return { is: "ended", survivors };
     }
     case "git":

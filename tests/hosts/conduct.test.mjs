@@ -100,14 +100,73 @@ for (const client of [codex, opencode]) {
   });
 }
 
-test("a turn that passes its bound of tokens is ended while it works", async () => {
-  const place = await repository(opencode, workflow(MAKE, "max_tokens: 2500\n"));
-  const script = Array(20).fill({ run: "sleep 0.3", usage: USED });
-  const { code, heard, stderr, told } = await conducted(opencode, place, script);
-  assert.equal(code, 3, told);
-  assert.ok(heard.turns < 10, told);
-  assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
-  assert.match(stderr, /max_tokens/, told);
+for (const client of [codex, opencode]) {
+  test(`a turn of ${client.name} that passes its bound of tokens is ended while it works`, async () => {
+    const place = await repository(client, workflow(MAKE, "max_tokens: 2500\n"));
+    const script = Array(30).fill({ run: "sleep 0.7", usage: USED });
+    const { code, heard, stderr, told } = await conducted(client, place, script);
+    assert.equal(code, 3, told);
+    assert.ok(heard.turns < 15, told);
+    assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
+    assert.match(stderr, /max_tokens/, told);
+  });
+}
+
+test("what Codex costs is estimated by the user's prices, and marked", async () => {
+  const prices = "{ input: 2, cached_input: 0.2, output: 8 }";
+  const place = await repository(codex, workflow(MAKE, "max_cost_usd: 1\n"));
+  writeFileSync(join(place.home, ".agentize.local.yaml"), `prices:\n  as_of: 2026-10-01\n  fake: ${prices}\n`);
+  const script = used([{ run: "echo made > made.txt" }, { say: "Done." }]);
+  const { code, summary, told } = await conducted(codex, place, script);
+  assert.equal(code, 0, told);
+  // 1400 fresh, 600 cached and 100 written tokens.
+  assert.deepEqual(summary.usage, {
+    input_tokens: 2000,
+    cached_input_tokens: 600,
+    output_tokens: 100,
+    cost_usd: 0.00372,
+    cost_estimated_as_of: "2026-10-01",
+  });
+  const report = readFileSync(join(summary.execution_root, summary.report_path), "utf8");
+  assert.match(report, /\| 1 \| 1 \| codex \| fake \| 2000 \| 600 \| 100 \| 0\.00372 \(estimated, prices of 2026-10-01\) \| 0 \| completed \|/);
+});
+
+test("sub-agents of opencode are counted, and their calls are seen", async () => {
+  const place = await repository(opencode);
+  const task = { tool: "task", input: { description: "d", prompt: "p", subagent_type: "general" } };
+  const call = { run: "echo made > made.txt" };
+  // The sub-agent has a conversation of its own, which begins at the first turn again.
+  let begun = 0;
+  const script = used([{}, { say: "Done." }]);
+  script[0] = () => ({ ...(begun++ === 0 ? task : call), usage: USED });
+  const { code, summary, told } = await conducted(opencode, place, script);
+  assert.equal(code, 0, told);
+  const { cost_usd, ...tokens } = summary.steps[0].usage;
+  assert.deepEqual(tokens, { input_tokens: 4000, cached_input_tokens: 1200, output_tokens: 200 }, told);
+  assert.match(kept(place, summary, "logs/1-1.log"), /→ bash: echo made > made\.txt/);
+});
+
+test("every attempt begins a new conversation where that is wanted", async () => {
+  const place = await repository(claude);
+  const made = (heard) => heard.told.join().includes("missing");
+  const script = used([{}, { say: "Done." }]);
+  script[0] = (heard) => ({ ...(made(heard) ? { run: "echo made > made.txt" } : { say: "Done?" }), usage: USED });
+  const { code, summary, heard, told } = await conducted(claude, place, script, "--fresh-session");
+  assert.equal(code, 0, told);
+  assert.equal(summary.steps[0].attempts, 2, told);
+  assert.match(heard.told.join(), /Goal of the whole work[^]*made\.txt is missing/, told);
+});
+
+test("a conversation that is gone is said to be, and a new one begins", async () => {
+  const forgetful = MAKE.replace("sh check.sh", "sh check.sh || (rm -r ~/.claude/projects; false)");
+  const place = await repository(claude, workflow(forgetful));
+  let begun = 0;
+  const script = used([{}, { say: "Done." }]);
+  script[0] = () => ({ ...(begun++ === 0 ? { say: "Done?" } : { run: "echo made > made.txt" }), usage: USED });
+  const { code, stderr, summary, told } = await conducted(claude, place, script);
+  assert.equal(code, 0, told);
+  assert.match(stderr, /the conversation about step 1 cannot go on \(.*\); a new one begins/, told);
+  assert.equal(summary.steps[0].attempts, 2, told);
 });
 
 test("what needs a decision lets the run wait where that is wanted", async () => {

@@ -239,11 +239,11 @@ fn a_killed_program_leaves_its_processes_or_takes_them_along() {
             let other = ProcessGroup { pid: group.pid + 1, ..group.clone() };
             run(&mut host, async move |io| {
                 let here = io.start().process.host.clone();
-                assert_eq!(io.end_group(other, &here).await, Ok(0));
-                let elsewhere = io.end_group(group.clone(), "elsewhere").await.unwrap_err();
+                assert_eq!(io.end_group(other, &here, None).await, Ok(0));
+                let elsewhere = io.end_group(group.clone(), "elsewhere", None).await.unwrap_err();
                 assert_eq!(elsewhere.kind, FailureKind::Unsupported);
-                assert_eq!(io.end_group(group.clone(), &here).await, Ok(1));
-                assert_eq!(io.end_group(group, &here).await, Ok(0));
+                assert_eq!(io.end_group(group.clone(), &here, None).await, Ok(1));
+                assert_eq!(io.end_group(group, &here, None).await, Ok(0));
                 Exit::Done
             });
         }

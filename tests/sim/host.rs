@@ -406,7 +406,7 @@ impl SimHost {
                 self.left = None;
                 Ok(Outcome::Done)
             }
-            Request::EndGroup { group, host } => self.end_group(&group, &host),
+            Request::EndGroup { group, host, mark: _ } => self.end_group(&group, &host),
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::ReadInput { .. } => {

@@ -91,9 +91,26 @@ fn value_of(key: &ConfigKey) -> Value {
         }
         KeyKind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
         KeyKind::Rules => json!({ "type": ["object", "null"] }),
+        KeyKind::Prices => prices(),
     };
     schema["description"] = json!(key.about.replace("[below](#workflows-of-your-own)", "below"));
     schema
+}
+
+fn prices() -> Value {
+    let dollars = json!({ "type": "number", "minimum": 0 });
+    let price = json!({
+        "type": "object",
+        "properties": { "input": dollars, "cached_input": dollars, "output": dollars },
+        "required": ["input", "cached_input", "output"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": ["object", "null"],
+        "properties": { "as_of": { "type": "string", "format": "date" } },
+        "required": ["as_of"],
+        "additionalProperties": price,
+    })
 }
 
 fn workflow() -> Value {

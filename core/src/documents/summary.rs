@@ -76,7 +76,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
         "usage": match turns.is_empty() {
             true => usage(None, None),
-            false => usage(tokens(&turns), cost(&turns)),
+            false => marked(usage(tokens(&turns), cost(&turns)), &turns),
         },
     })
 }
@@ -85,7 +85,17 @@ fn step(run: &Run, record: &StepRecord) -> Value {
 pub(super) fn run_usage(run: &Run) -> Value {
     let turns: Vec<&TurnRecord> = run.turns.iter().collect();
     let is_all = run.usage.agents == turns.iter().filter(|turn| turn.counts()).count() as u64;
-    usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known())
+    marked(usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known()), &turns)
+}
+
+/// `usage` of these turns, with the earliest day of the prices by which a part of its cost was
+/// estimated.
+fn marked(mut usage: Value, turns: &[&TurnRecord]) -> Value {
+    let day = turns.iter().filter_map(|turn| turn.prices_as_of.as_deref()).min();
+    if let Some(day) = day.filter(|_| !usage["cost_usd"].is_null()) {
+        usage["cost_estimated_as_of"] = Value::from(day);
+    }
+    usage
 }
 
 /// The tokens of these turns; `None` where those of one are not known.

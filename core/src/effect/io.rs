@@ -412,8 +412,13 @@ impl Io {
     }
 
     /// [`Request::EndGroup`]: how many processes had survived.
-    pub async fn end_group(&self, group: ProcessGroup, host: &str) -> Result<u32, Failure> {
-        let request = Request::EndGroup { group, host: host.to_owned() };
+    pub async fn end_group(
+        &self,
+        group: ProcessGroup,
+        host: &str,
+        mark: Option<String>,
+    ) -> Result<u32, Failure> {
+        let request = Request::EndGroup { group, host: host.to_owned(), mark };
         answer!(self.request(request), Outcome::Ended { survivors } => survivors)
     }
 

@@ -154,6 +154,10 @@ pub enum Request {
         /// The machine that it was started on, as
         /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
         host: String,
+        /// `NAME=value` of an environment variable with which the group was started, and nothing
+        /// else: who has it is ended as well, however far it has moved from the group, as far as
+        /// the host can see environments.
+        mark: Option<String>,
     },
     /// Asks or changes a git repository.
     Git(GitRequest),

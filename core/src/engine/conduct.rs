@@ -11,7 +11,7 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
-use crate::engine::patience::{Turn, record_refusal, whose_turn};
+use crate::engine::patience::{Actor, record_refusal, whose_turn};
 use crate::engine::protect::{self, Guarded};
 use crate::engine::setup::{Readiness, make_ready};
 use crate::engine::stall::Stall;
@@ -93,8 +93,8 @@ async fn take_turn(
         Next::Act { step } => {
             store.commit().await?;
             let agent = match whose_turn(io, store, how).await? {
-                Turn::Of(agent) => agent,
-                Turn::Nobody(reason) => {
+                Actor::Served(agent) => agent,
+                Actor::Nobody(reason) => {
                     return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
                 }
             };

@@ -15,9 +15,9 @@ use crate::text;
 use crate::time::Timestamp;
 
 /// Who acts.
-pub(crate) enum Turn {
+pub(crate) enum Actor {
     /// This one.
-    Of(Agent),
+    Served(Agent),
     /// Nobody soon enough: why, on one line.
     Nobody(String),
 }
@@ -27,12 +27,12 @@ pub(crate) enum Turn {
 /// # Errors
 ///
 /// [`Halt::Interrupted`] when a person does not want to wait any longer.
-pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<Turn, Halt> {
+pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<Actor, Halt> {
     let mut told = None;
     loop {
         let until = match look(store.run(), how, io.now()) {
-            Look::Served(agent) => return Ok(Turn::Of(agent.clone())),
-            Look::TooLong(reason) => return Ok(Turn::Nobody(reason)),
+            Look::Served(agent) => return Ok(Actor::Served(agent.clone())),
+            Look::TooLong(reason) => return Ok(Actor::Nobody(reason)),
             Look::Waits(wait) => wait.until,
         };
         if told != Some(until) {

@@ -1,12 +1,16 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
 //! them, so that a later process can end what a killed one has left.
 
+use crate::documents::ledger::sha256;
 use crate::effect::{
     Exit, Failure, FailureKind, Io, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
 };
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Acting, Event, Run, Worker};
 use crate::{limits, text};
+
+/// The variable that marks what works for a run.
+const WORK_VARIABLE: &str = "ONLOOP_WORK";
 
 /// Why it is not known how a process ended.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ pub(crate) async fn run_recorded(
     step: u32,
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
-    let host = io.start().process.host.clone();
+    let (host, spec) = (io.start().process.host.clone(), marked(io, store, spec));
     let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
     io.process_announced(spec, on_start).await
 }
@@ -47,6 +51,7 @@ pub(crate) async fn follow_recorded(
     on_lines: impl AsyncFnMut(&[u8]) -> Watched,
 ) -> Result<Option<ProcessEnd>, WorkError> {
     let (worker, host) = (Worker::Agent, io.start().process.host.clone());
+    let spec = marked(io, store, spec);
     let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
     io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await
 }
@@ -68,7 +73,22 @@ pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
         Worker::Review => format!("the review after step {step}"),
         Worker::SetUp => "`setup`".to_owned(),
     };
-    end_group(io, &whose, group, &host).await
+    end_group(io, &whose, group, &host, Some(mark(io, &run.id))).await
+}
+
+/// `ONLOOP_WORK=…`, which everything that works for a run finds in its environment. Tools of
+/// agents have sessions of their own; whoever looks for what is left of them finds them by this.
+fn mark(io: &Io, run_id: &str) -> String {
+    let home = io.start().state_home().unwrap_or_default();
+    format!("{WORK_VARIABLE}={}", sha256(format!("{home}\n{run_id}").as_bytes()))
+}
+
+/// `spec`, with the mark of the run.
+fn marked(io: &Io, store: &Store, mut spec: ProcessSpec) -> ProcessSpec {
+    if let Some((name, value)) = mark(io, &store.run().id).split_once('=') {
+        spec.env_set.insert(name.to_owned(), value.to_owned());
+    }
+    spec
 }
 
 /// Ends what is left of a process group whose onloop was killed; `whose` it was is said.
@@ -81,9 +101,10 @@ pub(crate) async fn end_group(
     whose: &str,
     group: ProcessGroup,
     host: &str,
+    mark: Option<String>,
 ) -> Result<(), Exit> {
     let pid = group.pid;
-    match io.end_group(group, host).await {
+    match io.end_group(group, host, mark).await {
         Ok(0) => {}
         Ok(survivors) => {
             let count = text::counted(u64::from(survivors), "process");

@@ -16,11 +16,14 @@
 
 mod environment;
 pub mod keys;
+mod prices;
 mod read;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+
+pub use prices::Prices;
 
 use crate::text::words;
 
@@ -39,6 +42,8 @@ pub struct Config {
     pub supervisor: Supervisor,
     /// Where calls that nothing else decides are sent.
     pub telegram: Option<Telegram>,
+    /// What models cost, where their clients do not say it; only when all of it can be used.
+    pub prices: Option<Prices>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
@@ -121,6 +126,7 @@ impl Config {
             debug: false,
             supervisor: Supervisor::default(),
             telegram: None,
+            prices: None,
             workflows: Vec::new(),
             notes: Vec::new(),
         }

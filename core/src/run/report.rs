@@ -4,7 +4,10 @@ use super::event::{CheckVerdict, LogEntry};
 use super::finish::Finish;
 use super::record::*;
 use super::summary::{symbol_and_word, table_cell, usage_line};
+use super::wait::TurnEnding;
+use crate::money::Money;
 use crate::text;
+use crate::tokens::Tokens;
 use crate::workflow::Check;
 
 /// The whole report as Markdown.
@@ -17,6 +20,7 @@ pub fn render_report(run: &Run) -> String {
     for entry in &run.events {
         render_event(run, entry, &mut day, &mut out);
     }
+    render_usage(run, &mut out);
     if run.completed_at.is_some() {
         render_final_summary(run, &mut out);
         render_verification_notes(run, &mut out);
@@ -92,6 +96,53 @@ fn escape(line: &str) -> String {
         out.push(c);
     }
     out
+}
+
+/// What each turn of an agent used, as far as anybody knows.
+fn render_usage(run: &Run, out: &mut String) {
+    if run.turns.is_empty() {
+        return;
+    }
+    *out += "## Usage\n\n\
+             | Step | Attempt | Agent | Model | Input | Cached | Output | USD | Denied | Ended |\n\
+             |------|---------|-------|-------|-------|--------|--------|-----|--------|-------|\n";
+    for turn in &run.turns {
+        let model = turn.model.as_deref().map_or_else(|| "-".to_owned(), table_cell);
+        *out += &format!(
+            "| {} | {} | {} | {model} | {} | {} | {} | {} |\n",
+            turn.step,
+            turn.attempt,
+            table_cell(&turn.agent),
+            amounts(turn.tokens),
+            price(turn.cost, turn.prices_as_of.as_deref()),
+            turn.denied,
+            turn.ending.map_or("-", TurnEnding::as_str)
+        );
+    }
+    let tokens = run.turns.iter().try_fold(Tokens::default(), |sum, t| Some(sum.plus(t.tokens?)));
+    let day = run.turns.iter().filter_map(|turn| turn.prices_as_of.as_deref()).min();
+    *out += &format!(
+        "| all | | | | {} | {} | | |\n\n",
+        amounts(tokens),
+        price(run.usage.cost.known(), day)
+    );
+}
+
+fn amounts(tokens: Option<Tokens>) -> String {
+    match tokens {
+        Some(tokens) => {
+            format!("{} | {} | {}", tokens.input, tokens.cached_input, tokens.output)
+        }
+        None => "? | ? | ?".to_owned(),
+    }
+}
+
+fn price(cost: Option<Money>, as_of: Option<&str>) -> String {
+    match (cost, as_of) {
+        (Some(cost), None) => cost.to_string(),
+        (Some(cost), Some(day)) => format!("{cost} (estimated, prices of {day})"),
+        (None, _) => "?".to_owned(),
+    }
 }
 
 fn render_final_summary(run: &Run, out: &mut String) {

@@ -1,7 +1,6 @@
 //! Waiting for a provider that does not serve an agent for now. Nothing was wrong with the work,
 //! so it is no attempt.
 
-use super::record::{Phase, Run, StepRecord, StepStatus};
 use super::words::words;
 use crate::limits;
 use crate::time::Timestamp;
@@ -149,23 +148,6 @@ pub struct Refused {
     pub why: WaitReason,
     /// When the provider serves again, where that is known.
     pub resets_at: Option<Timestamp>,
-}
-
-impl Run {
-    /// What `agent` waits for, or did at last.
-    pub fn wait_of(&self, agent: &str) -> Option<&Wait> {
-        self.waits.iter().find(|wait| wait.agent == agent)
-    }
-
-    /// Whether the present attempt at a step waits for a provider, and nobody acts on it.
-    pub fn is_held_up(&self, record: &StepRecord) -> bool {
-        let acts = matches!(record.status, StepStatus::InProgress(Phase::Acting));
-        let refused = self.turns.last().is_some_and(|turn| {
-            let is_present = turn.step == record.step.number && turn.attempt == record.attempts;
-            is_present && turn.ending.is_some_and(TurnEnding::is_refusal)
-        });
-        acts && refused && self.acting.is_none()
-    }
 }
 
 #[cfg(test)]

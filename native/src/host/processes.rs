@@ -231,12 +231,22 @@ impl Processes for OsProcesses {
     }
 
     #[cfg(target_os = "linux")]
-    fn end_group(&mut self, group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
-        survivors::end(group, host)
+    fn end_group(
+        &mut self,
+        group: &ProcessGroup,
+        host: &str,
+        mark: Option<&str>,
+    ) -> Result<u32, Failure> {
+        survivors::end(group, host, mark)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn end_group(&mut self, group: &ProcessGroup, _host: &str) -> Result<u32, Failure> {
+    fn end_group(
+        &mut self,
+        group: &ProcessGroup,
+        _host: &str,
+        _mark: Option<&str>,
+    ) -> Result<u32, Failure> {
         let message = format!("this system does not tell who is in process group {}", group.pid);
         Err(Failure::new(FailureKind::Unsupported, message))
     }

@@ -3,9 +3,11 @@
  *
  * The number of a group belongs to it as long as it has a member, even when its leader is gone. So
  * whoever is in it, and started no earlier than its leader, is what we are looking for; a leader
- * that started at another time has got a number that was free again.
+ * that started at another time has got a number that was free again. Who left the group is found by
+ * the mark in the environment that it was started with.
  */
 
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { Failure } from "../failure.js";
 import type { ProcessGroup } from "../host.js";
@@ -19,13 +21,13 @@ const LOOK_EVERY_MS = 20;
 const PID_MAX = 2 ** 31 - 1;
 
 /** Asks what is left of a group to end, kills it after the grace, and says how many there were. */
-export async function endGroup(group: ProcessGroup, host: string): Promise<number> {
+export async function endGroup(group: ProcessGroup, host: string, mark?: string): Promise<number> {
   refuseOthers(group, host);
   if (group.boot !== "" && group.boot !== boot()) return 0;
   const begun = performance.now();
   const asked = new Set<number>();
   for (;;) {
-    const left = members(group);
+    const left = members(group, mark);
     if (left.length === 0) return asked.size;
     const elapsed = performance.now() - begun;
     if (elapsed >= 2 * GRACE_MS) {
@@ -61,16 +63,32 @@ function refuseOthers({ pid, started }: ProcessGroup, host: string): void {
   }
 }
 
-function members(group: ProcessGroup): number[] {
+function members(group: ProcessGroup, mark: string | undefined): number[] {
   const leader = lookUp(group.pid);
-  if (leader !== undefined && leader.started !== group.started) return [];
-  const belongs = ([pid, entry]: [number, Entry]): boolean =>
+  const isTaken = leader !== undefined && leader.started !== group.started;
+  const own = new Set([process.pid, ...above(process.ppid)]);
+  const belongs = ([pid, entry]: [number, Entry]): boolean => {
+    if (entry.zombie || BigInt(entry.started) < BigInt(group.started) || own.has(pid)) return false;
     // An interactive program leads no group of its own; it is ended alone.
-    (pid === group.pid || entry.group === group.pid) &&
-    !entry.zombie &&
-    BigInt(entry.started) >= BigInt(group.started) &&
-    pid !== process.pid;
+    if (!isTaken && (pid === group.pid || entry.group === group.pid)) return true;
+    return mark !== undefined && hasMark(pid, mark);
+  };
   return all().filter(belongs).map(([pid]) => pid);
+}
+
+/** A process and those above it. */
+function above(pid: number): number[] {
+  const entry = lookUp(pid);
+  return entry === undefined || pid === 0 ? [] : [pid, ...above(entry.parent)];
+}
+
+/** Whether a process was started with this in its environment, as far as we may see that. */
+function hasMark(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
+  } catch {
+    return false;
+  }
 }
 
 /** Who has ended is what we want; who belongs to another user is noticed in the end. */

@@ -190,6 +190,7 @@ fn without_a_known_time_the_pauses_grow_until_it_is_enough() {
     assert!((20..40).contains(&tries), "{tries}");
     let waited: u64 = slept(&host).iter().sum();
     assert!((5 * HOUR_MS..=limits::MAX_WAIT_MS).contains(&waited), "{waited}");
+    assert_eq!(run.usage.tokens.known(), Some(0), "nothing was served");
     // An overload that passes is forgotten.
     let (mut host, started) = machine(vec![overloaded(), overloaded(), overloaded(), works()]);
     assert_eq!(host.run(RUN), Ended::Exit(Exit::Done));

@@ -41,27 +41,39 @@ fn a_killed_driver_takes_its_program_along_and_the_rest_of_the_group_can_be_foun
     use onloop_core::effect::{Outcome, ProcessGroup, Request};
 
     let folder = temporary_folder();
-    let line = "sleep 1000 & echo $! > child; exec sleep 1000";
+    // One child stays in the group, one leaves it, and one leaves without its environment.
+    let line = "export ONLOOP_WORK=this-one; sleep 1000 & echo $! > child; setsid sh -c 'echo $$ > \
+                moved; exec sleep 1000' & env -u ONLOOP_WORK setsid sh -c 'echo $$ > unmarked; exec \
+                sleep 1000' & exec sleep 1000";
     let mut driver = probe(folder.path(), &["announce", line]);
     let said = first_line(&mut driver);
     let [pid, started, boot] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else {
         panic!("no group was announced: {said}");
     };
-    wait_for(&folder.path().join("child"));
+    for name in ["child", "moved", "unmarked"] {
+        wait_for(&folder.path().join(name));
+    }
     driver.kill().unwrap();
     driver.wait().unwrap();
     assert_dies(pid);
-    let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+    let pid_in = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let (started, boot) = (started.to_owned(), boot.to_owned());
     let group = ProcessGroup { pid: pid.parse().unwrap(), started, boot };
     let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
-    let end = || {
-        let request = Request::EndGroup { group: group.clone(), host: host.clone() };
+    let end = |mark: Option<&str>| {
+        let mark = mark.map(str::to_owned);
+        let request = Request::EndGroup { group: group.clone(), host: host.clone(), mark };
         World::new().host.perform(request).outcome
     };
-    assert_eq!(end(), Ok(Outcome::Ended { survivors: 1 }));
-    assert_dies(child.trim());
-    assert_eq!(end(), Ok(Outcome::Ended { survivors: 0 }));
+    assert_eq!(end(None), Ok(Outcome::Ended { survivors: 1 }));
+    assert_dies(pid_in("child").trim());
+    assert_eq!(end(Some("ONLOOP_WORK=this")), Ok(Outcome::Ended { survivors: 0 }));
+    assert_eq!(end(Some("ONLOOP_WORK=this-one")), Ok(Outcome::Ended { survivors: 1 }));
+    assert_dies(pid_in("moved").trim());
+    assert_eq!(end(Some("ONLOOP_WORK=this-one")), Ok(Outcome::Ended { survivors: 0 }));
+    // What nobody can know of is left; see docs/residual-risk.md.
+    let unmarked = Pid::from_raw(pid_in("unmarked").trim().parse().unwrap()).unwrap();
+    kill_process(unmarked, Signal::KILL).unwrap();
 }
 
 #[test]

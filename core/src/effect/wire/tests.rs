@@ -158,8 +158,10 @@ fn every_request_has_its_document() {
         (Request::Holder { path: text("l") }, text(r#"{"do":"holder","path":"l"}"#), &[]),
         (Request::Ancestors, text(r#"{"do":"ancestors"}"#), &[]),
         (
-            Request::EndGroup { group: group(), host: text("h") },
-            text(r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h"}"#),
+            Request::EndGroup { group: group(), host: text("h"), mark: None },
+            text(
+                r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h","mark":null}"#,
+            ),
             &[],
         ),
         (Request::Sleep { duration_ms: 7 }, text(r#"{"do":"sleep","duration_ms":7}"#), &[]),

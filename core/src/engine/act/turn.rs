@@ -1,14 +1,15 @@
 //! The turn of a client whose stream is understood: what it is started with, and what came of it.
 
+mod cause;
 mod guard;
 mod opening;
 mod rollout;
 mod verdict;
 mod watch;
 
-use guard::Guard;
+use guard::GuardFiles;
 use opening::Opening;
-use verdict::Verdict;
+use verdict::TurnVerdict;
 use watch::Watch;
 
 use super::{Acted, attempt_name, followed, spec, write_prompt};
@@ -19,7 +20,8 @@ use crate::engine::conduct_args::TurnConditions;
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
 use crate::money::Money;
-use crate::run::{Event, Run, StepRecord, TurnEnding, TurnRecord};
+use crate::run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
+use crate::tokens::Tokens;
 
 /// Lets `client` act on the current attempt of a step.
 pub(super) async fn take(
@@ -79,7 +81,7 @@ struct Turn<'a> {
     client: Client,
     record: &'a StepRecord,
     conditions: TurnConditions,
-    guard: Guard,
+    guard: GuardFiles,
 }
 
 impl Turn<'_> {
@@ -114,7 +116,7 @@ impl Turn<'_> {
         };
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;
-        let Verdict { ending, acted } = match (&end, watch.ended.take()) {
+        let TurnVerdict { ending, acted } = match (&end, watch.ended.take()) {
             (_, Some(cause)) => self.of_cause(cause, &watch),
             (Some(end), None) => self.of_end(end.status, &judged, &watch),
             (None, None) => self.interrupted(),
@@ -142,6 +144,17 @@ impl Turn<'_> {
         state.judged_calls() > 0 && self.client != Client::Claude
     }
 
+    /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
+    /// it; `None`: nobody knows.
+    fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
+        if let Some(cost) = state.cost() {
+            return Some((cost, None));
+        }
+        let prices = self.guard.prices.as_ref()?;
+        let cost = prices.cost(state.model()?, state.tokens()?)?;
+        Some((cost, Some(&prices.as_of)))
+    }
+
     /// Records what the turn came to, whatever it was.
     fn book(
         &self,
@@ -151,16 +164,20 @@ impl Turn<'_> {
         ending: TurnEnding,
     ) -> Result<(), StoreError> {
         let denied = judged.iter().filter(|call| call.is_denied()).count() as u64;
+        // A provider that refused the only request has counted nothing.
+        let refusals = [WaitReason::Limited, WaitReason::Overloaded].map(TurnEnding::Refused);
+        let is_free = state.is_idle() && refusals.contains(&ending);
+        let cost = self.cost(state).or(is_free.then_some((Money::ZERO, None)));
         let turn = TurnRecord {
             step: self.record.step.number,
             attempt: self.record.attempts,
             agent: self.client.as_str().to_owned(),
             session: state.session().map(str::to_owned),
             model: state.model().map(str::to_owned),
-            tokens: state.tokens(),
+            tokens: state.tokens().or(is_free.then(Tokens::default)),
             session_tokens: state.session_tokens(),
-            cost: state.cost(),
-            prices_as_of: None,
+            cost: cost.map(|(cost, _)| cost),
+            prices_as_of: cost.and_then(|(_, as_of)| as_of.map(str::to_owned)),
             // Not every client tells of calls that a hook refused, and ours does not see those
             // that the client refuses itself.
             denied: denied.max(state.denied()),

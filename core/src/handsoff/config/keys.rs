@@ -31,6 +31,8 @@ pub enum KeyKind {
     Workflows,
     /// Rules, which the permission engine reads.
     Rules,
+    /// What models cost.
+    Prices,
 }
 
 /// One key.
@@ -98,6 +100,8 @@ keys! {
         "How long one request for answers may stay open at Telegram, and the pause after an error"
     "telegram.allowed_user_ids" (Ids) "", None =>
         "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you"
+    "prices" (Prices) "", None =>
+        "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#what-it-costs)"
     "permissions" (Rules) "", None =>
         "Rules for tool calls, see [permissions](permission.md)"
 }
@@ -150,7 +154,7 @@ mod tests {
 
     #[test]
     fn sections_know_their_names() {
-        assert_eq!(names_in(""), ["handsoff", "telegram", "permissions"]);
+        assert_eq!(names_in(""), ["handsoff", "telegram", "prices", "permissions"]);
         assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
         assert!(names_in("telegram").contains(&"chat_id"));
     }

@@ -3,7 +3,7 @@
 use serde_yaml::{Mapping, Value};
 
 use super::keys::{self, KeyKind, WORKFLOW_KEYS};
-use super::{BotToken, Config, CustomWorkflow, Provider, Supervisor, Telegram};
+use super::{BotToken, Config, CustomWorkflow, Prices, Provider, Supervisor, Telegram};
 use crate::limits;
 use crate::syntax::strict_yaml::{self, Part, described};
 use crate::text::{self, alternatives};
@@ -49,9 +49,11 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     let mut config = reader.handsoff();
     config.telegram = reader.telegram();
     config.workflows = reader.workflows(folder);
+    config.prices = reader.prices();
     // Somebody who mistyped the switch has not said what should go on by itself.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
-        config = Config { workflows: config.workflows, ..Config::safe() };
+        let Config { workflows, prices, .. } = config;
+        config = Config { workflows, prices, ..Config::safe() };
     }
     config.notes = reader.notes();
     config
@@ -160,6 +162,24 @@ impl<'y> Reader<'y> {
         }
         let items = items.iter().take(limits::CONFIG_WORKFLOWS).enumerate();
         items.filter_map(|(index, item)| self.workflow(index, item, folder)).collect()
+    }
+
+    fn prices(&mut self) -> Option<Prices> {
+        let fields = match self.find("prices")? {
+            Value::Mapping(fields) => fields,
+            other => {
+                let _: ConfigValue<()> = self.wrong("prices", &described(other), "a mapping");
+                return None;
+            }
+        };
+        match Prices::read(fields) {
+            Ok(prices) => Some(prices),
+            Err((path, what)) => {
+                let at = self.place("prices", Part::Key);
+                self.note(format!("{at}`{path}` {what}; no prices are used"));
+                None
+            }
+        }
     }
 
     fn workflow(&mut self, index: usize, item: &Value, folder: &str) -> Option<CustomWorkflow> {

@@ -17,7 +17,7 @@ function short(input) {
 
 const OBSERVED = {
   "session.created": ({ info }) => {
-    if (info.parentID !== undefined) children.add(info.id);
+    if (info.parentID) children.add(info.id);
   },
   "session.status": ({ sessionID, status }) => watched(sessionID, { status }),
   "message.updated": ({ info }) => {

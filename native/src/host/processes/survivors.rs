@@ -3,6 +3,11 @@
 //! The number of a group belongs to it as long as it has a member, even when its leader is gone.
 //! So whoever is in it, and started no earlier than its leader, is what we are looking for; a
 //! leader that started at another time has got a number that was free again.
+//!
+//! Tools of agents lead sessions of their own and are in no group that we know. They have got the
+//! environment of the group's leader, though, which nobody can put into a process from outside: who
+//! has the mark of the group there, and started no earlier than its leader, belongs to it. A
+//! process that gave itself another environment is not found.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -28,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 ///
 /// `Unsupported` for another machine, and where start times are not known; `Invalid` for what
 /// is never ended: everybody, the first process, our own group; `Denied` when somebody is left.
-pub(super) fn end(group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
+pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Result<u32, Failure> {
     if host != process_table::host_name() {
         let message = format!("process group {} is on `{host}`, not on this machine", group.pid);
         return Err(Failure::new(FailureKind::Unsupported, message));
@@ -49,7 +54,7 @@ pub(super) fn end(group: &ProcessGroup, host: &str) -> Result<u32, Failure> {
     let begun = Instant::now();
     let mut asked = BTreeSet::new();
     loop {
-        let members = members(group.pid, leader_started);
+        let members = members(group.pid, leader_started, mark);
         if members.is_empty() {
             return Ok(u32::try_from(asked.len()).unwrap_or(u32::MAX));
         }
@@ -94,19 +99,29 @@ impl Member {
     }
 }
 
-fn members(group: u32, leader_started: u64) -> Vec<Member> {
+fn members(group: u32, leader_started: u64, mark: Option<&str>) -> Vec<Member> {
     let started = |entry: &Entry| entry.started.parse::<u64>().unwrap_or(0);
     let leader = process_table::entry(group);
-    if leader.as_ref().is_some_and(|leader| started(leader) != leader_started) {
-        return Vec::new();
-    }
+    let is_taken = leader.as_ref().is_some_and(|leader| started(leader) != leader_started);
+    let own: Vec<u32> =
+        process_table::ancestors().unwrap_or_default().iter().map(|p| p.pid).collect();
+    let is_own = |pid: u32| pid == std::process::id() || own.contains(&pid);
     let is_member = |pid: u32, entry: &Entry| {
+        if entry.zombie || started(entry) < leader_started || is_own(pid) {
+            return false;
+        }
         // An interactive program leads no group of its own; it is ended alone.
-        let belongs = pid == group || entry.group == group;
-        belongs && !entry.zombie && started(entry) >= leader_started && pid != std::process::id()
+        let belongs = !is_taken && (pid == group || entry.group == group);
+        belongs || mark.is_some_and(|mark| has_mark(pid, mark))
     };
     let found = process_table::all().into_iter().filter(|(pid, entry)| is_member(*pid, entry));
     found.filter_map(|(pid, entry)| hold(pid, &entry)).collect()
+}
+
+/// Whether the process was started with this in its environment, as far as we may see that.
+fn has_mark(pid: u32, mark: &str) -> bool {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
 /// `None`: it has ended meanwhile.
@@ -148,7 +163,7 @@ mod tests {
         let line = "sleep 1000 & exec sleep 1000";
         let leader = Command::new("sh").args(["-c", line]).process_group(0).spawn().unwrap();
         let group = group_of(leader.id());
-        while members(group.pid, group.started.parse().unwrap()).len() < 2 {
+        while members(group.pid, group.started.parse().unwrap(), None).len() < 2 {
             std::thread::yield_now();
         }
         (leader, group)
@@ -164,8 +179,8 @@ mod tests {
                 leader.wait().unwrap();
             }
             let expected = if leader_is_killed_first { 1 } else { 2 };
-            assert_eq!(end(&group, &here), Ok(expected));
-            assert_eq!(end(&group, &here), Ok(0), "nothing is left");
+            assert_eq!(end(&group, &here, None), Ok(expected));
+            assert_eq!(end(&group, &here, None), Ok(0), "nothing is left");
             leader.wait().unwrap();
         }
     }
@@ -191,11 +206,11 @@ mod tests {
             ),
         ];
         for (other, host, expected) in others {
-            let found = end(&other, host).map_err(|failure| failure.kind);
+            let found = end(&other, host, None).map_err(|failure| failure.kind);
             assert_eq!(found, expected, "{other:?} on {host}");
         }
         assert_eq!(leader.try_wait().unwrap(), None);
-        assert_eq!(end(&group, &here), Ok(2));
+        assert_eq!(end(&group, &here, None), Ok(2));
         leader.wait().unwrap();
     }
 
@@ -210,7 +225,7 @@ mod tests {
             .unwrap();
         let mut out = leader.stdout.take().unwrap();
         std::io::Read::read_to_end(&mut out, &mut Vec::new()).unwrap();
-        let ended = end(&group_of(leader.id()), &process_table::host_name()).unwrap();
+        let ended = end(&group_of(leader.id()), &process_table::host_name(), None).unwrap();
         assert!(ended >= 1, "{ended}");
         leader.wait().unwrap();
     }

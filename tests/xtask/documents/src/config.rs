@@ -102,6 +102,6 @@ fn value(key: &ConfigKey) -> String {
         KeyKind::Ids => "whole numbers: one, a list, or a string with commas".to_owned(),
         KeyKind::Arguments => "string, split at white space, or a list of strings".to_owned(),
         KeyKind::Workflows => "list".to_owned(),
-        KeyKind::Rules => "mapping".to_owned(),
+        KeyKind::Rules | KeyKind::Prices => "mapping".to_owned(),
     }
 }

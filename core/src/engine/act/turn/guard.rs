@@ -10,17 +10,20 @@ use crate::engine::choose_agent::on_path;
 use crate::engine::conduct_args::TurnConditions;
 use crate::engine::config;
 use crate::engine::store::Store;
+use crate::handsoff::config::Prices;
 use crate::install::{TurnHook, Waits};
 use crate::permission::TurnPolicy;
 use crate::run::StepRecord;
 use crate::workflow::Check;
 
 /// The files that one turn needs, written.
-pub(super) struct Guard {
+pub(super) struct GuardFiles {
     /// Our hook in the client's own form, see [`TurnTerms::guard`](crate::agent::TurnTerms).
     pub(super) form: String,
     /// Where the hook logs.
     pub(super) calls: String,
+    /// What models cost, says the user.
+    pub(super) prices: Option<Prices>,
 }
 
 /// Writes what the hook is told, before anybody can call it.
@@ -30,7 +33,7 @@ pub(super) async fn prepare(
     store: &Store,
     record: &StepRecord,
     conditions: TurnConditions,
-) -> Result<Guard, Failure> {
+) -> Result<GuardFiles, Failure> {
     let mut program = io.start().program.clone();
     if program.is_empty() {
         if !on_path(io, "onloop").await {
@@ -63,7 +66,7 @@ pub(super) async fn prepare(
         put(&plugin, hook.opencode_plugin().into_bytes()).await?;
     }
     let form = form_of(client, &hook, &plugin);
-    Ok(Guard { form, calls: guard.calls })
+    Ok(GuardFiles { form, calls: guard.calls, prices: config.prices })
 }
 
 /// The lines of shell that verify a step.

@@ -1,5 +1,6 @@
 //! What came of a turn, from what the client said, how its process ended and why we ended it.
 
+use super::cause::{Cause, wait_reason};
 use super::watch::Watch;
 use super::{Acted, Turn};
 use crate::agent::{AgentError, AgentErrorKind, TurnOutcome};
@@ -12,41 +13,11 @@ use crate::time::Timestamp;
 use crate::{limits, text};
 
 /// What came of a turn.
-pub(super) struct Verdict {
+pub(super) struct TurnVerdict {
     /// For the record.
     pub(super) ending: TurnEnding,
     /// For the attempt.
     pub(super) acted: Acted,
-}
-
-/// Why a turn was ended before it had ended itself.
-#[derive(Clone, Debug)]
-pub(super) enum Cause {
-    /// Nobody judges its calls.
-    Unguarded,
-    /// It has used more than it may: what, on one line.
-    Bound(String),
-    /// It gave no sign of life for too long: how long, on one line.
-    Stalled(String),
-    /// Its conversation does not fit into its model any more.
-    TooLong,
-    /// It tries again and again what its provider refuses.
-    Rejected(AgentError),
-    /// Its provider does not serve it for longer than a client should wait by itself.
-    NotServed { why: WaitReason, resets_at: Option<Timestamp> },
-}
-
-/// The kind of refusal that such an error is; `None`: waiting does not help.
-pub(super) fn wait_reason(kind: AgentErrorKind) -> Option<WaitReason> {
-    match kind {
-        AgentErrorKind::Limit => Some(WaitReason::Limited),
-        AgentErrorKind::Overloaded => Some(WaitReason::Overloaded),
-        AgentErrorKind::Network => Some(WaitReason::Unreachable),
-        AgentErrorKind::Auth
-        | AgentErrorKind::BadRequest
-        | AgentErrorKind::TooLong
-        | AgentErrorKind::Other => None,
-    }
 }
 
 impl Turn<'_> {
@@ -68,7 +39,7 @@ impl Turn<'_> {
     }
 
     /// The verdict on a turn that was ended.
-    pub(super) fn of_cause(&self, cause: Cause, watch: &Watch<'_>) -> Verdict {
+    pub(super) fn of_cause(&self, cause: Cause, watch: &Watch<'_>) -> TurnVerdict {
         let ending = match cause {
             Cause::NotServed { why, resets_at } => return self.refused(why, resets_at, watch),
             Cause::Unguarded | Cause::Bound(_) => TurnEnding::Ended,
@@ -85,7 +56,7 @@ impl Turn<'_> {
         status: ProcessStatus,
         judged: &[JudgedCall],
         watch: &Watch<'_>,
-    ) -> Verdict {
+    ) -> TurnVerdict {
         if status == ProcessStatus::Interrupted {
             return self.interrupted();
         }
@@ -96,11 +67,13 @@ impl Turn<'_> {
             && self.conditions.on_ask == OnAsk::Pause
         {
             let what = format!("`{}: {}`: {}", call.tool, call.about, call.reason);
-            return Verdict { ending: TurnEnding::Completed, acted: Acted::Undecided(what) };
+            return TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Undecided(what) };
         }
         let failed = |reason: String| self.failed(TurnEnding::Failed, reason, watch);
         match watch.state.outcome(status) {
-            TurnOutcome::Completed => Verdict { ending: TurnEnding::Completed, acted: Acted::Done },
+            TurnOutcome::Completed => {
+                TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Done }
+            }
             TurnOutcome::Limited(limit) => {
                 self.refused(WaitReason::Limited, limit.resets_at, watch)
             }
@@ -122,11 +95,16 @@ impl Turn<'_> {
         }
     }
 
-    pub(super) fn interrupted(&self) -> Verdict {
-        Verdict { ending: TurnEnding::Interrupted, acted: Acted::Interrupted }
+    pub(super) fn interrupted(&self) -> TurnVerdict {
+        TurnVerdict { ending: TurnEnding::Interrupted, acted: Acted::Interrupted }
     }
 
-    fn refused(&self, why: WaitReason, resets_at: Option<Timestamp>, watch: &Watch<'_>) -> Verdict {
+    fn refused(
+        &self,
+        why: WaitReason,
+        resets_at: Option<Timestamp>,
+        watch: &Watch<'_>,
+    ) -> TurnVerdict {
         let refused = Refused {
             step: self.record.step.number,
             attempt: self.record.attempts,
@@ -136,14 +114,14 @@ impl Turn<'_> {
         };
         let went_on = !watch.state.is_idle();
         let acted = Acted::Refused { refused, went_on };
-        Verdict { ending: TurnEnding::Refused(why), acted }
+        TurnVerdict { ending: TurnEnding::Refused(why), acted }
     }
 
     /// A failed attempt, with the end of its transcript.
-    fn failed(&self, ending: TurnEnding, reason: String, watch: &Watch<'_>) -> Verdict {
+    fn failed(&self, ending: TurnEnding, reason: String, watch: &Watch<'_>) -> TurnVerdict {
         let output = text::suffix(&watch.transcript, limits::RECORDED_OUTPUT_BYTES).to_owned();
         let acted = Acted::Failed { reason: self.io.redacted(&reason), output };
-        Verdict { ending, acted }
+        TurnVerdict { ending, acted }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
 //! the agent does, and a turn of which nothing good can come any more is ended.
 
+use super::cause::{Cause, wait_reason};
 use super::rollout::Rollout;
-use super::verdict::{Cause, wait_reason};
+
 use super::{Turn, cost_left, tokens_left};
 use crate::agent::{AgentErrorKind, AgentState, Retry};
 use crate::effect::{Capture, Durability, Io, ProcessEnd, ProcessSpec, Watched};
@@ -29,8 +30,7 @@ pub(super) struct Watch<'a> {
     guarded: bool,
     /// What the client writes beside its stream, where it does.
     rollout: Option<Rollout>,
-    /// How many signs of life there were, and when the last of them came.
-    life: (u64, Timestamp),
+    life: Life,
 }
 
 /// Bytes of a transcript that are kept for the record.
@@ -57,7 +57,7 @@ impl<'a> Watch<'a> {
             read_bytes: 0,
             guarded: false,
             rollout,
-            life: (0, turn.io.now()),
+            life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
         }
     }
 
@@ -91,20 +91,19 @@ impl<'a> Watch<'a> {
             }
         }
         if self.ended.is_none() {
-            self.ended = bounds.passed(&self.state).map(Cause::Bound).or_else(|| self.hopeless());
+            self.ended =
+                bounds.passed(self.turn, &self.state).map(Cause::Bound).or_else(|| self.hopeless());
         }
         match self.ended {
             Some(_) => Watched::Ends,
-            None => Watched::GoesOn(Some(activity(self.turn.io, &self.state))),
+            None => Watched::GoesOn(Some(activity(self.turn, &self.state))),
         }
     }
 
     /// Why nothing good can come of the turn any more. No client can be trusted to give up.
     fn hopeless(&mut self) -> Option<Cause> {
         let now = self.turn.io.now();
-        if self.state.signs() != self.life.0 {
-            self.life = (self.state.signs(), now);
-        }
+        self.life.look(self.state.signs(), now);
         if self.state.too_long() >= limits::SAME_ERRORS {
             return Some(Cause::TooLong);
         }
@@ -117,7 +116,7 @@ impl<'a> Watch<'a> {
             Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
             None => (None, stall_ms),
         };
-        if now.millis_since(self.life.1) < longest_ms {
+        if self.life.silent_ms < longest_ms {
             return None;
         }
         if let Some(why) = retry.and_then(|retry| wait_reason(retry.error.kind)) {
@@ -178,6 +177,25 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// How long a turn has given no sign of life.
+struct Life {
+    /// Signs that there were.
+    signs: u64,
+    silent_ms: u64,
+    seen_at: Timestamp,
+}
+
+impl Life {
+    /// A machine that was asleep has not been waiting: of the time since the last look no more
+    /// counts than there can be between two of them.
+    fn look(&mut self, signs: u64, now: Timestamp) {
+        let since_ms = now.millis_since(self.seen_at).min(5 * limits::TURN_LOOK_MS);
+        let is_silent = signs == self.signs;
+        self.silent_ms = if is_silent { self.silent_ms + since_ms } else { 0 };
+        (self.signs, self.seen_at) = (signs, now);
+    }
+}
+
 /// Why a client need not try again: its key is refused for good, or it would wait by itself for so
 /// long that nobody could tell it from one that hangs.
 fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
@@ -202,16 +220,20 @@ struct Bounds {
 
 impl Bounds {
     /// Which bound does not hold any more, on one line.
-    fn passed(&self, state: &AgentState) -> Option<String> {
+    fn passed(&self, turn: &Turn<'_>, state: &AgentState) -> Option<String> {
         let tokens = state.tokens().map(Tokens::total);
         if let (Some(limit), Some(used)) = (self.tokens, tokens)
             && used > limit
         {
             return Some(format!("agent ended: it has used {used} tokens, and {limit} were left"));
         }
-        let (limit, cost) = (self.cost?, state.cost()?);
+        let (limit, (cost, as_of)) = (self.cost?, turn.cost(state)?);
+        let estimated =
+            as_of.map_or_else(String::new, |day| format!(" (estimated, prices of {day})"));
         (cost > limit).then(|| {
-            format!("agent ended: this turn has cost {cost} USD, and {limit} USD were left")
+            format!(
+                "agent ended: this turn has cost {cost} USD{estimated}, and {limit} USD were left"
+            )
         })
     }
 }
@@ -239,20 +261,23 @@ impl Log {
 }
 
 /// What the agent does now: `Bash: cargo test · 18k tokens · $0.42`.
-fn activity(io: &Io, state: &AgentState) -> String {
+fn activity(turn: &Turn<'_>, state: &AgentState) -> String {
     let doing = match state.current_call() {
         Some(call) => call.line(),
         None if state.retrying().is_some() => "tries again".to_owned(),
         None => text::one_line(state.said()),
     };
-    let mut parts = vec![io.redacted(&text::ellipsis(&doing, 120))];
+    let mut parts = vec![turn.io.redacted(&text::ellipsis(&doing, 120))];
     if let Some(tokens) = state.tokens() {
         parts.push(match tokens.total() {
             few @ 0..=9_999 => format!("{few} tokens"),
             many => format!("{}k tokens", many / 1000),
         });
     }
-    parts.extend(state.cost().map(|cost| format!("${cost}")));
+    parts.extend(turn.cost(state).map(|(cost, as_of)| {
+        let about = if as_of.is_some() { "~" } else { "" };
+        format!("{about}${cost}")
+    }));
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
 }
@@ -282,6 +307,18 @@ fn noted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sleep_of_the_machine_is_no_silence() {
+        let at = |s: i64| Timestamp::from_millis(s * 1000);
+        let mut life = Life { signs: 0, silent_ms: 0, seen_at: at(0) };
+        for (s, signs, silent_s) in
+            [(2, 0, 2), (4, 0, 4), (5, 1, 0), (7, 1, 2), (40_000, 1, 12), (39_000, 1, 12)]
+        {
+            life.look(signs, at(s));
+            assert_eq!(life.silent_ms, silent_s * 1000, "{s}");
+        }
+    }
 
     #[test]
     fn nothing_of_a_capture_is_read_twice_or_left_out() {

@@ -36,7 +36,7 @@ pub(super) async fn end(io: &Io) -> Result<(), Exit> {
     let read = io.read(&path, limits::AUTO_LOCK_BYTES).await.optional();
     let Some((bytes, _)) = read.ok().flatten() else { return Ok(()) };
     if let Some(ChildGroupDocument { group, host }) = ChildGroupDocument::of(&bytes) {
-        work::end_group(io, "the child of an rw-auto that was killed", group, &host).await?;
+        work::end_group(io, "the child of an rw-auto that was killed", group, &host, None).await?;
     }
     let _ = io.remove(&path).await;
     Ok(())

@@ -1,0 +1,97 @@
+// However onloop ends, its agent ends with it, and so does what that has started. All three
+// clients start their tools in sessions of their own, out of reach of the process group.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { claude, codex, opencode, run } from "./clients.mjs";
+import { FILE, repository, used } from "./conducted.mjs";
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Processes that were started with this among their words. */
+function running(word) {
+  const commands = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ");
+    } catch {
+      return "";
+    }
+  });
+  return commands.filter((command) => command.includes(word));
+}
+
+/** Until `holds`, for so many seconds. */
+async function until(holds, s, what) {
+  for (const end = Date.now() + s * 1000; !holds(); await pause(50)) {
+    assert.ok(Date.now() < end, what());
+  }
+}
+
+/** The lines of the only run's ledger. */
+function ledger(place) {
+  const runs = join(place.env.XDG_STATE_HOME ?? join(place.home, ".local/state"), "onloop/runs");
+  const [id] = readdirSync(runs);
+  return readFileSync(join(runs, id, "ledger.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+let number = 0;
+
+/** Signals an onloop whose agent is in the middle of a long call; what came of it. */
+async function ended(client, place, signal) {
+  const word = `wait-${process.pid}-${++number}`;
+  // Claude Code refuses to sleep for long.
+  const script = used([{ run: `echo > ${word} && tail -f ${word}` }, { run: "echo made > made.txt" }, { say: "Done." }]);
+  let stderr = "";
+  const act = async (place) => {
+    const words = ["run", FILE, "--agent", client.name];
+    const child = spawn("onloop", words, { cwd: place.project, env: place.env, stdio: ["ignore", "ignore", "pipe"] });
+    child.stderr.on("data", (text) => (stderr += text));
+    const exit = new Promise((resolve) => child.on("close", (code, by) => resolve(code ?? by)));
+    const works = () => running(word).some((command) => command.startsWith("tail "));
+    await until(works, 60, () => `it never waited: ${stderr}`);
+    child.kill(signal);
+    return { exit: await exit, stderr };
+  };
+  return { word, ...(await client.served(place, script, act)) };
+}
+
+const ALL = [claude, codex, opencode];
+const SIGNALS = [["SIGINT", ALL], ["SIGTERM", [codex]], ["SIGHUP", [codex]]];
+for (const [signal, clients] of SIGNALS) {
+  for (const client of clients) {
+    test(`${signal} to onloop ends ${client.name} and its tools`, async () => {
+      const place = await repository(client);
+      const { word, exit, stderr } = await ended(client, place, signal);
+      assert.equal(exit, 130, stderr);
+      assert.deepEqual(running(word), [], stderr);
+      assert.deepEqual(running(place.project), [], stderr);
+      assert.match(stderr, /Interrupted; the record is saved\./);
+      const events = ledger(place);
+      const names = events.map(({ event }) => event);
+      assert.ok(names.includes("agent_started"), names.join());
+      assert.equal(events.find(({ event }) => event === "agent_ended").ending, "interrupted", names.join());
+      assert.equal(names.at(-1), "run_paused", names.join());
+    });
+  }
+}
+
+for (const client of ALL) {
+  test(`what ${client.name} had started when onloop was killed is ended by the next one`, async () => {
+    const place = await repository(client);
+    const { word, exit } = await ended(client, place, "SIGKILL");
+    assert.equal(exit, "SIGKILL");
+    assert.equal(ledger(place).at(-1).event, "agent_started");
+    const script = used([{ run: "echo made > made.txt" }, { say: "Done." }]);
+    const resumed = await client.served(place, script, (place) => {
+      return run("onloop", ["resume", "--agent", client.name], place);
+    });
+    const told = JSON.stringify(resumed, undefined, 1);
+    assert.equal(resumed.code, 0, told);
+    assert.match(resumed.stderr, /Ended \d+ process(es)? that the agent of step 1 had left/, told);
+    assert.deepEqual(running(word), [], told);
+    assert.deepEqual(running(place.home), [], told);
+  });
+}
