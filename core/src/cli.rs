@@ -2,6 +2,8 @@
 
 mod quick;
 
+use std::pin::Pin;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::effect::{Exit, Io};
@@ -383,54 +385,62 @@ pub async fn main(io: Io) -> Exit {
             Err(error) => return explain(&io, &error).await,
         },
     };
+    perform(&io, &verb).await
+}
+
+/// The part of the program that is the verb's own. What each of them needs while it waits is put
+/// aside here, so that a verb does not carry the room that all the others would need.
+fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> + 'a>> {
     match verb {
-        Verb::Run(args) => run(&io, &args).await,
-        Verb::Resume(args) => resume(&io, &args).await,
-        Verb::Lint(args) => lint(&io, &args).await,
-        Verb::New(args) => new(&io, &args).await,
-        Verb::Normalize(args) => normalize(&io, &args).await,
-        Verb::Transcript(args) => transcript(&io, &args).await,
-        Verb::Status(args) => status(&io, &args).await,
-        Verb::List(args) => list(&io, &args).await,
-        Verb::Next(args) => next(&io, &args).await,
-        Verb::Report(args) => report(&io, &args).await,
-        Verb::Summary(args) => summary(&io, &args).await,
-        Verb::Step(args) => step(&io, &args).await,
-        Verb::Gate(args) => gate(&io, &args).await,
-        Verb::Init(args) => init(&io, &args).await,
-        Verb::Prepare(args) => prepare(&io, &args).await,
-        Verb::Locate(args) => locate(&io, &args).await,
-        Verb::Finalize(args) => finalize(&io, &args).await,
-        Verb::Finish(args) => finish(&io, &args).await,
-        Verb::Diff(args) => diff(&io, &args).await,
-        Verb::Undo(args) => undo(&io, &args).await,
-        Verb::Receipt { verb, args } => receipt_or(&io, verb, args).await,
-        Verb::Adopt(args) => adopt(&io, &args).await,
-        Verb::Relocate(args) => relocate(&io, &args).await,
-        Verb::Abandon(args) => abandon(&io, &args).await,
-        Verb::Auto(args) => auto(io, *args).await,
-        Verb::Permit { verb: PermitVerb::Explain(args) } => permit::explain_call(&io, &args).await,
-        Verb::Permit { verb: PermitVerb::Batch(args) } => permit::batch(&io, &args).await,
-        Verb::Permit { verb: PermitVerb::Trust(args) } => permit::trust(&io, &args).await,
-        Verb::Hook(args) => hook(&io, &args).await,
-        Verb::Session { verb } => session(&io, &verb).await,
-        Verb::Approve(args) => approve(&io, &args).await,
-        Verb::Install(args) => install(&io, &args).await,
-        Verb::Uninstall(args) => uninstall(&io, &args).await,
-        Verb::Doctor(args) => doctor(&io, &args).await,
-        Verb::Mcp => mcp(&io).await,
-        Verb::Replay(args) => replay(&io, &args, program).await,
-        Verb::Schema(args) => schema(&io, &args).await,
-        Verb::Completions(args) => completions(&io, args.shell).await,
-        Verb::Man => man(&io).await,
+        Verb::Run(args) => Box::pin(run(io, args)),
+        Verb::Resume(args) => Box::pin(resume(io, args)),
+        Verb::Lint(args) => Box::pin(lint(io, args)),
+        Verb::New(args) => Box::pin(new(io, args)),
+        Verb::Normalize(args) => Box::pin(normalize(io, args)),
+        Verb::Transcript(args) => Box::pin(transcript(io, args)),
+        Verb::Status(args) => Box::pin(status(io, args)),
+        Verb::List(args) => Box::pin(list(io, args)),
+        Verb::Next(args) => Box::pin(next(io, args)),
+        Verb::Report(args) => Box::pin(report(io, args)),
+        Verb::Summary(args) => Box::pin(summary(io, args)),
+        Verb::Step(args) => Box::pin(step(io, args)),
+        Verb::Gate(args) => Box::pin(gate(io, args)),
+        Verb::Init(args) => Box::pin(init(io, args)),
+        Verb::Prepare(args) => Box::pin(prepare(io, args)),
+        Verb::Locate(args) => Box::pin(locate(io, args)),
+        Verb::Finalize(args) => Box::pin(finalize(io, args)),
+        Verb::Finish(args) => Box::pin(finish(io, args)),
+        Verb::Diff(args) => Box::pin(diff(io, args)),
+        Verb::Undo(args) => Box::pin(undo(io, args)),
+        Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args.as_ref())),
+        Verb::Adopt(args) => Box::pin(adopt(io, args)),
+        Verb::Relocate(args) => Box::pin(relocate(io, args)),
+        Verb::Abandon(args) => Box::pin(abandon(io, args)),
+        Verb::Auto(args) => Box::pin(auto(io.clone(), (**args).clone())),
+        Verb::Permit { verb: PermitVerb::Explain(args) } => {
+            Box::pin(permit::explain_call(io, args))
+        }
+        Verb::Permit { verb: PermitVerb::Batch(args) } => Box::pin(permit::batch(io, args)),
+        Verb::Permit { verb: PermitVerb::Trust(args) } => Box::pin(permit::trust(io, args)),
+        Verb::Hook(args) => Box::pin(hook(io, args)),
+        Verb::Session { verb } => Box::pin(session(io, verb)),
+        Verb::Approve(args) => Box::pin(approve(io, args)),
+        Verb::Install(args) => Box::pin(install(io, args)),
+        Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
+        Verb::Doctor(args) => Box::pin(doctor(io, args)),
+        Verb::Mcp => Box::pin(mcp(io)),
+        Verb::Replay(args) => Box::pin(replay(io, args, program)),
+        Verb::Schema(args) => Box::pin(schema(io, args)),
+        Verb::Completions(args) => Box::pin(completions(io, args.shell)),
+        Verb::Man => Box::pin(man(io)),
     }
 }
 
-async fn receipt_or(io: &Io, verb: Option<ReceiptVerb>, args: Option<ReceiptArgs>) -> Exit {
+async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Exit {
     match (verb, args) {
-        (Some(ReceiptVerb::Verify(args)), _) => receipt_verify(io, &args).await,
+        (Some(ReceiptVerb::Verify(args)), _) => receipt_verify(io, args).await,
         (Some(ReceiptVerb::Key), _) => receipt_key(io).await,
-        (None, Some(args)) => receipt(io, &args).await,
+        (None, Some(args)) => receipt(io, args).await,
         (None, None) => {
             io.note("error: name a run, or `verify` or `key`\n  onloop receipt --help").await;
             Exit::Usage

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::environment::says_secret;
+use super::secret_name::says_secret;
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
 
 /// Most braces in one word; they nest, and each costs a stack frame.

@@ -166,7 +166,7 @@ impl<'c> Judge<'c> {
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
         let variables = line::variables(script, &begin, &home);
-        let mut folders = folder::Folders::new(script, &begin);
+        let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
             for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {

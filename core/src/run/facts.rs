@@ -131,6 +131,25 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Every remark, one line each, in the order of steps and checks: `Step 2, check 1: …`. With a
+    /// `step` those of this step alone.
+    pub fn remark_lines(&self, step: Option<u32>) -> Vec<String> {
+        let wanted = |number: u32| step.is_none_or(|step| step == number);
+        let mut lines = Vec::new();
+        for record in self.steps.iter().filter(|record| wanted(record.step.number)) {
+            for result in &record.results {
+                for remark in &result.remarks {
+                    let (number, check) = (record.step.number, result.check + 1);
+                    let remark = text::one_line(&remark.to_string());
+                    lines.push(format!("Step {number}, check {check}: {remark}"));
+                }
+            }
+        }
+        lines
+    }
+}
+
 fn checks(record: &StepRecord) -> Vec<CheckFact> {
     let checks = record.step.checks.iter().enumerate();
     let facts = checks.map(|(index, check)| {

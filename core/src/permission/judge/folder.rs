@@ -20,7 +20,7 @@ struct Change {
 }
 
 /// The folders that the commands of a script may run in.
-pub(super) struct Folders<'s> {
+pub(super) struct FolderChanges<'s> {
     script: &'s ParsedShell,
     begin: String,
     changes: Vec<Change>,
@@ -37,9 +37,9 @@ fn changes_folder(simple: &Simple) -> bool {
     words.any(|word| CHANGES.contains(&word))
 }
 
-impl<'s> Folders<'s> {
-    pub(super) fn new(script: &'s ParsedShell, begin: &str) -> Folders<'s> {
-        Folders { script, begin: begin.to_owned(), changes: Vec::new() }
+impl<'s> FolderChanges<'s> {
+    pub(super) fn new(script: &'s ParsedShell, begin: &str) -> FolderChanges<'s> {
+        FolderChanges { script, begin: begin.to_owned(), changes: Vec::new() }
     }
 
     /// The folders in which the command at `index` may run; `None` when there are too many.

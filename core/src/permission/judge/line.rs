@@ -126,7 +126,7 @@ impl Judge<'_> {
     /// Judges the command at `index` from every folder that it may run in.
     pub(super) fn in_folders(
         &mut self,
-        folders: &folder::Folders<'_>,
+        folders: &folder::FolderChanges<'_>,
         index: usize,
         judge: impl Fn(&mut Self),
     ) {
