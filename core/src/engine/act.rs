@@ -96,7 +96,7 @@ pub(crate) async fn act(
         Agent::Preset(preset) => match preset.stream() {
             Some(client) => {
                 let acted = turn::take(io, client, store, record, conditions).await?;
-                Ok(start::explained(io, (preset, client), store, acted).await)
+                Ok(start::explained(io, (preset, client), store, record, acted).await)
             }
             None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
         },

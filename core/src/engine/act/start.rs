@@ -7,7 +7,7 @@ use crate::effect::{Io, ProcessSpec};
 use crate::engine::choose_agent::on_path;
 use crate::engine::store::Store;
 use crate::engine::verify::private_names;
-use crate::run::TurnRecord;
+use crate::run::{StepRecord, TurnRecord};
 use crate::text;
 
 /// Time that a client may take to tell its version.
@@ -29,10 +29,14 @@ pub(super) async fn explained(
     io: &Io,
     (preset, client): (&Preset, Client),
     store: &Store,
+    record: &StepRecord,
     acted: Acted,
 ) -> Acted {
     let Acted::Failed { reason, output } = &acted else { return acted };
-    if !on_path(io, preset.program).await {
+    let is_this =
+        |turn: &TurnRecord| (turn.step, turn.attempt) == (record.step.number, record.attempts);
+    let was_started = store.run().turns.last().is_some_and(is_this);
+    if !was_started && !on_path(io, preset.program).await {
         let (program, install) = (preset.program, install(client));
         return Acted::NotStarted(format!("`{program}` is not on PATH; install it with {install}"));
     }
