@@ -199,7 +199,7 @@ pub(super) fn mirrors_agree(host: &SimHost, run: &Run, file: &str) -> Result<(),
     let report = format!("/demo/.hotl/reports/{}.md", run.id);
     let (found, expected) = (host.disk.get(&report), render_report(run));
     if found.is_none_or(|found| *found != *expected.as_bytes()) {
-        let found = found.map(|found| String::from_utf8_lossy(&found).into_owned());
+        let found = found.map(|found| String::from_utf8_lossy(found).into_owned());
         return Err(format!(
             "{report} is not a rendering of the record\n--- found\n{found:?}\n--- \
              expected\n{expected:?}"
