@@ -12,15 +12,15 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs,
-    HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs,
-    NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
+    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
+    FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
+    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
     ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
     StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve,
-    called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install, lint, list, locate,
-    new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay, report,
-    resume, run, schema, session_clear, session_done, session_list, session_show, session_stop,
-    status, step, summary, transcript, undo, uninstall,
+    called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay,
+    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    session_stop, status, step, summary, transcript, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -207,13 +207,13 @@ Examples:
     #[command(
         after_help = "Keys and tokens, other checkouts' .env files, agents, buses and daemons are
 out of its reach; it writes this checkout, its own TMPDIR and build caches.
-Exits as the command does, and with 4 where that cannot be enforced.
+Exits as the command does, and with 4 where that cannot be enforced; whether
+it can, `onloop doctor confine` tries.
 
 Examples:
   onloop confine -- cargo test
   onloop confine --network none -- ./build.sh
-  onloop confine --network loopback -- npm test    servers of its own
-  onloop doctor confine                            is it possible here?"
+  onloop confine --network loopback -- npm test    servers of its own"
     )]
     Confine(ConfineArgs),
     /// Route between a planner and a loop agent until the work is done
