@@ -52,17 +52,17 @@ pub struct Caches(Vec<String>);
 /// A path that cannot be a cache.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no path of a cache: it is relative, has `..` in it, or is a home folder")]
-pub struct Refused(String);
+pub struct CacheRefused(String);
 
 impl Caches {
     /// Reads paths; `~/` is the home folder.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for the first that is relative, a home folder or around one.
-    pub fn read(paths: &[String], home: Option<&str>) -> Result<Caches, Refused> {
+    /// [`CacheRefused`] for the first that is relative, a home folder or around one.
+    pub fn read(paths: &[String], home: Option<&str>) -> Result<Caches, CacheRefused> {
         let read = |path: &String| {
-            let refused = || Refused(crate::text::ellipsis(&crate::text::one_line(path), 80));
+            let refused = || CacheRefused(crate::text::ellipsis(&crate::text::one_line(path), 80));
             let absolute = match (path.strip_prefix("~/"), home) {
                 (Some(below), Some(home)) => format!("{}/{below}", home.trim_end_matches('/')),
                 _ => path.clone(),
