@@ -12,15 +12,15 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, DiffArgs, DoctorArgs, FinalizeArgs, FinishArgs, GateArgs,
-    HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs,
-    NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
+    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
+    FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
+    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
     ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
     StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve,
-    called_as_hook, diff, doctor, finalize, finish, gate, hook, init, install, lint, list, locate,
-    new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay, report,
-    resume, run, schema, session_clear, session_done, session_list, session_show, session_stop,
-    status, step, summary, transcript, undo, uninstall,
+    called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay,
+    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    session_stop, status, step, summary, transcript, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -203,6 +203,19 @@ Examples:
     #[command(after_help = "Examples:
   onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
     Abandon(AbandonArgs),
+    /// Run one command that can touch this checkout and little else
+    #[command(
+        after_help = "Keys and tokens, other checkouts' .env files, agents, buses and daemons are
+out of its reach; it writes this checkout, its own TMPDIR and build caches.
+Exits as the command does, and with 4 where that cannot be enforced; whether
+it can, `onloop doctor confine` tries.
+
+Examples:
+  onloop confine -- cargo test
+  onloop confine --network none -- ./build.sh
+  onloop confine --network loopback -- npm test    servers of its own"
+    )]
+    Confine(ConfineArgs),
     /// Route between a planner and a loop agent until the work is done
     #[command(after_help = "Examples:
   onloop auto 'add a rate limit to the API' --agent claude
@@ -256,7 +269,8 @@ when a hook would not protect anything, and says what to do.
 
 Examples:
   onloop doctor
-  onloop doctor claude"
+  onloop doctor claude
+  onloop doctor confine    whether commands can be confined here"
     )]
     Doctor(DoctorArgs),
     /// Serve these verbs as tools of the Model Context Protocol
@@ -416,6 +430,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Adopt(args) => Box::pin(adopt(io, args)),
         Verb::Relocate(args) => Box::pin(relocate(io, args)),
         Verb::Abandon(args) => Box::pin(abandon(io, args)),
+        Verb::Confine(args) => Box::pin(confine(io, args)),
         Verb::Auto(args) => Box::pin(auto(io.clone(), (**args).clone())),
         Verb::Permit { verb: PermitVerb::Explain(args) } => {
             Box::pin(permit::explain_call(io, args))
@@ -540,7 +555,7 @@ mod tests {
                     .iter()
                     .fold(call, |call, end| call.split(end).next().unwrap_or_default());
                 // Another program's line may name ours twice.
-                let call = call.rsplit(" -- ").next().unwrap_or_default();
+                let call = call.strip_prefix("onloop -- ").unwrap_or(call);
                 // A trace is recorded of another verb.
                 let recorded = line.starts_with("ONLOOP_TRACE=");
                 let ours = path == "onloop" || call.starts_with(&path);

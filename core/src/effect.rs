@@ -6,6 +6,7 @@
 
 mod branch;
 mod bytes;
+mod confine;
 mod git;
 mod http;
 mod io;
@@ -29,6 +30,7 @@ use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
+pub use confine::{Confinement, Mechanism, Network, Reach, is_within};
 pub use git::{
     DiffShown, GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
     Repository, WorktreeEntry,

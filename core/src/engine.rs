@@ -19,6 +19,7 @@ pub mod choose_agent;
 pub(crate) mod conduct;
 pub mod conduct_args;
 pub mod config;
+pub(crate) mod confine;
 pub(crate) mod decide;
 pub(crate) mod drive;
 pub(crate) mod ending;

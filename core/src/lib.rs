@@ -34,6 +34,7 @@ pub mod agent;
 pub mod auto;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod confine;
 pub mod diagnostic;
 pub mod documents;
 pub mod effect;

@@ -214,6 +214,12 @@ pub const ESCALATIONS_KEPT: usize = 32;
 pub const GIT_FILE_BYTES: u64 = 64 * 1024;
 /// Largest index of git in which a file is looked for; in a larger one everything counts as there.
 pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
+/// Most other checkouts in which environment files are looked for before something is confined.
+pub const CHECKOUTS_LOOKED_AT: usize = 256;
+/// Most home folders of other people in which something is hidden from what is confined.
+pub const HOMES_LOOKED_AT: usize = 64;
+/// Most folders in which those of submodules are looked for before something is confined.
+pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
 /// Size at which a debug log is rotated; the previous one is kept beside it.

@@ -5,6 +5,7 @@
 //! (say, files that fail) and keep the rest real.
 
 mod clock;
+mod confine;
 mod failure;
 mod files;
 pub mod git;

@@ -347,6 +347,11 @@ export interface ProcessSpec {
    * can write down which group acts.
    */
   announce: boolean;
+  /**
+   * What the program may touch; `null`: whatever the host itself may. A host that cannot enforce
+   * all of it starts nothing: `unsupported`.
+   */
+  confine?: Confinement | null;
 }
 
 /** What to run. */
@@ -371,6 +376,49 @@ export type Shell =
   | "pwsh"
   /** `cmd /C`. */
   | "cmd";
+
+/**
+ * What a program, and everything that it starts, may touch. Everything can be read unless this says
+ * otherwise, and nothing can be changed. The longest path at or above a file decides about it; the
+ * same path in two lists is what the later of `may_write`, `may_read`, `hidden` says. Paths are
+ * absolute, with `/` between their parts; what is not there is no fault. Whatever is listed: the
+ * program gets no descriptors but its three streams, reaches no process, no shared memory and no
+ * socket of the machine that is not one of the network, gains no privileges, and cannot type into
+ * its terminal.
+ */
+export interface Confinement {
+  /** What may be changed: folders with everything in them, and files. */
+  may_write: string[];
+  /**
+   * What may be read and not be changed, in a folder that may be written or is hidden. What is not
+   * there must not come to be there.
+   */
+  may_read: string[];
+  /** What can be neither read nor changed. */
+  hidden: string[];
+  /** Which network it has. */
+  network: Network;
+  /** The only mechanism that may be used; `null`: the strongest that there is. */
+  only?: Mechanism | null;
+}
+
+/** The network of a confined program. */
+export type Network =
+  /** That of the machine. */
+  | "all"
+  /** A loopback device that nobody else has. */
+  | "loopback"
+  /** None. */
+  | "none";
+
+/** What enforces a confinement. */
+export type Mechanism =
+  /** Namespaces of Linux, set up by the program `bwrap`. */
+  | "bubblewrap"
+  /** Landlock and a filter of system calls of Linux. */
+  | "landlock"
+  /** The sandbox of macOS. */
+  | "seatbelt";
 
 /** A process group, named so that whoever comes later can tell whether it is still there. */
 export interface ProcessGroup {
@@ -863,6 +911,8 @@ export interface ProcessEnd {
   stderr: Capture;
   /** How long it ran. */
   duration_ms: number;
+  /** What has enforced `ProcessSpec.confine`; `null`: it had none. */
+  confined?: Mechanism | null;
 }
 
 /** How a program ended. */

@@ -135,6 +135,10 @@ async function outcome(
       }
       return { is: "processes", processes: await processes.ancestors() };
     case "process":
+      if ((request.confine ?? null) !== null) {
+        // Whoever asks for it must not get a program that only seems to be confined.
+        throw new Failure("unsupported", "cannot confine a program: use the native onloop for that");
+      }
       return answer.turn(await processes.run(processSpec(request, bytes, secrets)));
     case "wait": {
       if (processes.wait === undefined) {

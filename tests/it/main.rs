@@ -6,6 +6,8 @@ mod approval;
 mod auto;
 #[cfg(unix)]
 mod checkpoints;
+#[cfg(target_os = "linux")]
+mod confine;
 #[cfg(unix)]
 mod demo;
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Scripted programs.
 
 use onloop_core::effect::{
-    Capture, Command, Failure, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus,
+    Capture, Command, Failure, FailureKind, Mechanism, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 
 use super::Disk;
@@ -103,6 +103,7 @@ pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) ->
         stdout: captured(&process.stdout),
         stderr: captured(&process.stderr),
         duration_ms,
+        confined: spec.confine.is_some().then_some(Mechanism::Landlock),
     }
 }
 

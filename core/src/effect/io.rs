@@ -612,7 +612,13 @@ mod tests {
 
     fn end() -> ProcessEnd {
         let (stdout, stderr) = (Capture::default(), Capture::default());
-        ProcessEnd { status: ProcessStatus::Exited(0), stdout, stderr, duration_ms: 1 }
+        ProcessEnd {
+            status: ProcessStatus::Exited(0),
+            stdout,
+            stderr,
+            duration_ms: 1,
+            confined: None,
+        }
     }
 
     #[test]

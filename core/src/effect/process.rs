@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[cfg(doc)]
 use super::Request;
 use super::bytes::Bytes;
+use super::confine::{Confinement, Mechanism};
 use super::shell::Shell;
 use crate::limits;
 
@@ -54,6 +55,10 @@ pub struct ProcessSpec {
     /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
     /// and leaves it running, so that the caller can write down which group acts.
     pub announce: bool,
+    /// What the program may touch; `None`: whatever the host itself may. A host that cannot enforce
+    /// all of it starts nothing: `Unsupported`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confine: Option<Confinement>,
 }
 
 impl ProcessSpec {
@@ -77,6 +82,7 @@ impl ProcessSpec {
             wake_on_input: false,
             wake_on_lines: false,
             announce: false,
+            confine: None,
         }
     }
 
@@ -182,6 +188,9 @@ pub struct ProcessEnd {
     pub stderr: Capture,
     /// How long it ran.
     pub duration_ms: u64,
+    /// What has enforced [`ProcessSpec::confine`]; `None`: it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confined: Option<Mechanism>,
 }
 
 /// How a program ended.

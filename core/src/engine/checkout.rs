@@ -10,7 +10,8 @@ use crate::limits;
 pub(crate) struct Checkout {
     /// Its top folder.
     pub(crate) root: String,
-    git_folder: String,
+    /// Its own folder of git.
+    pub(crate) git_folder: String,
 }
 
 /// The checkout around `folder`.
@@ -66,11 +67,11 @@ impl Checkout {
     }
 }
 
-fn below(folder: &str, path: &str) -> String {
+pub(crate) fn below(folder: &str, path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
 }
 
-async fn read_text(io: &Io, path: &str) -> Option<String> {
+pub(crate) async fn read_text(io: &Io, path: &str) -> Option<String> {
     let (bytes, _) = io.read(path, limits::GIT_FILE_BYTES).await.ok()?;
     String::from_utf8(bytes).ok()
 }

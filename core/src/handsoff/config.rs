@@ -46,6 +46,8 @@ pub struct Config {
     pub prices: Option<Prices>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
+    /// Paths of caches, besides those of known tools, that confined commands may write.
+    pub confine_caches: Vec<String>,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
@@ -128,6 +130,7 @@ impl Config {
             telegram: None,
             prices: None,
             workflows: Vec::new(),
+            confine_caches: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! `onloop doctor`: what is installed where, and whether it would protect anything.
 
+mod confine;
 mod prune;
 
 use std::fmt;
@@ -15,18 +16,22 @@ use crate::install::{
 };
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
+use confine::examine_confinement;
 
 /// Arguments of `onloop doctor`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DoctorArgs {
-    /// A host, as for `onloop install` [default: all]
+    /// A host, as for `onloop install`, or `confine` [default: all hosts]
     #[cfg_attr(feature = "cli", arg(value_name = "HOST"))]
     pub host: Option<String>,
     /// Only remove checkpoints here that nobody needs any more
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "host"))]
     pub prune: bool,
 }
+
+/// The word that asks about confining instead of a host.
+const CONFINE: &str = "confine";
 
 /// What was found, in the order in which it is printed.
 #[derive(Default)]
@@ -55,6 +60,9 @@ impl Findings {
 pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
     if args.prune {
         return prune::prune(io).await;
+    }
+    if args.host.as_deref() == Some(CONFINE) {
+        return examine_confinement(io).await;
     }
     let hosts = match &args.host {
         None => Host::ALL.to_vec(),

@@ -60,6 +60,7 @@ fn spec(command: Command) -> ProcessSpec {
         wake_on_input: false,
         wake_on_lines: false,
         announce: false,
+        confine: None,
     }
 }
 
@@ -212,6 +213,7 @@ fn outcomes_are_read_with_their_attachments() {
             },
             stderr: Capture::default(),
             duration_ms: 3,
+            confined: None,
         })
     );
     assert_eq!(

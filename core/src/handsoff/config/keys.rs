@@ -100,6 +100,8 @@ keys! {
         "How long one request for answers may stay open at Telegram, and the pause after an error"
     "telegram.allowed_user_ids" (Ids) "", None =>
         "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you"
+    "run.confine_caches" (Arguments) "[]", None =>
+        "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
     "prices" (Prices) "", None =>
         "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#what-it-costs)"
     "permissions" (Rules) "", None =>
@@ -130,7 +132,7 @@ pub(super) const FOREIGN: &[&str] = &[
 ];
 
 /// The mappings that keys stand in, by their path; the file itself is `""`.
-pub(super) const SECTIONS: &[&str] = &["", "handsoff", "handsoff.supervisor", "telegram"];
+pub(super) const SECTIONS: &[&str] = &["", "handsoff", "handsoff.supervisor", "telegram", "run"];
 
 /// Names that may stand in a section.
 pub(super) fn names_in(section: &str) -> Vec<&'static str> {
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn sections_know_their_names() {
-        assert_eq!(names_in(""), ["handsoff", "telegram", "prices", "permissions"]);
+        assert_eq!(names_in(""), ["handsoff", "telegram", "run", "prices", "permissions"]);
         assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
         assert!(names_in("telegram").contains(&"chat_id"));
     }

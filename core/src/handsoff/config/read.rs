@@ -50,10 +50,11 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.telegram = reader.telegram();
     config.workflows = reader.workflows(folder);
     config.prices = reader.prices();
+    config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     // Somebody who mistyped the switch has not said what should go on by itself.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
-        let Config { workflows, prices, .. } = config;
-        config = Config { workflows, prices, ..Config::safe() };
+        let Config { workflows, prices, confine_caches, .. } = config;
+        config = Config { workflows, prices, confine_caches, ..Config::safe() };
     }
     config.notes = reader.notes();
     config

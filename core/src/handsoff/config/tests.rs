@@ -28,6 +28,8 @@ telegram:
   allowed_user_ids: 123, 456
 permissions:
   deny: ['^npm run deploy:prod']
+run:
+  confine_caches: [~/.cache/zig, /srv/a cache]
 server: {anything: 1}
 ";
 
@@ -57,6 +59,7 @@ fn every_key_is_read() {
             name: "it".to_owned(),
             prompt_file: "/home/me/prompts/ship.md".to_owned(),
         }],
+        confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         notes: Vec::new(),
     };
     assert_eq!(config, expected);

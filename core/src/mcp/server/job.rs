@@ -221,7 +221,7 @@ impl Job {
             State::InProcess { .. } => {
                 let status = ProcessStatus::Interrupted;
                 let (stdout, stderr) = Default::default();
-                let end = ProcessEnd { status, stdout, stderr, duration_ms: 0 };
+                let end = ProcessEnd { status, stdout, stderr, duration_ms: 0, confined: None };
                 self.reply(at, Ok(Outcome::Process(end)));
             }
         }

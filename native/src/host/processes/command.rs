@@ -8,7 +8,7 @@ use onloop_core::effect::{Command, Failure, FailureKind, ProcessSpec, Shell};
 
 use crate::host::{Root, failure};
 
-/// The command, ready to be spawned once its streams are set.
+/// The command, ready to be spawned once its streams are connected.
 ///
 /// # Errors
 ///
@@ -30,13 +30,17 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
     for (name, value) in &spec.env_set {
         command.env(variable(name, value)?, value);
     }
+    Ok(command)
+}
+
+/// Connects the streams of a command to us, or to the terminal.
+pub(super) fn connect(command: &mut OsCommand, spec: &ProcessSpec) {
     if spec.interactive {
         command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
         let stdin = if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     }
-    Ok(command)
 }
 
 fn words(command: &Command) -> Vec<&str> {

@@ -15,6 +15,7 @@ use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use super::capture::Keeper;
 use super::log::{Log, Source};
 use super::{Alarm, Followed, OsProcesses, command};
+use crate::host::confine;
 use crate::host::interrupts::TerminalLent;
 use crate::host::{Interrupts, Progress, failure};
 
@@ -29,7 +30,11 @@ const CHUNKS_WAITING: usize = 16;
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let root = &processes.root;
+    if spec.confine.is_some() {
+        return Err(confine::unknown());
+    }
     let mut command = command::prepare(root, spec)?;
+    command::connect(&mut command, spec);
     let log = processes.log(spec)?;
     let terminal = spec.interactive.then(|| processes.interrupts.lend_terminal());
     let started = Instant::now();
@@ -91,7 +96,7 @@ impl Running {
         let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
         let [stdout, stderr] = self.kept.map(Keeper::finish);
         let status = self.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
-        Ok(Followed::Ended(ProcessEnd { status, stdout, stderr, duration_ms }))
+        Ok(Followed::Ended(ProcessEnd { status, stdout, stderr, duration_ms, confined: None }))
     }
 
     /// Ends the program, because nobody will follow it any more.

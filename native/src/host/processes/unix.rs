@@ -15,6 +15,7 @@ use super::{
     Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans,
     parent_death, tty,
 };
+use crate::host::confine::{self, Confined};
 use crate::host::{Interrupts, Progress, failure};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
@@ -28,10 +29,20 @@ const REAP_EVERY: Duration = Duration::from_secs(5);
 
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
-    let mut command = command::prepare(&processes.root, spec)?;
+    let command = command::prepare(&processes.root, spec)?;
+    let own_session = !spec.interactive;
+    let (mut command, confined) = match &spec.confine {
+        None => (command, None),
+        Some(confinement) => {
+            let (command, confined) = confine::confine(command, confinement, own_session)?;
+            (command, Some(confined))
+        }
+    };
+    command::connect(&mut command, spec);
     let log = processes.log(spec)?;
     let terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
-    if !spec.interactive {
+    // A session of its own is a group of its own.
+    if !spec.interactive && confined.is_none() {
         command.process_group(0);
     }
     parent_death::end_with_us(&mut command);
@@ -70,6 +81,7 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
         phase: Phase::Free { deadline: timeout.and_then(|timeout| started.checked_add(timeout)) },
         reap_at: started.checked_add(REAP_EVERY).filter(|_| processes.orphans == Orphans::End),
         tick_every: None,
+        confined,
         _terminal: terminal,
     })
 }
@@ -147,6 +159,7 @@ pub(super) struct Running {
     phase: Phase,
     reap_at: Option<Instant>,
     tick_every: Option<Duration>,
+    confined: Option<Confined>,
     _terminal: Option<tty::Lent>,
 }
 
@@ -235,7 +248,17 @@ impl Running {
             (Phase::Free { .. }, None) => unreachable!("only what was killed gets stuck"),
         };
         let (stdout, stderr) = self.streams.finish(progress);
-        Ok(ProcessEnd { status, stdout, stderr, duration_ms })
+        let confined = match self.confined {
+            None => None,
+            Some(confined) => {
+                let (mechanism, put_right) = confined.finish(status)?;
+                for path in put_right {
+                    progress.warn(&format!("put back what was changed at `{path}`"));
+                }
+                Some(mechanism)
+            }
+        };
+        Ok(ProcessEnd { status, stdout, stderr, duration_ms, confined })
     }
 
     /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.

@@ -13,6 +13,7 @@ pub(crate) const ROWS: &[&[&str]] = &[
     &[
         "agent",
         "auto",
+        "confine",
         "handsoff",
         "hooks",
         "install",

@@ -211,7 +211,13 @@ fn ended(status: ProcessStatus, output: &str) -> Outcome {
         tail: Vec::new().into(),
         total_bytes: output.len() as u64,
     };
-    Outcome::Process(ProcessEnd { status, stdout, stderr: Capture::default(), duration_ms: 0 })
+    Outcome::Process(ProcessEnd {
+        status,
+        stdout,
+        stderr: Capture::default(),
+        duration_ms: 0,
+        confined: None,
+    })
 }
 
 fn version(text: &str) -> Version {

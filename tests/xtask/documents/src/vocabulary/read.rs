@@ -144,7 +144,11 @@ fn content(fields: &Fields) -> Result<Option<Type>, String> {
 
 fn member(rust: &str, field: &syn::Field) -> Result<Member, String> {
     let serde = Serde::read(&field.attrs)?;
-    serde.only(&["rename", "with", "default"])?;
+    serde.only(&["rename", "with", "default", "skip_serializing_if"])?;
+    let skipped = serde.get("skip_serializing_if");
+    if skipped.is_some_and(|function| function != "Option::is_none") {
+        return Err("a member that is left out for another reason than being `None`".to_owned());
+    }
     if serde.get("default").is_some_and(|function| !function.is_empty()) {
         return Err("a default other than the type's own".to_owned());
     }
@@ -155,7 +159,7 @@ fn member(rust: &str, field: &syn::Field) -> Result<Member, String> {
     Ok(Member {
         name: serde.get("rename").unwrap_or(rust).to_owned(),
         doc: format!("{} {sentence}", documentation(&field.attrs)).trim().to_owned(),
-        optional: serde.get("default").is_some(),
+        optional: skipped.is_some() || serde.get("default").is_some(),
         of,
     })
 }
@@ -206,7 +210,7 @@ impl Serde {
         let mut found = Vec::new();
         for attribute in attributes {
             match word(attribute.path()).as_str() {
-                "doc" | "derive" | "allow" | "error" => {}
+                "doc" | "derive" | "allow" | "error" | "default" => {}
                 "serde" => {
                     let metas = attribute
                         .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)

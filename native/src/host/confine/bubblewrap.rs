@@ -1,0 +1,210 @@
+//! Namespaces, set up by `bwrap`.
+//!
+//! It is started with no environment and gets everything but the command by a file descriptor: what
+//! the environment of the confined program says can neither reach `bwrap` itself, as `LD_PRELOAD`
+//! would, nor the list of processes.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command as OsCommand, Stdio};
+use std::sync::OnceLock;
+
+use onloop_core::effect::{Failure, Network, Reach};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use super::impossible;
+use super::places::{Place, Places};
+use crate::host::failure;
+
+/// Written to by programs that know no other place; what is there is lost with the program.
+const SCRATCH: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The program, when it is installed and the kernel lets it work. It is tried once.
+pub(super) fn usable() -> Result<&'static Path, String> {
+    static TRIED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    TRIED.get_or_init(attempt).as_deref().map_err(Clone::clone)
+}
+
+fn attempt() -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("bwrap"))
+        .find(|program| program.is_file())
+        .ok_or("`bwrap` is not installed")?;
+    let mut command = OsCommand::new(&program);
+    command.args(NAMESPACES).args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    command.args(["--", "/proc/self/exe", "--version"]);
+    let output = command.env_clear().stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("`bwrap`: {}", failure::reason(&error)))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    // What is started is `bwrap` again, since nothing else is everywhere.
+    if output.status.success() { Ok(program) } else { Err(last_line(&said)) }
+}
+
+fn last_line(said: &str) -> String {
+    let line = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("`bwrap` failed");
+    onloop_core::text::ellipsis(&onloop_core::text::one_line(line), 200)
+}
+
+const NAMESPACES: [&str; 7] = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--die-with-parent",
+    "--cap-drop",
+    "ALL",
+];
+
+/// A command that runs another one within its places.
+pub(super) struct Wrapped {
+    pub(super) command: OsCommand,
+    /// What `bwrap` inherits besides its three streams.
+    pub(super) inherited: Vec<OwnedFd>,
+    pub(super) status: Status,
+}
+
+/// What `bwrap` says of how far it came.
+pub(super) struct Status(std::io::PipeReader);
+
+impl Status {
+    /// Whether the confined program was started. Only after `bwrap` has ended.
+    pub(super) fn was_started(mut self) -> bool {
+        let mut said = String::new();
+        // Nobody else holds the other end.
+        self.0.read_to_string(&mut said).is_ok() && said.contains("\"exit-code\"")
+    }
+}
+
+/// `command`, which is not run, run by `bwrap` at `program`.
+pub(super) fn wrap(
+    program: &Path,
+    command: &OsCommand,
+    places: &Places,
+    network: Network,
+    sockets: &[PathBuf],
+) -> Result<Wrapped, Failure> {
+    let failed = |error: std::io::Error| impossible(failure::reason(&error));
+    let (status, said) = std::io::pipe().map_err(failed)?;
+    let said = OwnedFd::from(said);
+    let mut words: Vec<OsString> = NAMESPACES.iter().map(OsString::from).collect();
+    words.push("--json-status-fd".into());
+    words.push(said.as_raw_fd().to_string().into());
+    if network != Network::All {
+        words.push("--unshare-net".into());
+    }
+    mounts(places, sockets, &mut words);
+    if let Some(folder) = command.get_current_dir() {
+        words.push("--chdir".into());
+        words.push(folder.into());
+    }
+    for (name, value) in environment(command) {
+        words.extend(["--setenv".into(), name, value]);
+    }
+    let list = arguments(&words).map_err(failed)?;
+    let mut wrapped = OsCommand::new(program);
+    wrapped.env_clear().arg("--args").arg(list.as_raw_fd().to_string()).arg("--");
+    wrapped.arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    Ok(Wrapped { command: wrapped, inherited: vec![list, said], status: Status(status) })
+}
+
+/// What the program would inherit, with what its command changes of it.
+fn environment(command: &OsCommand) -> Vec<(OsString, OsString)> {
+    let mut all: std::collections::BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => all.insert(name.to_owned(), value.to_owned()),
+            None => all.remove(name),
+        };
+    }
+    all.into_iter().collect()
+}
+
+/// A file of arguments, each ended by a NUL, at its beginning.
+fn arguments(words: &[OsString]) -> std::io::Result<OwnedFd> {
+    let mut bytes = Vec::new();
+    for word in words {
+        bytes.extend(word.as_bytes());
+        bytes.push(0);
+    }
+    let mut file = std::fs::File::from(memfd_create("arguments", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file.into())
+}
+
+fn mounts(places: &Places, sockets: &[PathBuf], words: &mut Vec<OsString>) {
+    let mut add = |option: &str, paths: &[&OsStr]| {
+        words.push(option.into());
+        words.extend(paths.iter().map(|path| path.to_os_string()));
+    };
+    let null = OsStr::new("/dev/null");
+    add("--ro-bind", &[OsStr::new("/"), OsStr::new("/")]);
+    add("--dev", &[OsStr::new("/dev")]);
+    add("--proc", &[OsStr::new("/proc")]);
+    // Root may change some of it, and the user of a namespace may be root outside.
+    for path in ["/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger"].map(OsStr::new) {
+        add("--ro-bind-try", &[path, path]);
+    }
+    let mut emptied = Vec::new();
+    for place in &places.there {
+        let path = place.path.as_os_str();
+        match place.reach {
+            Reach::Write => add("--bind", &[path, path]),
+            Reach::Read => {
+                for folder in folders_to(place, places) {
+                    add("--bind", &[folder.as_os_str(), folder.as_os_str()]);
+                }
+                add("--ro-bind", &[path, path]);
+            }
+            Reach::Hidden if place.is_folder => {
+                add("--tmpfs", &[path]);
+                if !SCRATCH.iter().any(|scratch| place.path == Path::new(scratch)) {
+                    emptied.push(path);
+                }
+            }
+            // A device that cannot be opened there: like a file without permissions.
+            Reach::Hidden => add("--ro-bind", &[null, path]),
+        }
+    }
+    for socket in sockets {
+        if places.around(socket) == Reach::Read {
+            add("--ro-bind", &[null, socket.as_os_str()]);
+        }
+    }
+    // Only now: what lies in them needed places to be put.
+    emptied.into_iter().for_each(|path| add("--remount-ro", &[path]));
+}
+
+/// The folders between a place that may only be read and the one around it that may be written. As
+/// mounts they cannot be moved away together with what is in them.
+fn folders_to(place: &Place, places: &Places) -> Vec<PathBuf> {
+    if places.around(&place.path) != Reach::Write {
+        return Vec::new();
+    }
+    let is_named = |folder: &Path| places.there.iter().any(|place| place.path == folder);
+    let mut between: Vec<PathBuf> = place.path.ancestors().skip(1).map(Path::to_owned).collect();
+    let end = between.iter().position(|folder| is_named(folder)).unwrap_or(0);
+    between.truncate(end);
+    between.reverse();
+    between
+}
+
+/// The program as a person would look for it, so that one that is not there is said like any other.
+pub(super) fn is_there(command: &OsCommand) -> bool {
+    let program = command.get_program();
+    if program.as_bytes().contains(&b'/') {
+        let folder = command.get_current_dir().unwrap_or(Path::new("."));
+        return folder.join(program).exists();
+    }
+    let path = environment(command).into_iter().find(|(name, _)| name == "PATH");
+    let path = path.map_or_else(|| OsString::from_vec(b"/bin:/usr/bin".to_vec()), |(_, path)| path);
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

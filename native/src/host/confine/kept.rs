@@ -1,0 +1,177 @@
+//! What may be read and not changed, and lies in a folder that may be written, where the kernel
+//! cannot hold that: compared afterwards and put right.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use onloop_core::effect::{Failure, FailureKind};
+
+use super::impossible;
+use super::places::Places;
+use crate::host::failure;
+
+/// Most bytes and most files that are looked at; a repository's hooks are far less.
+const LIMIT_BYTES: usize = 16 << 20;
+const LIMIT_FILES: usize = 4_000;
+
+/// How paths were before.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    before: Vec<(PathBuf, Content)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Nothing,
+    File {
+        bytes: Vec<u8>,
+        mode: u32,
+    },
+    Link(PathBuf),
+    Folder {
+        entries: BTreeMap<PathBuf, Content>,
+        mode: u32,
+    },
+    /// A pipe or a socket, of which there is nothing to keep.
+    Other,
+}
+
+#[derive(Default)]
+struct Budget {
+    bytes: usize,
+    files: usize,
+}
+
+impl Kept {
+    /// What no mechanism can hold: what is not there, and links.
+    pub(super) fn unheld(places: &Places) -> Result<Kept, Failure> {
+        Kept::of(places.unheld.iter())
+    }
+
+    /// That, and everything that may only be read.
+    pub(super) fn all(places: &Places) -> Result<Kept, Failure> {
+        Kept::of(places.unheld.iter().chain(places.kept().map(|place| &place.path)))
+    }
+
+    fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Kept, Failure> {
+        let mut budget = Budget::default();
+        let mut before = Vec::new();
+        for path in paths {
+            let content = content(path, &mut budget)
+                .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
+            before.push((path.clone(), content));
+        }
+        Ok(Kept { before })
+    }
+
+    /// Undoes what has changed, and says where.
+    pub(super) fn put_right(&self) -> Result<Vec<String>, Failure> {
+        let mut changed = Vec::new();
+        for (path, before) in &self.before {
+            // Larger than it may be is changed, too.
+            let now = content(path, &mut Budget::default()).unwrap_or(Content::Other);
+            if now == *before {
+                continue;
+            }
+            let shown = path.display().to_string();
+            demand_real_folder(path)?;
+            restore(path, before).map_err(|error| {
+                failure::of_path(&error, "put back what a confined program has changed at", &shown)
+            })?;
+            changed.push(shown);
+        }
+        Ok(changed)
+    }
+}
+
+/// Nothing is written through a link that the program may have put there.
+fn demand_real_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if folder.canonicalize().is_ok_and(|real| real == folder) {
+        return Ok(());
+    }
+    let message = format!(
+        "a confined program has replaced `{}`; what was there before cannot be put back, so look \
+         at it before git is used there",
+        folder.display()
+    );
+    Err(Failure::new(FailureKind::Conflict, message))
+}
+
+fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        Err(error) => return Err(error),
+    };
+    budget.files += 1;
+    let mode = metadata.permissions().mode();
+    if metadata.is_symlink() {
+        return fs::read_link(path).map(Content::Link);
+    }
+    if metadata.is_dir() {
+        let mut entries = BTreeMap::new();
+        for entry in fs::read_dir(path)? {
+            let path = entry?.path();
+            let content = content(&path, budget)?;
+            entries.insert(path, content);
+        }
+        return Ok(Content::Folder { entries, mode });
+    }
+    if !metadata.is_file() {
+        return Ok(Content::Other);
+    }
+    budget.bytes =
+        budget.bytes.saturating_add(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
+    if budget.bytes > LIMIT_BYTES || budget.files > LIMIT_FILES {
+        return Err(io::Error::other("too much to be compared afterwards; it takes `bwrap`"));
+    }
+    Ok(Content::File { bytes: fs::read(path)?, mode })
+}
+
+fn restore(path: &Path, before: &Content) -> io::Result<()> {
+    if let (Content::Folder { entries, mode }, true) = (before, is_real_folder(path)) {
+        fs::set_permissions(path, Permissions::from_mode(*mode | 0o700))?;
+        for entry in fs::read_dir(path)? {
+            let path = entry?.path();
+            if !entries.contains_key(&path) {
+                remove(&path)?;
+            }
+        }
+        for (path, before) in entries {
+            if content(path, &mut Budget::default()).ok().as_ref() != Some(before) {
+                restore(path, before)?;
+            }
+        }
+        return fs::set_permissions(path, Permissions::from_mode(*mode));
+    }
+    remove(path)?;
+    match before {
+        Content::Nothing | Content::Other => Ok(()),
+        Content::Link(target) => std::os::unix::fs::symlink(target, path),
+        Content::File { bytes, mode } => {
+            fs::write(path, bytes)?;
+            fs::set_permissions(path, Permissions::from_mode(*mode))
+        }
+        Content::Folder { .. } => {
+            fs::create_dir(path)?;
+            restore(path, before)
+        }
+    }
+}
+
+fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    let removed =
+        if is_real_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,113 @@
+//! Linux: which mechanism, and what of each.
+
+use std::io;
+use std::process::Command as OsCommand;
+
+use onloop_core::effect::{Confinement, Failure, Mechanism, Network, ProcessStatus};
+
+use super::filter::{self, Wanted};
+use super::kept::Kept;
+use super::places::Places;
+use super::restrict::{Restrictions, restrict};
+use super::{bubblewrap, impossible, landlock, sockets};
+use crate::host::failure;
+
+/// A program that was started confined.
+pub(in crate::host) struct Confined {
+    mechanism: Mechanism,
+    status: Option<bubblewrap::Status>,
+    kept: Kept,
+}
+
+/// Confines `command`, whose streams are not connected yet. A child of its own session leads its own
+/// process group, too.
+pub(in crate::host) fn confine(
+    command: OsCommand,
+    confinement: &Confinement,
+    own_session: bool,
+) -> Result<(OsCommand, Confined), Failure> {
+    let places = Places::of(confinement);
+    let network = confinement.network;
+    match mechanism(confinement)? {
+        Chosen::Bubblewrap(program) => {
+            if !bubblewrap::is_there(&command) {
+                return Err(failure::of(&io::ErrorKind::NotFound.into(), "cannot run a program"));
+            }
+            let rules = landlock::scopes();
+            let wanted = Wanted {
+                network,
+                // Abstract sockets are those of the network, which is shared then.
+                no_local_sockets: rules.is_none() && network == Network::All,
+                no_shared_memory: false,
+            };
+            let filter = filter::program(wanted)?;
+            let sockets = sockets::with_a_path();
+            let kept = Kept::unheld(&places)?;
+            let bubblewrap::Wrapped { mut command, inherited, status } =
+                bubblewrap::wrap(program, &command, &places, network, &sockets)?;
+            let no_capabilities = false;
+            restrict(
+                &mut command,
+                Restrictions { inherited, own_session, no_capabilities, rules, filter },
+            );
+            let mechanism = Mechanism::Bubblewrap;
+            Ok((command, Confined { mechanism, status: Some(status), kept }))
+        }
+        Chosen::Landlock => {
+            let rules = Some(landlock::files(&places)?);
+            let no_local_sockets = true;
+            let wanted = Wanted { network, no_local_sockets, no_shared_memory: true };
+            let filter = filter::program(wanted)?;
+            let kept = Kept::all(&places)?;
+            let mut command = command;
+            let (inherited, no_capabilities) = (Vec::new(), true);
+            restrict(
+                &mut command,
+                Restrictions { inherited, own_session, no_capabilities, rules, filter },
+            );
+            let mechanism = Mechanism::Landlock;
+            Ok((command, Confined { mechanism, status: None, kept }))
+        }
+    }
+}
+
+enum Chosen {
+    Bubblewrap(&'static std::path::Path),
+    Landlock,
+}
+
+fn mechanism(confinement: &Confinement) -> Result<Chosen, Failure> {
+    if confinement.only == Some(Mechanism::Seatbelt) {
+        return Err(impossible("this is not macOS"));
+    }
+    if confinement.only != Some(Mechanism::Landlock) {
+        match bubblewrap::usable() {
+            Ok(program) => return Ok(Chosen::Bubblewrap(program)),
+            Err(why) if confinement.only.is_some() => return Err(impossible(why)),
+            Err(why) if confinement.network == Network::Loopback => {
+                return Err(impossible(format_args!("a loopback of its own takes `bwrap`: {why}")));
+            }
+            Err(_) => {}
+        }
+    }
+    if confinement.network == Network::Loopback {
+        return Err(impossible("Landlock cannot tell one network from another"));
+    }
+    Ok(Chosen::Landlock)
+}
+
+impl Confined {
+    /// Puts right what could not be held, after the program and everything that it has started
+    /// have ended. The names of what was put right, for people.
+    pub(in crate::host) fn finish(
+        self,
+        status: ProcessStatus,
+    ) -> Result<(Mechanism, Vec<String>), Failure> {
+        let changed = self.kept.put_right()?;
+        let by_itself = matches!(status, ProcessStatus::Exited(_));
+        if by_itself && self.status.is_some_and(|status| !status.was_started()) {
+            return Err(impossible("`bwrap` could not start it; see what it wrote"));
+        }
+        Ok((self.mechanism, changed))
+    }
+}

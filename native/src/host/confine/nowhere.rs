@@ -1,0 +1,29 @@
+//! Systems whose kernel is not known to confine anything.
+
+use std::process::Command as OsCommand;
+
+use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
+
+use super::unknown;
+
+/// A program that was started confined: there is none.
+pub(in crate::host) enum Confined {}
+
+/// Refuses.
+pub(in crate::host) fn confine(
+    _command: OsCommand,
+    _confinement: &Confinement,
+    _own_session: bool,
+) -> Result<(OsCommand, Confined), Failure> {
+    Err(unknown())
+}
+
+impl Confined {
+    /// There is none.
+    pub(in crate::host) fn finish(
+        self,
+        _status: ProcessStatus,
+    ) -> Result<(Mechanism, Vec<String>), Failure> {
+        match self {}
+    }
+}

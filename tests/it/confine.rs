@@ -1,0 +1,83 @@
+//! Confined commands, as real processes: what they must not reach, and what they must.
+
+mod escapes;
+mod place;
+mod tools;
+
+use std::process::Command;
+
+use place::Place;
+
+/// The mechanisms that this machine has. Where one is missing its tests say so and check nothing.
+fn mechanisms() -> Vec<&'static str> {
+    let place = Place::new();
+    let there = |mechanism: &&str| {
+        let said = place.confine(&["--with", mechanism], "true");
+        if said.exit != Some(0) {
+            eprintln!("not tried with {mechanism}: {}", said.stderr.trim());
+            assert_eq!(said.exit, Some(4), "a refusal has its own code: {}", said.stderr);
+        }
+        said.exit == Some(0)
+    };
+    ["bubblewrap", "landlock"].into_iter().filter(there).collect()
+}
+
+/// Whether a program is installed.
+fn has(program: &str) -> bool {
+    Command::new("sh")
+        .args(["-c", "command -v \"$0\" >/dev/null", program])
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_command() {
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        for (line, code) in [("true", 0), ("exit 7", 7), ("kill -9 $$", 137), ("no-such-x", 127)] {
+            let run = place.confine(&["--with", mechanism], line);
+            assert_eq!(run.exit, Some(code), "{mechanism}: {line}: {}", run.stderr);
+        }
+        let run = place.confine(&["--with", mechanism], "echo out; echo err >&2");
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("out\n", "err\n"), "{mechanism}");
+    }
+}
+
+#[test]
+fn what_cannot_be_enforced_is_refused() {
+    let place = Place::new();
+    let seatbelt = place.confine(&["--with", "seatbelt"], "touch was-here");
+    let loopback = ["--with", "landlock", "--network", "loopback"];
+    let loopback = place.confine(&loopback, "touch was-here");
+    if cfg!(target_os = "linux") {
+        assert_eq!(seatbelt.exit, Some(4));
+        assert_eq!(seatbelt.stderr, "error: cannot confine a program: this is not macOS\n");
+        assert_eq!(loopback.exit, Some(4));
+        assert_eq!(
+            loopback.stderr,
+            "error: cannot confine a program: Landlock cannot tell one network from another\n"
+        );
+    }
+    assert!(!place.path("wt/was-here").exists());
+    let home = place.confine_in("home", &[], "true");
+    assert_eq!(home.exit, Some(4), "{}", home.stderr);
+    assert!(home.stderr.contains("holds what nothing confined may read"), "{}", home.stderr);
+}
+
+#[test]
+fn temporary_files_are_gone_afterwards() {
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        let run = place.confine(&["--with", mechanism], "echo a > $TMPDIR/a; echo $TMPDIR");
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        assert!(!std::path::Path::new(run.stdout.trim()).exists(), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn the_doctor_says_what_works() {
+    let run = Place::new().onloop("wt", &["doctor", "confine"]);
+    let works = !mechanisms().is_empty();
+    assert_eq!(run.exit, Some(if works { 0 } else { 1 }), "{}", run.stdout);
+    assert_eq!(run.stdout.contains("Commands can be confined here."), works, "{}", run.stdout);
+}

@@ -1,0 +1,109 @@
+//! What people and agents do all day goes on working.
+
+use super::place::Place;
+use super::{has, mechanisms};
+
+/// A name, the program that it takes, and a line that must succeed.
+const TOOLS: &[(&str, &str, &str)] = &[
+    (
+        "git",
+        "git",
+        "echo b > b.txt && git add b.txt && git commit -qm 'Add b' && git branch further && \
+         echo c > b.txt && git stash -q && git stash list | grep -q 'WIP on work' && \
+         git stash apply -q && git checkout -q -- b.txt && git diff --quiet && \
+         git checkout -q further && git checkout -q work && git tag v1 && git status -s",
+    ),
+    (
+        "cargo",
+        "cargo",
+        "mkdir -p demo/src && cd demo && \
+         printf '[package]\\nname = \"demo\"\\nedition = \"2024\"\\n[workspace]\\n' > Cargo.toml && \
+         echo 'fn main() { println!(\"Hello, world!\"); }' > src/main.rs && \
+         cargo build -q --offline --target-dir t && test \"$(./t/debug/demo)\" = 'Hello, world!'",
+    ),
+    (
+        "node",
+        "node",
+        "node -e \"require('fs').writeFileSync('n', require('os').tmpdir()); \
+         require('child_process').execSync('echo $PWD')\"",
+    ),
+    (
+        "npm",
+        "npm",
+        "echo '{\"name\":\"x\",\"scripts\":{\"t\":\"node -e 0 && echo ran\"}}' > package.json && \
+         npm run --silent t | grep -q ran",
+    ),
+    ("venv", "python3", "python3 -m venv --without-pip v && v/bin/python -c 'import json'"),
+    ("make", "make", "printf 'a:\\n\\techo x > a\\n' > Makefile && make -s && test -s a"),
+    ("cc", "cc", "echo 'int main(){return 0;}' > m.c && cc m.c -o m && ./m"),
+    (
+        "server",
+        "python3",
+        "python3 -c \"
+import socket, threading
+s = socket.create_server(('127.0.0.1', 0))
+threading.Thread(target=lambda: s.accept()[0].sendall(b'ok')).start()
+assert socket.create_connection(s.getsockname()).recv(2) == b'ok'\"",
+    ),
+    (
+        "pipes",
+        "bash",
+        "mkfifo p && (echo x > p &) && read -r x < p && test $x = x && cat <(echo y) | grep -q y && \
+         echo z > /dev/null && head -c 4 /dev/urandom > r && sort -T \"$TMPDIR\" a.txt",
+    ),
+    ("names", "getent", "getent passwd root > /dev/null"),
+];
+
+#[test]
+fn tools_work() {
+    for mechanism in mechanisms() {
+        for (name, program, line) in TOOLS.iter().filter(|(_, program, _)| has(program)) {
+            let place = Place::new();
+            let run = place.confine(&["--with", mechanism], &format!("set -e; {line}"));
+            assert_eq!(run.exit, Some(0), "{mechanism}: {name} ({program}): {run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_main_checkout_can_be_committed_in() {
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        let line =
+            "echo b > b && git add b && git commit -qm b && git checkout -qb c && git log -1";
+        let run = place.confine_in("repo", &["--with", mechanism], line);
+        assert_eq!(run.exit, Some(0), "{mechanism}: {run:?}");
+    }
+}
+
+#[test]
+fn a_server_has_a_loopback_of_its_own() {
+    if !has("python3") || !mechanisms().contains(&"bubblewrap") {
+        return eprintln!("not tried: it takes python3 and bubblewrap");
+    }
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let place = Place::new();
+    let connect =
+        format!("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}), 2)\"");
+    let options = |network| ["--with", "bubblewrap", "--network", network];
+    assert_eq!(place.confine(&options("all"), &connect).exit, Some(0));
+    assert_eq!(place.confine(&options("loopback"), &connect).exit, Some(1));
+    let (_, _, own) = TOOLS.iter().find(|(name, _, _)| *name == "server").unwrap();
+    let run = place.confine(&options("loopback"), own);
+    assert_eq!(run.exit, Some(0), "{run:?}");
+}
+
+#[test]
+fn without_a_network_there_is_none() {
+    if !has("python3") {
+        return eprintln!("not tried: it takes python3");
+    }
+    for mechanism in mechanisms() {
+        let line = "python3 -c 'import socket; socket.socket()'";
+        let place = Place::new();
+        let run = place.confine(&["--with", mechanism, "--network", "none"], line);
+        assert_eq!(run.exit, Some(1), "{mechanism}: {run:?}");
+        assert!(run.stderr.contains("PermissionError"), "{mechanism}: {run:?}");
+    }
+}
