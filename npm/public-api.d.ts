@@ -148,6 +148,7 @@ export interface UsageView {
     cached_input_tokens: number | null;
     output_tokens: number | null;
     cost_usd: number | null;
+    cost_estimated_as_of?: string;
 }
 export interface RunView {
     run_id: string;
@@ -196,6 +197,7 @@ export interface ToolCall {
         workflow?: string;
     } | null;
     git_branch?: string | null;
+    confined?: boolean;
     config?: {
         project?: string;
         project_trusted?: boolean;
@@ -214,6 +216,10 @@ export interface Explanation extends Ruling {
         words: string[];
         about: string;
         class: string | null;
+        table: string;
+        source: string;
+        held: boolean;
+        to_change_it: string | null;
         depth: number;
         decision: Decision;
         rule: string | null;
@@ -432,7 +438,7 @@ export interface Processes {
     wait?(wakeAfterMs?: number, wakeOnInput?: boolean, activity?: string): Promise<ProcessTurn>;
     endLeft?(): Promise<void>;
     ancestors?(): Promise<ProcessIdentity[]>;
-    endGroup?(group: ProcessGroup, host: string): Promise<number>;
+    endGroup?(group: ProcessGroup, host: string, mark?: string): Promise<number>;
 }
 export interface Repository {
     root: string;
@@ -490,15 +496,16 @@ export interface Git {
     push(cwd: string, remote: string, branch: string): Promise<void>;
     stash(cwd: string, message: string, paths: string[]): Promise<void>;
     checkpoint?(cwd: string, made: NewCheckpoint): Promise<KeptWork>;
-    restore?(cwd: string, index: string, commit: string, programs?: string): Promise<void>;
+    restore?(cwd: string, index: string, commit: string, paths: string[], programs?: string): Promise<void>;
     diff?(cwd: string, ends: [
         from: string,
         to: string
-    ], isStat: boolean, limitBytes: number): Promise<Uint8Array>;
+    ], isStat: boolean, paths: string[], limitBytes: number): Promise<Uint8Array>;
     commitKept?(cwd: string, made: NewCommit): Promise<string>;
     changedPaths?(cwd: string, from: string, to: string): Promise<string[]>;
     checkpoints?(cwd: string): Promise<NamedCheckpoint[]>;
     forgetCheckpoint?(cwd: string, name: string, commit: string): Promise<void>;
+    note?(cwd: string, commit: string, text: string, atMs: number): Promise<void>;
 }
 export interface HttpSpec {
     method: HttpMethod;
@@ -816,6 +823,7 @@ export type Request = {
     do: "end_group";
     group: ProcessGroup;
     host: string;
+    mark: string | null;
 } | ({
     do: "git";
 } & GitRequest) | ({
@@ -855,6 +863,7 @@ export interface ProcessSpec {
     wake_on_input: boolean;
     wake_on_lines: boolean;
     announce: boolean;
+    confine?: Confinement | null;
 }
 export type Command = {
     argv: string[];
@@ -863,6 +872,15 @@ export type Command = {
     line: string;
 };
 export type Shell = "bash" | "sh" | "pwsh" | "cmd";
+export interface Confinement {
+    may_write: string[];
+    may_read: string[];
+    hidden: string[];
+    network: Network;
+    only?: Mechanism | null;
+}
+export type Network = "all" | "loopback" | "none";
+export type Mechanism = "bubblewrap" | "landlock" | "seatbelt";
 export interface ProcessGroup {
     pid: number;
     started: string;
@@ -938,6 +956,7 @@ export type GitRequest = {
     cwd: string;
     index: string;
     commit: string;
+    paths: string[];
     programs: string | null;
 } | {
     git: "diff";
@@ -945,6 +964,7 @@ export type GitRequest = {
     from: string;
     to: string;
     stat: boolean;
+    paths: string[];
     limit_bytes: number;
 } | {
     git: "changed_paths";
@@ -960,6 +980,12 @@ export type GitRequest = {
     kept: string;
     without: string[];
     message: string;
+} | {
+    git: "note";
+    cwd: string;
+    commit: string;
+    text: string;
+    at_ms: number;
 } | {
     git: "checkpoints";
     cwd: string;
@@ -1075,6 +1101,7 @@ export interface ProcessEnd {
     stdout: Capture;
     stderr: Capture;
     duration_ms: number;
+    confined?: Mechanism | null;
 }
 export type ProcessStatus = {
     exited: number;

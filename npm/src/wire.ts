@@ -279,6 +279,7 @@ async function gitOutcome(
     case "checkpoints":
     case "forget_checkpoint":
     case "commit_kept":
+    case "note":
       return asideOutcome(git, request, answer);
     default:
       return unknown(request);

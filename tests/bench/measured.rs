@@ -25,6 +25,7 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
+#[allow(dead_code, reason = "not every benchmark compares two times")]
 pub(crate) fn ratio(one: Duration, other: Duration) -> f64 {
     one.as_secs_f64() / other.as_secs_f64().max(1e-9)
 }

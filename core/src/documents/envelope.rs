@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn keys_are_read_as_they_are_written() {
         let key = PrivateKey::from_random([1; 16]);
-        let again = PrivateKey::from_pem(&key.to_pem()).ok().expect("a key");
+        let again = PrivateKey::from_pem(&key.to_pem()).expect("a key");
         assert_eq!(again.public(), key.public());
         assert_eq!(PublicKey::from_pem(&key.public().to_pem()), Ok(key.public()));
         let text = key.public().to_pem();
@@ -231,7 +231,7 @@ mod tests {
         let public = "-----BEGIN PUBLIC KEY-----\n\
                       MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n\
                       -----END PUBLIC KEY-----\n";
-        let key = PrivateKey::from_pem(pem).ok().expect("a key");
+        let key = PrivateKey::from_pem(pem).expect("a key");
         assert_eq!(key.public().to_pem(), public);
     }
 }
