@@ -171,13 +171,29 @@ export interface RunView {
         gate_result: string | null;
         gate_mode: string | null;
         block_reason: string | null;
+        remarks: RemarkView[];
         agent: string | null;
         session: string | null;
         denied: number;
         usage: UsageView;
     }[];
     usage: UsageView;
+    review: {
+        step: number | null;
+        verdict: string;
+        findings: string;
+    } | null;
     [other: string]: unknown;
+}
+export interface RemarkView {
+    kind: "check_changed" | "check_unseen";
+    check: number;
+    text: string;
+    path?: string;
+    steps?: number[];
+    added?: number;
+    removed?: number;
+    reason?: string;
 }
 export interface Receipt {
     schema: "hotl.receipt/v1";

@@ -179,6 +179,8 @@ export interface RunView {
     gate_result: string | null;
     gate_mode: string | null;
     block_reason: string | null;
+    /** What a person may want to know about checks that passed. */
+    remarks: RemarkView[];
     /** The agent whose stream told of the step last, and its conversation. */
     agent: string | null;
     session: string | null;
@@ -188,7 +190,26 @@ export interface RunView {
   }[];
   /** What all agents used. */
   usage: UsageView;
+  /** The last review. */
+  review: { step: number | null; verdict: string; findings: string } | null;
   [other: string]: unknown;
+}
+
+/** Something to remark about the result of a check. */
+export interface RemarkView {
+  kind: "check_changed" | "check_unseen";
+  /** Which check of the step, from 1. */
+  check: number;
+  /** All of it, for people. */
+  text: string;
+  /** The file, relative to the top folder of the checkout. */
+  path?: string;
+  /** The steps in which it changed. */
+  steps?: number[];
+  added?: number;
+  removed?: number;
+  /** Why nothing is known. */
+  reason?: string;
 }
 
 /** What the record of a run proves: `hotl.receipt/v1`. */

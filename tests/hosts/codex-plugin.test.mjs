@@ -16,7 +16,7 @@ async function install(place, folder) {
 }
 
 protects(codex, install, {
-  denied: "cd victim && mkdir denied",
+  denied: "cd victim && ./unknown; mkdir denied",
   ran: (project) => existsSync(join(project, "victim/denied")),
   options: { words: [codex.trusted] },
 });
