@@ -75,8 +75,11 @@ fn visit(document: &mut RunDocument, see: &mut See<'_>) {
             see(&|| "written.limits".to_owned(), limits.lacks, Some(&mut limits.unknown));
         }
     }
-    if let Some(standing) = &mut reviews.standing {
-        see(&|| "reviews.standing".to_owned(), standing.lacks, Some(&mut standing.unknown));
+    let found = [("standing", &mut reviews.standing), ("last", &mut reviews.last)];
+    for (name, verdict) in found {
+        if let Some(verdict) = verdict {
+            see(&|| format!("reviews.{name}"), verdict.lacks, Some(&mut verdict.unknown));
+        }
     }
     if let Some(finish) = &document.finish {
         // Where nothing is settled, nothing else has to be there.
