@@ -16,7 +16,7 @@ async function install(place, folder) {
 }
 
 protects(codex, install, {
-  denied: "cd victim && ./unknown; mkdir denied",
+  denied: "git stash drop; mkdir victim/denied",
   ran: (project) => existsSync(join(project, "victim/denied")),
   options: { words: [codex.trusted] },
 });

@@ -10,14 +10,14 @@ import { codex, machine, onloop } from "./clients.mjs";
 // Codex itself refuses `rm -rf` where nobody can be asked; what we deny and it does not is this.
 const ran = (project) => existsSync(join(project, "victim/denied"));
 const options = { words: [codex.trusted] };
-const about = { denied: "cd victim && ./unknown; mkdir denied", ran, options };
+const about = { denied: "git stash drop; mkdir victim/denied", ran, options };
 guards(codex, about);
 upgrades(codex, about);
 
 test("what we say about Codex is true: untrusted and broken hooks let everything run", async () => {
   const untrusted = machine(codex);
   await onloop(untrusted, "install", "codex");
-  await lines(codex, untrusted, ["cd victim && ./unknown; mkdir denied"]);
+  await lines(codex, untrusted, ["git stash drop; mkdir victim/denied"]);
   assert.ok(ran(untrusted.project));
   for (const script of Object.values(BROKEN)) assert.ok(await runsWith(codex, script, options), script);
 });

@@ -37,7 +37,7 @@ for (const client of [claude, codex, opencode]) {
 
   test(`a call of ${client.name} that is denied does not run, is told and counted`, async () => {
     const place = await repository(client);
-    const denied = client === codex ? "cd victim && ./unknown; mkdir denied" : "rm -rf victim";
+    const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
     const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
     const { code, summary, heard, told } = await conducted(client, place, script);
     assert.equal(code, 0, told);

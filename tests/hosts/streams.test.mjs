@@ -18,7 +18,7 @@ const CLIENTS = [
     words: ["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
     denied: "rm -rf victim",
   },
-  { client: codex, words: [codex.trusted], denied: "cd victim && ./unknown; mkdir denied" },
+  { client: codex, words: [codex.trusted], denied: "git stash drop; mkdir victim/denied" },
   { client: opencode, words: ["--format", "json"], denied: "rm -rf victim" },
 ];
 

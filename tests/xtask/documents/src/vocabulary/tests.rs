@@ -124,8 +124,17 @@ fn core_reads_every_form_of_a_reply_and_writes_it_again() {
         let reply = wire::read_reply(message);
         let reply = reply.unwrap_or_else(|why| panic!("{sample}: {why}"));
         let again: Value = serde_json::from_str(&wire::write_reply(reply).json).unwrap();
-        assert_eq!(without_numbers(&again), sample);
+        let again = without_numbers(&again);
+        assert_eq!(again, as_written(&sample, &again));
     }
+}
+
+/// `sample` without the members that are `null` in it and that `written` leaves out.
+fn as_written(sample: &Value, written: &Value) -> Value {
+    let Value::Object(map) = sample else { return sample.clone() };
+    let is_written = |name: &str, value: &Value| !value.is_null() || written.get(name).is_some();
+    let kept = map.iter().filter(|(name, value)| is_written(name, value));
+    kept.map(|(name, value)| (name.clone(), as_written(value, &written[name.as_str()]))).collect()
 }
 
 #[test]
