@@ -191,7 +191,9 @@ impl fmt::Display for Facts {
             }
         }
         let attempts = text::counted(self.attempts, "attempt");
-        let mut so_far = vec![attempts, text::duration(self.active_ms / 1000)];
+        let mut so_far = vec![attempts];
+        // Seconds are not worth reading.
+        so_far.extend((self.active_ms >= 60_000).then(|| text::duration(self.active_ms / 1000)));
         so_far.extend(self.used.clone());
         writeln!(f, "  So far: {}", so_far.join(", "))?;
         writeln!(f, "  Work: {}", self.folder)
