@@ -110,7 +110,8 @@ enum Verb {
     Next(NextArgs),
     /// Print the report of a run
     #[command(after_help = "Examples:
-  onloop report add-auth-20260320T212315Z")]
+  onloop report add-auth-20260320T212315Z
+  onloop report add-auth-20260320T212315Z --html --out report.html")]
     Report(ReportArgs),
     /// Print the summary of a run
     #[command(after_help = "Examples:
@@ -121,7 +122,8 @@ enum Verb {
     #[command(after_help = "Examples:
   onloop step 1 start
   onloop step 1 verify
-  onloop step 1 block --reason 'no access to the database'")]
+  onloop step 1 block --reason 'no access to the database'
+  onloop step 1 reopen --reason 'the database is there now'")]
     Step(StepArgs),
     /// Record the decision at a gate or a human review
     #[command(after_help = "Examples:

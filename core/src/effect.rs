@@ -7,6 +7,8 @@
 mod branch;
 mod bytes;
 mod confine;
+mod exit;
+mod failure;
 mod git;
 mod http;
 mod io;
@@ -31,6 +33,8 @@ use std::task::{Context, Poll, Waker};
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
 pub use confine::{Confinement, Mechanism, Network, Reach, is_within};
+pub use exit::Exit;
+pub use failure::{Failure, FailureKind, OptionalExt};
 pub use git::{
     DiffShown, GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
     Repository, WorktreeEntry,

@@ -45,6 +45,7 @@ pub mod install;
 pub mod limits;
 pub mod mcp;
 pub mod money;
+pub mod page;
 pub mod permission;
 pub mod preflight;
 pub mod run;

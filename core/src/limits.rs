@@ -137,6 +137,9 @@ pub const CHECKPOINT_FILE_BYTES: u64 = 50 * 1024 * 1024;
 pub const CHECKPOINT_FILES_NAMED: usize = 20;
 /// Largest difference between two checkpoints that is shown; `--stat` shows how it is made up.
 pub const CHECKPOINT_DIFF_BYTES: u64 = 16 * 1024 * 1024;
+/// Changes that a report as a page shows line by line, of all steps together, as HTML; further steps
+/// show how many lines of which file.
+pub const REPORT_PATCH_BYTES: usize = 512 * 1024;
 /// Longest time that git may take for one step of a checkpoint; a filter that hangs, or a named
 /// pipe where git expects a file, must not hold up the run for ever.
 pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;

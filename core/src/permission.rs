@@ -28,7 +28,6 @@ pub mod paths;
 mod programs;
 pub(crate) mod render;
 pub mod rules;
-mod secret_name;
 pub(crate) mod shell;
 mod tools;
 mod turn;

@@ -48,7 +48,7 @@ pub use record::*;
 pub use remark::*;
 pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
-pub use summary::{Platform, render_summary, step_line, step_list, usage_line};
+pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;
 pub use wait::{Refused, TurnEnding, Wait, WaitReason};

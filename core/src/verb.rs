@@ -21,6 +21,7 @@ pub mod permit;
 mod prepare;
 mod receipt;
 mod replay;
+mod report;
 mod resume;
 mod run;
 mod schema;
@@ -51,6 +52,7 @@ pub use receipt::{
     ReceiptArgs, ReceiptFormat, ReceiptVerifyArgs, receipt, receipt_key, receipt_verify,
 };
 pub use replay::{ReplayArgs, replay};
+pub use report::{ReportArgs, report};
 pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{RunArgs, run};
 pub use schema::{SchemaArgs, schema};
@@ -58,9 +60,7 @@ pub use session::{
     SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
     session_show, session_stop,
 };
-pub use status::{
-    ListArgs, NextArgs, ReportArgs, StatusArgs, SummaryArgs, list, next, report, status, summary,
-};
+pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};
 pub use step::{StepAction, StepArgs, step};
 pub use transcript::{TranscriptArgs, transcript};
 pub use undo::{UndoArgs, undo};

@@ -95,7 +95,7 @@ export type RunEvent =
   | { event: "step_started" | "step_acted"; step: number }
   | { event: "action_failed"; step: number; reason: string; output: string }
   | { event: "step_verified"; step: number; results: CheckResult[] }
-  | { event: "step_blocked"; step: number; reason: string }
+  | { event: "step_blocked" | "step_redone" | "step_reopened"; step: number; reason: string }
   | {
       event: "gate_decided";
       step: number;

@@ -1,53 +1,21 @@
 //! What nothing confined may read, by its place, and what would lead it out.
 
-/// Below every home folder: keys, tokens, credentials, what browsers and shells remember.
+use crate::text::HOME_SECRETS;
+
+/// Below every home folder, beside [`HOME_SECRETS`]: keys, tokens, credentials, what
+/// browsers and shells remember.
 const OF_HOME: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".gcloud",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/git/credentials",
-    ".config/doctl",
-    ".config/rclone",
-    ".config/sops",
-    ".config/age",
-    ".config/op",
     ".config/1Password",
     ".config/Bitwarden",
-    ".config/keepassxc",
-    ".config/containers/auth.json",
-    ".config/github-copilot",
-    ".config/configstore",
-    ".config/ngrok",
-    ".config/stripe",
-    ".config/solana",
     ".config/helm",
     ".config/agentize",
-    ".config/google-chrome",
-    ".config/chromium",
     ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".mozilla",
-    ".thunderbird",
-    ".kube",
     ".docker",
     ".dockercfg",
-    ".fly",
     ".heroku",
-    ".oci",
-    ".terraform.d",
     ".terraformrc",
     ".vault-token",
-    ".password-store",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
     ".pki",
-    ".age",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -59,14 +27,10 @@ const OF_HOME: &[&str] = &[
     ".git-credentials",
     ".s3cfg",
     ".boto",
-    ".cargo/credentials",
     ".cargo/credentials.toml",
-    ".gem/credentials",
     ".composer/auth.json",
     ".config/composer/auth.json",
-    ".m2/settings.xml",
     ".m2/settings-security.xml",
-    ".gradle/gradle.properties",
     ".sbt/.credentials",
     ".ivy2/.credentials",
     ".nuget/NuGet/NuGet.Config",
@@ -81,13 +45,8 @@ const OF_HOME: &[&str] = &[
     ".ICEauthority",
     ".claude/.credentials.json",
     ".claude.json",
-    ".codex/auth.json",
     ".gemini/oauth_creds.json",
-    ".local/share/opencode/auth.json",
     ".agentize.local.yaml",
-    ".bitcoin",
-    ".ethereum",
-    ".electrum",
     "Library/Keychains",
     "Library/Cookies",
     "Library/Application Support/Google",
@@ -168,7 +127,7 @@ pub const VARIABLES: &[&str] = &[
 pub fn private_paths(homes: &[String], state_home: Option<&str>) -> Vec<String> {
     let below = |home: &String| {
         let home = home.trim_end_matches('/').to_owned();
-        OF_HOME.iter().map(move |name| format!("{home}/{name}"))
+        HOME_SECRETS.iter().chain(OF_HOME).map(move |name| format!("{home}/{name}"))
     };
     let mut paths: Vec<String> = homes.iter().flat_map(below).collect();
     paths.extend(OF_MACHINE.iter().map(|path| (*path).to_owned()));

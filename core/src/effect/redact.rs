@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Capture, ProcessEnd};
+use crate::text::says_secret;
 
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,8 @@ pub(super) const REDACTED: &str = "[redacted]";
 const SHORTEST_SECRET_CHARS: usize = 8;
 /// Shorter parts of a secret at the edge of what was kept of an output tell nothing.
 const SHORTEST_PART_BYTES: usize = 4;
-/// Words that make a name one of a secret, wherever they are in it.
-const SECRET_WORDS: [&str; 5] = ["SECRET", "PASSWORD", "PASSPHRASE", "TOKEN", "CREDENTIAL"];
-/// The same as a whole part between underscores.
-const SECRET_PARTS: [&str; 5] = ["KEY", "APIKEY", "PASSWD", "PAT", "COOKIE"];
 /// Last parts of names that tell where a secret is and not what it is.
-const PLACES: [&str; 5] = ["FILE", "PATH", "DIR", "SOCK", "HOME"];
+const PLACES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "PWD"];
 
 /// The secrets of one environment.
 pub struct Redaction {
@@ -284,12 +281,10 @@ impl RedactedStream {
     }
 }
 
-/// Whether the name of a variable says that its value is a secret.
+/// Whether the value of a variable is hidden. Unlike a word of a shell command, a variable of the
+/// environment that is called `KEY` or `KEY_…` holds one.
 pub(super) fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
-        || name.split('_').any(|part| SECRET_PARTS.contains(&part))
-        || name.ends_with("_AUTH")
+    says_secret(name) || name.split('_').any(|part| part.eq_ignore_ascii_case("KEY"))
 }
 
 /// Whether a variable tells where a secret is: that is shown, because messages name files.

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use super::scalar::millis;
-use crate::effect::{HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
+use crate::effect::{
+    Failure, HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+};
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -376,104 +378,6 @@ pub enum FileKind {
     Other,
 }
 
-/// An effect that did not happen, or not completely. Programs branch on `kind`; people read
-/// `message`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    /// What kind of failure.
-    pub kind: FailureKind,
-    /// What the operating system or git said, and about what.
-    pub message: String,
-}
-
-/// Kinds of failure that programs distinguish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureKind {
-    /// Nothing is there.
-    NotFound,
-    /// Something is there that should not be.
-    Exists,
-    /// Something else is there than expected.
-    Conflict,
-    /// Not permitted, or a read-only file system.
-    Denied,
-    /// No space left, or a quota is used up.
-    Full,
-    /// Larger than the limit.
-    TooLarge,
-    /// A file where a folder was expected, or the reverse; not UTF-8; an impossible path.
-    Invalid,
-    /// Somebody else holds it.
-    Busy,
-    /// Nobody is there to answer.
-    Closed,
-    /// The person interrupted (Ctrl-C).
-    Interrupted,
-    /// This host cannot do it.
-    Unsupported,
-    /// Anything else.
-    Other,
-}
-
-impl Failure {
-    /// A failure of `kind`; `message` explains it to people.
-    pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into() }
-    }
-
-    /// Nothing is there.
-    pub fn is_not_found(&self) -> bool {
-        self.kind == FailureKind::NotFound
-    }
-
-    /// Something is there that should not be.
-    pub fn is_exists(&self) -> bool {
-        self.kind == FailureKind::Exists
-    }
-
-    /// Something else is there than expected: another process was faster.
-    pub fn is_conflict(&self) -> bool {
-        self.kind == FailureKind::Conflict
-    }
-
-    /// Somebody else holds the lock.
-    pub fn is_busy(&self) -> bool {
-        self.kind == FailureKind::Busy
-    }
-
-    /// Nobody is there to answer.
-    pub fn is_closed(&self) -> bool {
-        self.kind == FailureKind::Closed
-    }
-
-    /// The person pressed Ctrl-C.
-    pub fn is_interrupted(&self) -> bool {
-        self.kind == FailureKind::Interrupted
-    }
-}
-
-/// For callers that expect a file to be missing.
-pub trait OptionalExt<T> {
-    /// `None` where nothing is there.
-    ///
-    /// # Errors
-    ///
-    /// Every failure but [`FailureKind::NotFound`].
-    fn optional(self) -> Result<Option<T>, Failure>;
-}
-
-impl<T> OptionalExt<T> for Result<T, Failure> {
-    fn optional(self) -> Result<Option<T>, Failure> {
-        match self {
-            Ok(found) => Ok(Some(found)),
-            Err(failure) if failure.is_not_found() => Ok(None),
-            Err(failure) => Err(failure),
-        }
-    }
-}
-
 impl Request {
     /// Keeps what it creates from everybody but the owner, where `is_private` says so of its
     /// path.
@@ -566,49 +470,6 @@ impl Outcome {
             | Outcome::Checkpoints { .. }
             | Outcome::Answer { .. }
             | Outcome::NoInput => Vec::new(),
-        }
-    }
-}
-
-/// Exit codes; `docs/exit-codes.md` is generated from their documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// 0: done, passed, allowed.
-    Done,
-    /// 1: the work failed: a check failed, a run ended blocked or rejected.
-    Failed,
-    /// 2: usage, or an invalid file; nothing was changed.
-    Usage,
-    /// 3: paused for a human; resumable.
-    Paused,
-    /// 4: the host refused: preflight, git, files, a lock. The message says what to do.
-    Refused,
-    /// 70: a bug in onloop.
-    Bug,
-    /// 130: interrupted; the record is saved.
-    Interrupted,
-    /// A verb with its own table of exit codes: an rw-auto run, see `docs/auto.md`.
-    Custom(u8),
-}
-
-impl Serialize for Exit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.code().serialize(serializer)
-    }
-}
-
-impl Exit {
-    /// The number that a shell sees.
-    pub fn code(self) -> u8 {
-        match self {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Paused => 3,
-            Exit::Refused => 4,
-            Exit::Bug => 70,
-            Exit::Interrupted => 130,
-            Exit::Custom(code) => code,
         }
     }
 }

@@ -198,23 +198,27 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
              Or accept the verdict and go on:\n  {resume} --accept-review"
         ),
         Next::Ask(Question::Budget { .. }) => format!(
-            "{}\nRaise it and continue, for example:\n  {resume} --raise {}",
+            "{}\nRaise it and continue, for example:\n  {resume}{}",
             ask::budget_words(run),
-            exceeded(run).first().map_or("max_total_attempts=100".to_owned(), |exceeded| {
-                format!("{}=unlimited", exceeded.name)
-            })
+            raise_options(run)
         ),
         Next::Ask(Question::Interrupted { step }) => format!(
             "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
              Or, after looking at it, take it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
-            "Change your mind and go on:\n  onloop gate {} approved --run-id {id} && {resume}",
+            "Change your mind and go on:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
+             Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT",
+            step = blocker.step
+        ),
+        Next::Blocked(blocker) => format!(
+            "Fix the cause, then go on (verifies first, then tries again):\n  {resume}\n\
+             Have it tried again at once, and tell its agent something:\n  \
+             onloop step {} reopen --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT",
             blocker.step
         ),
-        Next::Blocked(_) => {
-            format!("Fix the cause, then go on (verifies first, then tries again):\n  {resume}")
-        }
         Next::Act { step } if run.step(step).is_some_and(|step| run.is_held_up(step)) => format!(
             "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
              (--max-wait TIME):\n  {resume}"
@@ -231,6 +235,12 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
     }
 }
 
+/// The options that lift every bound that is reached: lifting one only would stop at the next.
+pub(crate) fn raise_options(run: &Run) -> String {
+    let names = exceeded(run).into_iter().map(|exceeded| exceeded.name);
+    names.map(|name| format!(" --raise {name}=unlimited")).collect()
+}
+
 fn resume_command(run: &Run, again: &str) -> String {
     format!("onloop resume {}{again}", run.id)
 }
@@ -238,7 +248,8 @@ fn resume_command(run: &Run, again: &str) -> String {
 fn gate_commands(id: &str, step: u32, resume: &str) -> String {
     format!(
         "Approve and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
-         Reject:\n  onloop gate {step} rejected --run-id {id}"
+         Reject:\n  onloop gate {step} rejected --run-id {id}\n\
+         Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
     )
 }
 

@@ -4,7 +4,7 @@ use crate::effect::{DiffShown, Failure, Io};
 use crate::engine::store::Store;
 use crate::limits;
 use crate::preflight::foreign_paths;
-use crate::run::{ChangedWork, Facts, Run, Unapproved};
+use crate::run::{ChangedWork, Checkpoint, Facts, Run};
 use crate::text;
 
 /// What there is to know about a step that waits for a decision.
@@ -12,7 +12,7 @@ pub(crate) async fn facts(io: &Io, store: &Store, step: u32) -> Option<Facts> {
     let run = store.run();
     let changes = match run.unapproved() {
         None => ChangedWork::Unkept,
-        Some(work) => match show(io, run, work, Form::Stat).await {
+        Some(work) => match changed(io, run, (work.from, work.to), Form::Stat).await {
             Ok(lines) => ChangedWork::Stat { since: work.since, lines },
             Err(failure) => ChangedWork::Unknown(text::one_line(&failure.message)),
         },
@@ -28,37 +28,90 @@ pub(crate) async fn facts(io: &Io, store: &Store, step: u32) -> Option<Facts> {
 pub(crate) async fn patch(io: &Io, run: &Run) -> Result<String, Failure> {
     match run.unapproved() {
         None => Ok(String::new()),
-        Some(work) => show(io, run, work, Form::Patch).await,
+        Some(work) => changed(io, run, (work.from, work.to), Form::Patch).await,
     }
 }
 
-#[derive(Clone, Copy)]
-enum Form {
+/// How a change is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// How many lines of which file.
     Stat,
+    /// The lines.
     Patch,
 }
 
-async fn show(io: &Io, run: &Run, work: Unapproved<'_>, form: Form) -> Result<String, Failure> {
-    let (from, to) = (work.from.commit.as_str(), work.to.commit.as_str());
-    let root = &run.place.execution_root;
-    let changed = match work.from.tree == work.to.tree {
-        true => Vec::new(),
-        false => io.git_changed_paths(root, from, to).await?,
-    };
-    // The boxes that onloop ticks are nobody's work.
-    let inside = format!("{root}/");
-    let workflow = run.place.workflow_path.strip_prefix(&inside).unwrap_or_default();
-    let theirs = foreign_paths(&changed, workflow);
-    let paths: Vec<String> = theirs.iter().map(|&path| path.to_owned()).collect();
-    if paths.is_empty() {
-        return Ok(String::new());
+/// What somebody changed between two checkpoints; the boxes of the workflow, which onloop ticks, are
+/// nobody's work.
+pub(crate) struct Change<'a> {
+    cwd: String,
+    ends: (&'a str, &'a str),
+    /// Every file, or none where a command line does not take so many names.
+    paths: Vec<String>,
+}
+
+impl Change<'_> {
+    /// `None`: nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub(crate) async fn between<'a>(
+        io: &Io,
+        run: &Run,
+        (from, to): (&'a Checkpoint, &'a Checkpoint),
+    ) -> Result<Option<Change<'a>>, Failure> {
+        if from.tree == to.tree {
+            return Ok(None);
+        }
+        let cwd = checkout(io, run).await;
+        let ends = (from.commit.as_str(), to.commit.as_str());
+        let changed = io.git_changed_paths(&cwd, ends.0, ends.1).await?;
+        let inside = format!("{}/", run.place.execution_root);
+        let workflow = run.place.workflow_path.strip_prefix(&inside).unwrap_or_default();
+        let theirs = foreign_paths(&changed, workflow);
+        if theirs.is_empty() {
+            return Ok(None);
+        }
+        let paths = match theirs.len() > limits::DIFF_PATHS {
+            true => Vec::new(),
+            false => theirs.iter().map(|&path| path.to_owned()).collect(),
+        };
+        Ok(Some(Change { cwd, ends, paths }))
     }
-    // A command line takes only so many names.
-    let paths = if paths.len() > limits::DIFF_PATHS { Vec::new() } else { paths };
-    let shown = match form {
-        Form::Stat => DiffShown::StatOf(&paths),
-        Form::Patch => DiffShown::PatchOf(&paths),
-    };
-    let bytes = io.git_diff(root, (from, to), shown, limits::CHECKPOINT_DIFF_BYTES).await?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+
+    /// As git shows it.
+    ///
+    /// # Errors
+    ///
+    /// Those of git; `TooLarge` beyond [`limits::CHECKPOINT_DIFF_BYTES`].
+    pub(crate) async fn show(&self, io: &Io, form: Form) -> Result<String, Failure> {
+        let shown = match form {
+            Form::Stat => DiffShown::StatOf(&self.paths),
+            Form::Patch => DiffShown::PatchOf(&self.paths),
+        };
+        let bytes = io.git_diff(&self.cwd, self.ends, shown, limits::CHECKPOINT_DIFF_BYTES).await?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+async fn changed(
+    io: &Io,
+    run: &Run,
+    ends: (&Checkpoint, &Checkpoint),
+    form: Form,
+) -> Result<String, Failure> {
+    match Change::between(io, run, ends).await? {
+        Some(change) => change.show(io, form).await,
+        None => Ok(String::new()),
+    }
+}
+
+/// Where git finds the commits of a run: its worktree, or the repository when that is removed.
+pub(crate) async fn checkout(io: &Io, run: &Run) -> String {
+    let root = &run.place.execution_root;
+    match io.stat(root).await {
+        Ok(_) => root.clone(),
+        Err(_) => run.place.repo_root.as_ref().unwrap_or(root).clone(),
+    }
 }

@@ -1,6 +1,7 @@
 //! What should happen to a run now, as commands that can be typed.
 
-use crate::run::{Next, Question, Run, exceeded};
+use crate::engine::ending::raise_options;
+use crate::run::{Next, Question, Run};
 use crate::text;
 
 /// What should happen to a run now.
@@ -35,7 +36,9 @@ pub fn instruction(run: &Run) -> Instruction {
     }
     let step = |step: u32, verb: &str| format!("onloop step {step} {verb} --run-id {id}");
     let gate = |step: u32, words: &str| format!("onloop gate {step} {words} --run-id {id}");
-    let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected")];
+    let redo = |step: u32| gate(step, "rejected --redo --reason TEXT");
+    let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
+    let abandon = || format!("onloop abandon {id} --reason TEXT");
     let resume = || format!("onloop resume {id}");
     match run.next() {
         Next::Start { step: n, .. } => anybody("start", Some(n), step(n, "start")),
@@ -54,20 +57,22 @@ pub fn instruction(run: &Run) -> Instruction {
         // Reviews again what was fixed since.
         Next::Ask(Question::Verdict { step: n }) => person("ask-verdict", n, vec![resume()]),
         Next::Ask(Question::Budget { step: n }) => {
-            let raise = |name| format!("{} --raise {name}=unlimited", resume());
-            let names = exceeded(run).into_iter().map(|exceeded| exceeded.name);
-            person("ask-budget", Some(n), names.take(1).map(raise).collect())
+            person("ask-budget", Some(n), vec![resume() + &raise_options(run)])
         }
         Next::Ask(Question::Interrupted { step: n }) => {
-            let redo = format!("{} --interrupted redo", resume());
-            person("ask-interrupted", Some(n), vec![redo])
+            let again = format!("{} --interrupted redo", resume());
+            person("ask-interrupted", Some(n), vec![again])
         }
         Next::Repeat => anybody("repeat-checks", None, resume()),
         Next::Finalize => anybody("finalize", None, resume()),
         Next::Blocked(blocker) if blocker.rejected => {
-            person("blocked", Some(blocker.step), vec![gate(blocker.step, "approved")])
+            let commands = vec![gate(blocker.step, "approved"), redo(blocker.step), abandon()];
+            person("blocked", Some(blocker.step), commands)
         }
-        Next::Blocked(blocker) => person("blocked", Some(blocker.step), vec![resume()]),
+        Next::Blocked(blocker) => {
+            let reopen = step(blocker.step, "reopen --reason TEXT");
+            person("blocked", Some(blocker.step), vec![resume(), reopen, abandon()])
+        }
         Next::Finished => {
             let commands = Vec::new();
             Instruction { action: "finished", step: None, commands, needs_person: false }
@@ -141,7 +146,11 @@ mod tests {
             (
                 done().chain([verdict(Verdict::Ready)]).collect(),
                 "ask-gate",
-                &["onloop gate 1 approved --run-id a-1", "onloop gate 1 rejected --run-id a-1"],
+                &[
+                    "onloop gate 1 approved --run-id a-1",
+                    "onloop gate 1 rejected --run-id a-1",
+                    "onloop gate 1 rejected --redo --reason TEXT --run-id a-1",
+                ],
             ),
         ];
         for (events, action, commands) in table {

@@ -395,9 +395,10 @@ impl Tool {
                 deny_warnings: given.flag("deny_warnings"),
             }),
             Tool::PermitExplain => return explain(given),
-            Tool::Report => {
-                ToolProgram::Report(ReportArgs { run_id: given.text("run_id").unwrap_or_default() })
-            }
+            Tool::Report => ToolProgram::Report(ReportArgs {
+                run_id: given.text("run_id").unwrap_or_default(),
+                ..ReportArgs::default()
+            }),
         })
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::secret_name::says_secret;
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
+use crate::text::says_secret;
 
 /// Most braces in one word; they nest, and each costs a stack frame.
 const BRACE_GROUPS: usize = 16;

@@ -73,6 +73,13 @@ pub enum Event {
         /// What is to be done otherwise, on one line.
         reason: String,
     },
+    /// A person has a step that had failed or was blocked tried again.
+    StepReopened {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What its agent is told, on one line.
+        reason: String,
+    },
     /// A review agent gave its verdict.
     ReviewFinished {
         /// The step at whose gate it took place; `None`: the final review.

@@ -35,7 +35,7 @@ fn render_head(run: &Run, out: &mut String) {
     let place = &run.place;
     let mut line = |label: &str, value: &str| {
         if !value.is_empty() {
-            *out += &format!("**{label}:** {}\n", text::one_line(value));
+            head_line(label, &text::one_line(value), out);
         }
     };
     let basename = place.workflow_path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -148,15 +148,15 @@ fn price(cost: Option<Money>, as_of: Option<&str>) -> String {
 fn render_final_summary(run: &Run, out: &mut String) {
     let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     *out += "## Final Summary\n\n";
-    *out += &format!("**Status:** {}\n", run.status.as_str());
-    *out += &format!("**Steps:** {} of {} done\n", count("done"), run.steps.len());
+    head_line("Status", run.status.as_str(), out);
+    head_line("Steps", &format!("{} of {} done", count("done"), run.steps.len()), out);
     let attempts: u64 = run.steps.iter().map(|s| u64::from(s.attempts)).sum();
-    *out += &format!("**Attempts:** {attempts}\n");
+    head_line("Attempts", &attempts.to_string(), out);
     let end = run.completed_at.unwrap_or(run.last_update);
     let seconds = end.millis_since(run.started_at) / 1000;
-    *out += &format!("**Duration:** {}\n", text::duration(seconds));
+    head_line("Duration", &text::duration(seconds), out);
     if let Some(used) = usage_line(run) {
-        *out += &format!("**Used by agents:** {used}\n");
+        head_line("Used by agents", &used, out);
     }
     out.push('\n');
 }
@@ -211,9 +211,14 @@ fn render_finish(finish: &Finish, out: &mut String) {
     *out += "\n## Finish Outcome\n\n";
     for (label, value) in lines {
         if let Some(value) = value {
-            *out += &format!("**{label}:** {}\n", text::one_line(value));
+            head_line(label, &text::one_line(value), out);
         }
     }
+}
+
+/// A line of its own wherever the report is shown: without the blanks Markdown joins it to the next.
+fn head_line(label: &str, value: &str, out: &mut String) {
+    *out += &format!("**{label}:** {value}  \n");
 }
 
 /// A check in a few words of the plan.

@@ -18,7 +18,7 @@ pub enum Platform {
 }
 
 /// The symbol and the word for where a step stands; an approval beats the status.
-pub(super) fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
+pub fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
     if let Some(gate) = record.gate {
         return match (gate.decision, gate.mode) {
             (GateDecision::Approved, Mode::Auto) => ("⚡", "Auto-approved"),
@@ -31,6 +31,7 @@ pub(super) fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static st
         StepStatus::InProgress(_) => ("→", "Running"),
         StepStatus::Done => ("✓", "Done"),
         StepStatus::Failed { .. } => ("✗", "Failed"),
+        StepStatus::Blocked(BlockReason::HumanReview { .. }) => ("⏸", "Waits for you"),
         StepStatus::Blocked(_) => ("✗", "Blocked"),
     }
 }
@@ -123,9 +124,12 @@ pub fn step_line(record: &StepRecord) -> String {
         StepStatus::Blocked(BlockReason::Other(reason)) => {
             format!("✗ Step {number}: {name} ({})", kind_of(reason))
         }
-        StepStatus::Blocked(
-            reason @ (BlockReason::HumanReview { .. } | BlockReason::ReviewRejected),
-        ) => format!("✗ Step {number}: {name} ({})", text::ellipsis(&reason.text(), 200)),
+        StepStatus::Blocked(BlockReason::HumanReview { .. }) => {
+            format!("⏸ Step {number}: {name} (waits for you)")
+        }
+        StepStatus::Blocked(reason @ BlockReason::ReviewRejected) => {
+            format!("✗ Step {number}: {name} ({})", text::ellipsis(&reason.text(), 200))
+        }
     }
 }
 

@@ -162,6 +162,7 @@ impl Event {
             Event::StepBlocked { .. } => "step_blocked",
             Event::GateDecided { .. } => "gate_decided",
             Event::StepRedone { .. } => "step_redone",
+            Event::StepReopened { .. } => "step_reopened",
             Event::ReviewFinished { .. } => "review_finished",
             Event::VerdictAccepted => "verdict_accepted",
             Event::ChecksRepeated { .. } => "checks_repeated",
@@ -224,6 +225,7 @@ impl Run {
                 self.decide_gate(at, *step, *decision, *mode)?;
             }
             Event::StepRedone { step, reason } => self.redo(at, *step, reason)?,
+            Event::StepReopened { step, reason } => self.reopen(at, *step, reason)?,
             Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }

@@ -1,6 +1,7 @@
 //! `onloop diff`: what a run, or one of its steps, has changed.
 
 use crate::effect::{DiffShown, Exit, FailureKind, Io};
+use crate::engine::facts::checkout;
 use crate::engine::keep::unknown_checkpoint;
 use crate::engine::select::open;
 use crate::limits;
@@ -34,12 +35,7 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
     let Some((from, to)) = run.checkpoints_around(args.step.as_deref()) else {
         return Err(unknown_checkpoint(io, run, args.step.as_deref().unwrap_or_default()).await);
     };
-    let cwd = match io.stat(&run.place.execution_root).await {
-        Ok(_) => Some(&run.place.execution_root),
-        // Its worktree is removed, and the commits are in the repository.
-        Err(_) => run.place.repo_root.as_ref(),
-    };
-    let cwd = cwd.unwrap_or(&run.place.execution_root);
+    let cwd = &checkout(io, run).await;
     let ends = (from.commit.as_str(), to.commit.as_str());
     let shown = if args.stat { DiffShown::Stat } else { DiffShown::Patch };
     match io.git_diff(cwd, ends, shown, limits::CHECKPOINT_DIFF_BYTES).await {

@@ -1,4 +1,4 @@
-//! Looking at runs: `status`, `list`, `next`, `report`, `summary`.
+//! Looking at runs: `status`, `list`, `next`, `summary`.
 
 use crate::documents;
 use crate::effect::{Exit, Io};
@@ -7,7 +7,7 @@ use crate::engine::ending::go_on;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
 use crate::engine::select::open;
-use crate::run::{Platform, Run, render_report, render_summary, step_list};
+use crate::run::{Platform, Run, render_summary, step_list};
 use crate::text;
 
 /// Arguments of `onloop status`.
@@ -142,19 +142,6 @@ fn entry(found: &Found) -> String {
         run.last_update.to_rfc3339(),
         found.root
     )
-}
-
-/// Arguments of verbs that look at one run.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct ReportArgs {
-    /// Run id
-    pub run_id: String,
-}
-
-/// `onloop report`: rendered anew from the record.
-pub async fn report(io: &Io, args: &ReportArgs) -> Exit {
-    with_run(io, Some(&args.run_id), render_report).await
 }
 
 /// The record of a run as it is stored.

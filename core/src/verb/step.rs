@@ -1,7 +1,8 @@
-//! `onloop step N start|verify|retry|block`: drive a run from outside, one transition a call.
+//! `onloop step N start|verify|retry|block|reopen`: drive a run from outside, one transition a call.
 
 use crate::effect::{Exit, Io};
-use crate::engine::change::change;
+use crate::engine::change::{change, change_by};
+use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
@@ -11,7 +12,7 @@ use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
 use crate::engine::work::end_survivors;
 use crate::limits;
-use crate::run::{BlockReason, Event, Refusal, RunStatus, StepStatus, checked_lines};
+use crate::run::{BlockReason, Door, Event, Refusal, RunStatus, StepStatus, checked_lines};
 use crate::text;
 
 /// Arguments of `onloop step`.
@@ -24,7 +25,7 @@ pub struct StepArgs {
     /// What to record or do
     #[cfg_attr(feature = "cli", arg(value_enum))]
     pub action: StepAction,
-    /// Why the step is blocked
+    /// Why the step is blocked, or what its agent is to do now
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub reason: Option<String>,
     /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
@@ -44,6 +45,8 @@ pub enum StepAction {
     Retry,
     /// Record that the step cannot go on (needs --reason)
     Block,
+    /// Have a failed or blocked step tried again (needs --reason)
+    Reopen,
 }
 
 /// `onloop step`.
@@ -54,9 +57,19 @@ pub async fn step(io: &Io, args: &StepArgs) -> Exit {
 }
 
 async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
-    if args.action == StepAction::Block && args.reason.as_deref().is_none_or(str::is_empty) {
-        io.note("ERROR: --reason is required for block").await;
+    let reason = io.redacted(&text::one_line(args.reason.as_deref().unwrap_or_default()));
+    let (needs_reason, word) = match args.action {
+        StepAction::Block => (true, "block"),
+        StepAction::Reopen => (true, "reopen"),
+        StepAction::Start | StepAction::Verify | StepAction::Retry => (false, ""),
+    };
+    if needs_reason && reason.is_empty() {
+        io.note(format!("ERROR: --reason is required for {word}")).await;
         return Err(Exit::Failed);
+    }
+    // Before the run is looked for: an agent is not told how to get at one.
+    if args.action == StepAction::Reopen {
+        demand_person(io, "opening a step again").await.map_err(step_by_step)?;
     }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     demand_undriven(io, &store).await.map_err(step_by_step)?;
@@ -72,11 +85,17 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Verify => verify(io, &mut store, number).await,
         StepAction::Retry => retry(io, &store, number).await,
         StepAction::Block => {
-            let reason = crate::text::one_line(args.reason.as_deref().unwrap_or_default());
-            let reason = io.redacted(&reason);
             let event = Event::StepBlocked { step: number, reason: reason.clone() };
             change(io, &mut store, event).await?;
             io.result(format!("blocked step {number}: {reason}\n")).await;
+            Ok(Exit::Done)
+        }
+        StepAction::Reopen => {
+            let event = Event::StepReopened { step: number, reason };
+            change_by(io, &mut store, event, Some(decider(io, Door::Command))).await?;
+            let id = &store.run().id;
+            io.result(format!("reopened step {number}\n")).await;
+            io.note(format!("This tries it again:\n  onloop resume {id}")).await;
             Ok(Exit::Done)
         }
     }

@@ -32,6 +32,39 @@ fn a_step_that_somebody_blocked_goes_on() {
 }
 
 #[test]
+fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
+    let project =
+        project("", "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e mended\n");
+    let agent = ["--agent-command", "cat > prompt; test -e open || exit 0; touch mended"];
+    let blocked = run(&project, &agent).expect_exit(1);
+    let id = project.record()["run_id"].as_str().expect("a run has an id").to_owned();
+    let reopen = command_below(&blocked, "tell its agent something");
+    assert_eq!(reopen, format!("onloop step 1 reopen --reason TEXT --run-id {id}"));
+    let next = project.onloop(&["next"]).expect_exit(0);
+    assert_eq!(
+        next.stdout,
+        format!(
+            "blocked (step 1)\nonloop resume {id}\n{reopen}\nonloop abandon {id} --reason TEXT\n"
+        )
+    );
+    let missing = project.onloop(&["step", "1", "reopen"]).expect_exit(1);
+    assert_eq!(missing.stderr, "ERROR: --reason is required for reopen\n");
+    let reason = "look for the file `open`";
+    let reopened = project.onloop(&["step", "1", "reopen", "--reason", reason]).expect_exit(0);
+    assert_eq!(reopened.stdout, "reopened step 1\n");
+    assert_eq!(reopened.stderr, format!("This tries it again:\n  onloop resume {id}\n"));
+    let again = project.onloop(&["step", "1", "reopen", "--reason", "x"]).expect_exit(1);
+    assert_eq!(again.stderr, "ERROR: Step 1 is 'pending', expected 'failed' or 'blocked'\n");
+    project.write("open", "");
+    project.onloop(&[&["resume"], &agent[..]].concat()).expect_exit(0);
+    let prompt = project.read("prompt");
+    assert!(prompt.contains(&format!("a person has it tried again: {reason}")), "{prompt}");
+    let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).expect("it is there");
+    let line = ledger.lines().find(|line| line.contains("step_reopened")).expect("it is recorded");
+    assert!(line.contains(r#""door":"command""#), "{line}");
+}
+
+#[test]
 fn a_failed_step_at_its_limit_does_not_leave_the_run_running() {
     let project = failing("until it is mended\nmax_iterations: 2");
     let blocked = run(&project, &[]).expect_exit(1);

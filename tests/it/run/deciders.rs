@@ -51,6 +51,7 @@ fn what_is_a_persons_to_decide_is_refused_in_an_agents_turn() {
     let marked = "this was started by the agent of step 1 (ONLOOP_STEP is set)";
     let cases = [
         ("onloop gate 2 approved", "the decision at a gate", 1),
+        ("onloop step 1 reopen --reason x", "opening a step again", 1),
         ("onloop abandon $id --reason x", "abandoning a run", 4),
         ("onloop adopt $id --yes", "adopting a run", 4),
         ("onloop relocate $id --to /", "moving a run", 4),

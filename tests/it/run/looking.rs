@@ -40,9 +40,9 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
 fn next_names_the_command_that_does_it() {
     let (project, id) = paused();
     let next = project.onloop(&["next"]).expect_exit(0);
-    let choices =
-        ["approved", "rejected"].map(|word| format!("onloop gate 1 {word} --run-id {id}"));
-    assert_eq!(next.stdout, format!("ask-gate (step 1)\n{}\n{}\n", choices[0], choices[1]));
+    let choices = ["approved", "rejected", "rejected --redo --reason TEXT"]
+        .map(|words| format!("onloop gate 1 {words} --run-id {id}"));
+    assert_eq!(next.stdout, format!("ask-gate (step 1)\n{}\n", choices.join("\n")));
     let next = json(&project.onloop(&["next", "--json"]).stdout);
     assert_eq!(next["action"], "ask-gate");
     assert_eq!(next["run_id"], *id);
@@ -68,6 +68,37 @@ fn the_report_is_a_rendering_of_the_record() {
     assert_eq!(project.onloop(&["report", &id]).stdout, printed);
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     assert!(project.read(&format!(".hotl/reports/{id}.md")).contains("Gate Step 1: approved"));
+}
+
+#[test]
+fn the_report_as_a_page_is_one_file_that_loads_nothing() {
+    let steps = "- [ ] **Step 1: Make <b>it</b>**\naction: make *it* <script>alert(1)</script>\n\
+        loop: false\nverify: grep -q made it.txt\ngate: human\n```sh\necho 'made </pre>' > it.txt\n```\n";
+    let project = project("", steps);
+    run(&project, &["--mode", "host"]).expect_exit(3);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    project.onloop(&["resume"]).expect_exit(0);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    let told = project.onloop(&["report", &id, "--html", "--out", "report.html"]).expect_exit(0);
+    assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("", ""));
+    let page = project.read("report.html");
+    assert_eq!(page, project.onloop(&["report", &id, "--html"]).expect_exit(0).stdout);
+    for shown in [
+        "<h3>1. Make &lt;b&gt;it&lt;/b&gt;</h3>",
+        "<p>make <em>it</em> &lt;script&gt;alert(1)&lt;/script&gt;</p>",
+        "<code>command grep -q made it.txt</code>: passed",
+        "<span class=\"add\">+made &lt;/pre&gt;</span>",
+        "Gate: approved by ",
+        ", command, ",
+        "default-src 'none'",
+    ] {
+        assert!(page.contains(shown), "{shown} is not in {page}");
+    }
+    for never in ["<script", "<b>", "src=", "url(", "onerror=", "javascript:"] {
+        assert!(!page.contains(never), "{never} is in {page}");
+    }
+    let refused = project.onloop(&["report", &id, "--html", "--out", "no/such/folder/"]);
+    assert_eq!(refused.exit, Some(4), "{}", refused.stderr);
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn program(start: Start, work: ClientRequest) -> Program {
                 record(&io, &run_id).await
             }
             ClientRequest::Read(Resource { run_id, kind: ResourceKind::Report }) => {
-                report(&io, &ReportArgs { run_id }).await
+                report(&io, &ReportArgs { run_id, ..ReportArgs::default() }).await
             }
         }
     })

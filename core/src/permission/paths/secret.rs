@@ -1,5 +1,7 @@
 //! Which files hold secrets, by their names. Everything here is lower case.
 
+use crate::text::HOME_SECRETS;
+
 /// File names that hold secrets wherever they are.
 const NAMES: &[&str] = &[
     "service_account.json",
@@ -120,7 +122,7 @@ const ENDINGS: [&str; 21] = [
 /// Beginnings of names of key material, public halves excepted.
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
-/// Folders in which everything is secret: one component, or a path.
+/// Folders in which everything is secret, beside [`HOME_SECRETS`]: one component, or a path.
 const FOLDERS: &[&str] = &[
     "etc/kubernetes",
     "etc/rancher",
@@ -134,58 +136,14 @@ const FOLDERS: &[&str] = &[
     "etc/wireguard",
     "etc/openvpn",
     "etc/docker/key.json",
-    ".config/op",
-    ".config/doctl",
-    ".config/rclone",
-    ".config/containers/auth.json",
-    ".config/github-copilot",
-    ".config/configstore",
-    ".config/heroku",
-    ".config/stripe",
-    ".config/netlify",
-    ".config/age",
-    ".config/sops",
-    ".local/share/opencode/auth.json",
-    ".minikube",
-    ".rancher",
-    ".oci",
-    ".bluemix",
-    ".fly",
-    ".wrangler",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".nuget/nuget.config",
-    ".cargo/credentials",
-    ".gem/credentials",
-    ".config/pip/pip.conf",
-    ".thunderbird",
-    ".putty",
     "etc/passwd",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".gcloud",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/git/credentials",
-    ".kube",
-    ".docker/config.json",
-    ".password-store",
-    ".local/share/keyrings",
     "library/keychains",
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".terraform.d",
     "secret",
     "secrets",
     "licenses",
     "etc/ssl/private",
     "etc/sudoers.d",
     "run/secrets",
-    ".codex/auth.json",
     ".tmp/telegram",
 ];
 
@@ -202,6 +160,7 @@ pub(super) fn is_secret(lower: &str) -> bool {
     let name = lower.rsplit('/').next().unwrap_or(lower);
     is_secret_name(name)
         || super::has_entry(lower, FOLDERS)
+        || super::has_entry(lower, HOME_SECRETS)
         || is_process_secret(lower)
         || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
         || (lower.starts_with("/etc/ssh/")

@@ -4,7 +4,7 @@ use super::ScopeKind;
 use super::piece::Piece;
 use super::reader::{Parse, ShellReader};
 use super::word::Builder;
-use crate::permission::secret_name::says_secret;
+use crate::text::says_secret;
 
 impl ShellReader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {

@@ -28,7 +28,8 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(Event::StepStarted { step });
         events.push(Event::StepActed { step });
         events.push(Event::ActionFailed { step, reason: reason.clone(), output });
-        events.push(Event::StepBlocked { step, reason });
+        events.push(Event::StepBlocked { step, reason: reason.clone() });
+        events.push(Event::StepReopened { step, reason });
         events.push(failed(step));
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });

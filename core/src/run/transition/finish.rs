@@ -121,6 +121,7 @@ impl Run {
             | Event::GateDecided { .. }
             | Event::ReviewFinished { .. }
             | Event::StepRedone { .. }
+            | Event::StepReopened { .. }
             | Event::VerdictAccepted
             | Event::ChecksRepeated { .. }
             | Event::RunPaused { .. }

@@ -193,7 +193,7 @@ impl Run {
             }
             Judgement::NeedsHuman { prompt } => {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
-                let text = format!("✗ Step {step}: Blocked ({})", reason.text());
+                let text = format!("⏸ Step {step}: Waits for you ({})", reason.text());
                 record.status = StepStatus::Blocked(reason);
                 self.0.status = RunStatus::Paused;
                 let detail = if report_full { outputs(results) } else { String::new() };
@@ -245,6 +245,38 @@ impl Run {
         record.status = StepStatus::Blocked(BlockReason::Other(reason));
         self.0.status = RunStatus::Blocked;
         self.log(at, "step_blocked", Some(step), text, "");
+        Ok(())
+    }
+
+    /// As resuming a blocked run, for one step, and its agent is told why: attempts before do not
+    /// count out of the limit any more. What has been rejected is decided anew, or done again.
+    pub(super) fn reopen(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("step_reopened")?;
+        let record = self.demand_step(step)?;
+        let before = match &record.status {
+            StepStatus::Failed { reason } | StepStatus::Blocked(BlockReason::Other(reason)) => {
+                reason.clone()
+            }
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Done
+            | StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
+                let (status, expected) = (record.status.as_str(), "'failed' or 'blocked'");
+                return Err(Refusal::WrongStepStatus { step, status, expected });
+            }
+        };
+        let reason = text::one_line(reason);
+        let record = self.step_mut(step).expect("looked up above");
+        record.status = StepStatus::Pending;
+        record.forgiven = record.attempts;
+        let output = record.last_failure.take().map(|failure| failure.output);
+        record.last_failure = Some(LastFailure {
+            reason: format!("{before}; a person has it tried again: {reason}"),
+            output: output.unwrap_or_default(),
+        });
+        self.go_on();
+        let text = format!("↻ Step {step}: to be tried again: {reason}");
+        self.log(at, "step_reopened", Some(step), text, "");
         Ok(())
     }
 }

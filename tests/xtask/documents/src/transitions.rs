@@ -153,6 +153,7 @@ fn events() -> Vec<(&'static str, Event)> {
         ),
         ("step 1 verified: results missing", Event::StepVerified { step: 1, results: Vec::new() }),
         ("step 1 blocked", Event::StepBlocked { step: 1, reason: "why".to_owned() }),
+        ("step 1 reopened", Event::StepReopened { step: 1, reason: "why".to_owned() }),
         ("gate of step 1 approved by a person", decided(GateDecision::Approved, Mode::Human)),
         ("gate of step 1 approved by the rules", decided(GateDecision::Approved, Mode::Auto)),
         ("gate of step 1 rejected by a person", decided(GateDecision::Rejected, Mode::Human)),

@@ -15,6 +15,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("effect.rs", include_str!("../../../../core/src/effect.rs")),
     ("effect/bytes.rs", include_str!("../../../../core/src/effect/bytes.rs")),
     ("effect/confine.rs", include_str!("../../../../core/src/effect/confine.rs")),
+    ("effect/exit.rs", include_str!("../../../../core/src/effect/exit.rs")),
+    ("effect/failure.rs", include_str!("../../../../core/src/effect/failure.rs")),
     ("effect/git.rs", include_str!("../../../../core/src/effect/git.rs")),
     ("effect/http.rs", include_str!("../../../../core/src/effect/http.rs")),
     ("effect/process.rs", include_str!("../../../../core/src/effect/process.rs")),

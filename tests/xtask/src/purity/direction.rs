@@ -23,6 +23,7 @@ pub(crate) const ROWS: &[&[&str]] = &[
         "workflow",
     ],
     &["documents"],
+    &["page"],
     &["engine"],
     &["verb"],
     &["mcp"],

@@ -1,0 +1,149 @@
+//! The attempts and gates of a run over time, to scale.
+
+use super::html::escaped;
+use crate::run::{LogEntry, Run};
+use crate::text;
+use crate::time::Timestamp;
+
+/// Width of the drawing, in its own units.
+const WIDTH: f64 = 900.0;
+/// Where time begins.
+const LEFT: f64 = 190.0;
+const ROW: f64 = 20.0;
+/// Narrower bars are not seen.
+const NARROWEST: f64 = 2.0;
+
+/// Something that took time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An attempt that did what was wanted.
+    Acted,
+    /// An attempt that did not.
+    Failed,
+    /// A gate or a review that nobody had decided yet.
+    Waits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    step: u32,
+    kind: Kind,
+    from: Timestamp,
+    to: Timestamp,
+}
+
+/// A decision at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Decision {
+    step: u32,
+    approved: bool,
+    at: Timestamp,
+}
+
+/// The drawing as SVG, with a description for those who cannot see it. Empty for a run in which
+/// nothing has happened.
+pub(super) fn drawn(run: &Run) -> String {
+    let (spans, decisions) = read(run);
+    let Some(end) = spans.iter().map(|span| span.to).chain(decisions.iter().map(|d| d.at)).max()
+    else {
+        return String::new();
+    };
+    let total = end.millis_since(run.started_at).max(1) as f64;
+    let x = |at: Timestamp| {
+        LEFT + (WIDTH - LEFT - 10.0) * (at.millis_since(run.started_at) as f64 / total).min(1.0)
+    };
+    let height = ROW * (run.steps.len() as f64 + 1.0) + 4.0;
+    let took = text::span(end.millis_since(run.started_at));
+    let attempts = spans.iter().filter(|span| span.kind != Kind::Waits).count() as u64;
+    let label = format!(
+        "{} in {took}; the table of steps tells the same in words",
+        text::counted(attempts, "attempt")
+    );
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
+        escaped(&label)
+    );
+    for (index, record) in run.steps.iter().enumerate() {
+        let y = ROW * index as f64 + 14.0;
+        let name = format!("{}. {}", record.step.number, text::one_line(&record.step.name));
+        out += &format!("<text x=\"0\" y=\"{y}\">{}</text>\n", escaped(&text::ellipsis(&name, 30)));
+    }
+    let row = |step: u32| ROW * f64::from(step.saturating_sub(1));
+    for span in &spans {
+        let (from, y) = (x(span.from), row(span.step) + 4.0);
+        let width = (x(span.to) - from).max(NARROWEST);
+        let (class, word) = match span.kind {
+            Kind::Acted => ("acted", "attempt"),
+            Kind::Failed => ("failed", "failed attempt"),
+            Kind::Waits => ("waits", "waited for a person"),
+        };
+        let title =
+            format!("step {}: {word}, {}", span.step, text::span(span.to.millis_since(span.from)));
+        out += &format!(
+            "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"12\">\
+             <title>{}</title></rect>\n",
+            escaped(&title)
+        );
+    }
+    for decision in &decisions {
+        let (cx, cy) = (x(decision.at), row(decision.step) + 10.0);
+        let word = if decision.approved { "approved" } else { "rejected" };
+        out += &format!(
+            "<circle class=\"{word}\" cx=\"{cx:.1}\" cy=\"{cy}\" r=\"5\"><title>gate of step {}: \
+             {word}</title></circle>\n",
+            decision.step
+        );
+    }
+    let y = height - ROW;
+    let text_y = y + 15.0;
+    out += &format!(
+        "<line class=\"axis\" x1=\"{LEFT}\" y1=\"{y}\" x2=\"{WIDTH}\" y2=\"{y}\"/>\n\
+         <text class=\"faint\" x=\"{LEFT}\" y=\"{text_y}\">{}</text>\n\
+         <text class=\"faint\" x=\"{WIDTH}\" y=\"{text_y}\" text-anchor=\"end\">{} later</text>\n\
+         </svg>\n",
+        escaped(&run.started_at.to_rfc3339()),
+        escaped(&took)
+    );
+    out
+}
+
+/// What took time, as far as the events tell.
+fn read(run: &Run) -> (Vec<Span>, Vec<Decision>) {
+    let (mut spans, mut decisions) = (Vec::new(), Vec::new());
+    // When the attempt that is under way began, and since when a person is waited for.
+    let (mut acting, mut waiting) = (None, None);
+    for entry in &run.events {
+        let Some(step) = entry.step else { continue };
+        let at = entry.at;
+        match entry.event.as_str() {
+            "step_started" => {
+                close(&mut spans, &mut acting, at, Kind::Failed);
+                acting = Some((step, at));
+            }
+            "step_verified" | "action_failed" | "step_blocked" => {
+                let kind = if failed(entry) { Kind::Failed } else { Kind::Acted };
+                close(&mut spans, &mut acting, at, kind);
+                waiting = Some((step, at));
+            }
+            "gate_decided" | "step_redone" => {
+                if let Some((_, from)) = waiting.take().filter(|(of, _)| *of == step) {
+                    let waits = Span { step, kind: Kind::Waits, from, to: at };
+                    spans.extend((at.millis_since(from) > 0).then_some(waits));
+                }
+                decisions.push(Decision { step, approved: entry.text.contains(": approved"), at });
+            }
+            _ => {}
+        }
+    }
+    close(&mut spans, &mut acting, run.last_update, Kind::Acted);
+    (spans, decisions)
+}
+
+fn close(spans: &mut Vec<Span>, acting: &mut Option<(u32, Timestamp)>, to: Timestamp, kind: Kind) {
+    spans.extend(acting.take().map(|(step, from)| Span { step, kind, from, to }));
+}
+
+/// Whether the attempt that ended with `entry` failed.
+fn failed(entry: &LogEntry) -> bool {
+    entry.event != "step_verified" || entry.text.starts_with('✗')
+}

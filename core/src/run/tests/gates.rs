@@ -1,0 +1,81 @@
+//! Gates: who decides them, and how long a decision holds.
+
+use super::*;
+
+#[test]
+fn who_decides_a_gate() {
+    use AutomaticReason::*;
+    use HumanReason::*;
+    let table = [
+        // gate, risk, auto_approve, sensitive, rule
+        (None, Risk::High, true, true, GateRule::Open),
+        (Some(Gate::Auto), Risk::High, false, false, GateRule::Automatic(GateAuto)),
+        (Some(Gate::Human), Risk::Low, false, false, GateRule::Human(Asked)),
+        (Some(Gate::Human), Risk::Low, true, false, GateRule::Automatic(AutoApprove)),
+        (Some(Gate::Human), Risk::Medium, true, false, GateRule::Automatic(AutoApprove)),
+        (Some(Gate::Human), Risk::High, true, false, GateRule::Human(HighRisk)),
+        (Some(Gate::Human), Risk::Low, true, true, GateRule::Human(Sensitive)),
+    ];
+    for (gate, risk, auto_approve, sensitive, expected) in table {
+        let mut run = begin(vec![Step { gate, sensitive, ..step(1) }]);
+        run.0.terms.risk = risk;
+        run.0.terms.auto_approve = auto_approve;
+        let rule = gate_rule(&run, &run.steps[0]);
+        assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
+        // Whether the rules may be claimed is the same question.
+        apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+        let (decision, mode) = (GateDecision::Approved, Mode::Auto);
+        let claimed = run.apply(run.last_update, &Event::GateDecided { step: 1, decision, mode });
+        let automatic = matches!(expected, GateRule::Automatic(_));
+        assert_eq!(claimed.is_ok(), automatic, "{gate:?} {risk:?} {auto_approve} {sensitive}");
+    }
+}
+
+/// A step whose gate was decided, and that was blocked and resumed afterwards.
+fn decided_then_interrupted(decision: GateDecision) -> Run {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    let reason = "wait".to_owned();
+    apply(
+        &mut run,
+        &[
+            Event::StepStarted { step: 1 },
+            passed(1),
+            human(1, decision),
+            Event::StepBlocked { step: 1, reason },
+            Event::RunResumed,
+        ],
+    );
+    run
+}
+
+#[test]
+fn a_rejection_outlives_a_verification_and_blocks_the_run() {
+    let mut run = decided_then_interrupted(GateDecision::Rejected);
+    apply(&mut run, &[passed(1)]);
+    assert_eq!(run.status, RunStatus::Blocked);
+    assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
+
+#[test]
+fn a_decision_does_not_outlive_the_attempt_it_was_made_on() {
+    for decision in [GateDecision::Approved, GateDecision::Rejected] {
+        let mut run = decided_then_interrupted(decision);
+        apply(&mut run, &[failed(1), Event::StepStarted { step: 1 }, passed(1)]);
+        assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }), "{decision:?}");
+    }
+}
+
+#[test]
+fn the_next_step_waits_for_the_gate_before_it() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+    assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }));
+    assert_eq!(
+        refused(&mut run, &Event::StepStarted { step: 2 }),
+        "Step 1 must be done before step 2 can start"
+    );
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
+}
