@@ -8,6 +8,8 @@ mod html;
 mod markdown;
 mod patch;
 mod report;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use report::{ReportEvidence, StepPatch, report_page};

@@ -3,7 +3,7 @@
 use super::html::{escaped, page};
 use super::markdown::rendered;
 use super::patch::coloured;
-use super::timeline::drawn;
+use super::timeline::{KEY, drawn};
 use crate::documents::attestation::Decided;
 use crate::limits;
 use crate::money::Money;
@@ -45,7 +45,7 @@ pub fn report_page(run: &Run, evidence: &ReportEvidence) -> String {
     remarks(run, &mut body);
     let timeline = drawn(run);
     if !timeline.is_empty() {
-        body += &format!("<h2>Timeline</h2>\n{timeline}");
+        body += &format!("<h2>Timeline</h2>\n<div class=\"timeline\">\n{timeline}</div>\n{KEY}");
     }
     body += "<h2>Steps</h2>\n";
     let mut room = limits::REPORT_PATCH_BYTES;

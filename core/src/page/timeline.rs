@@ -13,6 +13,15 @@ const ROW: f64 = 20.0;
 /// Narrower bars are not seen.
 const NARROWEST: f64 = 2.0;
 
+/// What the colours mean.
+pub(super) const KEY: &str = "<p class=\"faint key\" aria-hidden=\"true\">\
+    <span><svg viewBox=\"0 0 24 12\"><rect class=\"acted\" width=\"24\" height=\"12\"/></svg>attempt</span>\
+    <span><svg viewBox=\"0 0 24 12\"><rect class=\"failed\" width=\"24\" height=\"12\"/></svg>failed attempt</span>\
+    <span><svg viewBox=\"0 0 24 12\"><rect class=\"waits\" x=\"1\" y=\"1\" width=\"22\" height=\"10\"/></svg>waited for a person</span>\
+    <span><svg viewBox=\"0 0 24 12\"><circle class=\"approved\" cx=\"12\" cy=\"6\" r=\"5\"/></svg>approved</span>\
+    <span><svg viewBox=\"0 0 24 12\"><circle class=\"rejected\" cx=\"12\" cy=\"6\" r=\"5\"/></svg>rejected</span>\
+    </p>\n";
+
 /// Something that took time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
