@@ -34,6 +34,7 @@ pub(crate) mod input;
 pub mod instruction;
 pub(crate) mod keep;
 pub(crate) mod links;
+pub(crate) mod listen;
 pub(crate) mod patience;
 pub(crate) mod planted;
 pub mod preflight;

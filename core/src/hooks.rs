@@ -188,6 +188,9 @@ pub struct HookInput {
     pub cwd: Option<String>,
     /// File with the conversation, where the host says so.
     pub transcript: Option<String>,
+    /// The host's name for the call of a tool that the event is about, the same for every hook that
+    /// it asks; only where a run may start the host.
+    pub call_id: Option<String>,
     /// What happened.
     pub event: HookEvent,
 }

@@ -67,7 +67,10 @@ pub const AGENT_REQUESTS: usize = 20_000;
 /// Most calls of tools, of one turn, that are followed at once; further ones are not shown.
 pub const AGENT_CALLS: usize = 1000;
 /// Bytes kept of one text that an agent said.
-pub const AGENT_TEXT_BYTES: usize = 16 * 1024;
+pub const AGENT_TEXT_BYTES: usize = 64 * 1024;
+/// Bytes kept, at least, of the end of what an agent said in one turn, where somebody reads it as an
+/// answer.
+pub const AGENT_ANSWER_BYTES: usize = 512 * 1024;
 /// Time between asking a process group to end and killing it.
 pub const KILL_GRACE_MS: u64 = 2000;
 /// Bytes kept from the start, and again from the end, of each output stream.

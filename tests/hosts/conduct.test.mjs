@@ -7,62 +7,68 @@ import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileS
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
-import { conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
+import { both, CLIENTS, conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
-for (const client of [claude, codex, opencode]) {
-  test(`${client.name} completes a run in its worktree, and what it used is known`, async () => {
-    const place = await repository(client);
-    const before = readdirSync(place.project).sort();
-    const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
-    const { code, summary, told } = await conducted(client, place, script);
-    assert.equal(code, 0, told);
-    assert.equal(summary.status, "completed", told);
-    assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n");
-    assert.notEqual(summary.execution_root, place.project);
-    const added = readdirSync(place.project).filter((name) => !before.includes(name));
-    assert.deepEqual(added.filter((name) => name !== ".hotl-worktrees" && name !== ".hotl"), [], told);
-    const [step] = summary.steps;
-    const { cost_usd, ...tokens } = step.usage;
-    assert.deepEqual(tokens, { input_tokens: 4000, cached_input_tokens: 1200, output_tokens: 200 }, told);
-    assert.deepEqual(summary.usage, step.usage);
-    assert.ok(client === claude ? cost_usd > 0 : cost_usd === null, told);
-    assert.equal(step.agent, client.name);
-    assert.equal(step.denied, 0, told);
-    assert.match(step.session, /^[\w-]{8,}$/);
-    const log = kept(place, summary, "logs/1-1.log");
-    assert.match(log, /→ \w+: echo made > made\.txt\n/, log);
-    assert.match(log, /^It is made\.$/m, log);
-    assert.match(kept(place, summary, "logs/1-1.jsonl"), /It is made\./);
-  });
+both(CLIENTS, (name) => `${name} completes a run in its worktree, and what it used is known`, async (client, repository) => {
+  const place = await repository(client);
+  const before = readdirSync(place.project).sort();
+  const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
+  const { code, summary, told } = await conducted(client, place, script);
+  assert.equal(code, 0, told);
+  assert.equal(summary.status, "completed", told);
+  assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n");
+  assert.notEqual(summary.execution_root, place.project);
+  const added = readdirSync(place.project).filter((name) => !before.includes(name));
+  assert.deepEqual(added.filter((name) => name !== ".hotl-worktrees" && name !== ".hotl"), [], told);
+  const [step] = summary.steps;
+  const { cost_usd, ...tokens } = step.usage;
+  assert.deepEqual(tokens, { input_tokens: 4000, cached_input_tokens: 1200, output_tokens: 200 }, told);
+  assert.deepEqual(summary.usage, step.usage);
+  assert.ok(client === claude ? cost_usd > 0 : cost_usd === null, told);
+  assert.equal(step.agent, client.name);
+  assert.equal(step.denied, 0, told);
+  assert.match(step.session, /^[\w-]{8,}$/);
+  const log = kept(place, summary, "logs/1-1.log");
+  assert.match(log, /→ \w+: echo made > made\.txt\n/, log);
+  assert.match(log, /^It is made\.$/m, log);
+  assert.match(kept(place, summary, "logs/1-1.jsonl"), /It is made\./);
+});
 
-  test(`a call of ${client.name} that is denied does not run, is told and counted`, async () => {
-    const place = await repository(client);
-    const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
-    const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
-    const { code, summary, heard, told } = await conducted(client, place, script);
-    assert.equal(code, 0, told);
-    assert.ok(existsSync(join(summary.execution_root, "victim/file")), told);
-    assert.ok(!existsSync(join(summary.execution_root, "victim/denied")), told);
-    assert.match(heard.results[0], /onloop \(/, told);
-    assert.match(heard.results[1], /nobody can be asked in this run/, told);
-    assert.equal(summary.steps[0].denied, 2, told);
-  });
+both(CLIENTS, (name) => `a call of ${name} that is denied does not run, is told and counted`, async (client, repository) => {
+  const place = await repository(client);
+  const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
+  const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
+  const { code, summary, heard, told } = await conducted(client, place, script);
+  assert.equal(code, 0, told);
+  assert.ok(existsSync(join(summary.execution_root, "victim/file")), told);
+  assert.ok(!existsSync(join(summary.execution_root, "victim/denied")), told);
+  assert.match(heard.results[0], /onloop \(/, told);
+  assert.match(heard.results[1], /nobody can be asked in this run/, told);
+  assert.equal(summary.steps[0].denied, 2, told);
+  const judged = kept(place, summary, "hooks/1-1.calls.jsonl").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const [byRun, byInstalled] = [false, true].map((is) => judged.filter(({ by_installed = false }) => by_installed === is));
+  assert.deepEqual(byRun.map(({ decision }) => decision), ["deny", "deny", "allow"], told);
+  // Claude Code leaves the user's hooks out of a run; those of others say what the run knows, too.
+  assert.equal(byInstalled.length > 0, place.isInstalled === true && client !== claude, told);
+  for (const { id, decision } of byInstalled) {
+    assert.equal(byRun.find((call) => call.id === id)?.decision, decision, told);
+  }
+});
 
-  test(`a retry of ${client.name} goes on in its conversation, with what failed`, async () => {
-    const place = await repository(client);
-    const script = used([{ say: "It is made, I think." }, { run: "echo made > made.txt" }, { say: "Now it is." }]);
-    const { code, summary, heard, told } = await conducted(client, place, script);
-    assert.equal(code, 0, told);
-    const [step] = summary.steps;
-    assert.equal(step.attempts, 2, told);
-    // The model hears its own words again only in the same conversation.
-    assert.equal(heard.turns, 2, told);
-    assert.match(heard.told.at(-1), /made\.txt is missing/, told);
-    assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
-    const { cost_usd, ...tokens } = step.usage;
-    assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
-  });
-}
+both(CLIENTS, (name) => `a retry of ${name} goes on in its conversation, with what failed`, async (client, repository) => {
+  const place = await repository(client);
+  const script = used([{ say: "It is made, I think." }, { run: "echo made > made.txt" }, { say: "Now it is." }]);
+  const { code, summary, heard, told } = await conducted(client, place, script);
+  assert.equal(code, 0, told);
+  const [step] = summary.steps;
+  assert.equal(step.attempts, 2, told);
+  // The model hears its own words again only in the same conversation.
+  assert.equal(heard.turns, 2, told);
+  assert.match(heard.told.at(-1), /made\.txt is missing/, told);
+  assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
+  const { cost_usd, ...tokens } = step.usage;
+  assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
+});
 
 test("a line that the workflow file allows runs, and others like it do not", async () => {
   const place = await repository(claude, workflow(MAKE, "allow: [./make.sh *]\n"));
@@ -100,17 +106,15 @@ for (const client of [codex, opencode]) {
   });
 }
 
-for (const client of [codex, opencode]) {
-  test(`a turn of ${client.name} that passes its bound of tokens is ended while it works`, async () => {
-    const place = await repository(client, workflow(MAKE, "max_tokens: 2500\n"));
-    const script = Array(30).fill({ run: "sleep 0.7", usage: USED });
-    const { code, heard, stderr, told } = await conducted(client, place, script);
-    assert.equal(code, 3, told);
-    assert.ok(heard.turns < 15, told);
-    assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
-    assert.match(stderr, /max_tokens/, told);
-  });
-}
+both([codex, opencode], (name) => `a turn of ${name} that passes its bound of tokens is ended while it works`, async (client, repository) => {
+  const place = await repository(client, workflow(MAKE, "max_tokens: 2500\n"));
+  const script = Array(30).fill({ run: "sleep 0.7", usage: USED });
+  const { code, heard, stderr, told } = await conducted(client, place, script);
+  assert.equal(code, 3, told);
+  assert.ok(heard.turns < 15, told);
+  assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
+  assert.match(stderr, /max_tokens/, told);
+});
 
 test("what Codex costs is estimated by the user's prices, and marked", async () => {
   const prices = "{ input: 2, cached_input: 0.2, output: 8 }";
@@ -177,11 +181,11 @@ test("what needs a decision lets the run wait where that is wanted", async () =>
   assert.match(stderr, /the agent of step 1 needs a decision: `Bash: \.\/unknown-program --now`/, told);
 });
 
-test("a turn that costs too much is ended by its client's own bound, and the run waits", async () => {
-  const place = await repository(claude, workflow(MAKE, "max_cost_usd: 0.01\n"));
+both([claude], (name) => `a turn of ${name} that costs too much is ended by its own bound, and the run waits`, async (client, repository) => {
+  const place = await repository(client, workflow(MAKE, "max_cost_usd: 0.01\n"));
   const dear = { input: 100_000, cached: 0, output: 10_000 };
   const script = Array(20).fill({ run: "ls", usage: dear });
-  const { code, heard, stderr, told } = await conducted(claude, place, script);
+  const { code, heard, stderr, told } = await conducted(client, place, script);
   assert.equal(code, 3, told);
   assert.ok(heard.turns < 3, told);
   assert.match(stderr, /max_cost_usd/, told);

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { machine, run } from "./clients.mjs";
+import { test } from "node:test";
+import { claude, codex, machine, onloop, opencode, run } from "./clients.mjs";
 
 export const FILE = "hotl-workflow-make.md";
 /** @param {string} more further frontmatter */
@@ -35,6 +36,23 @@ export async function repository(client, text = workflow(MAKE)) {
   const git = "git init -q -b main && git add -A && git -c user.name=me -c user.email=me@example.org commit -qm begin";
   assert.equal((await run("sh", ["-c", git], place)).code, 0);
   return place;
+}
+
+/** The same where the user has our hooks installed as well. */
+async function installed(client, text) {
+  const place = await repository(client, text);
+  await onloop(place, "install", client.name);
+  return { ...place, isInstalled: true };
+}
+
+export const CLIENTS = [claude, codex, opencode];
+
+/** Tests what must hold of these clients whether our hooks are installed or not; `act` gets what makes the repository. */
+export function both(clients, title, act) {
+  for (const client of clients) {
+    test(title(client.name), () => act(client, repository));
+    test(`${title(client.name)}, our hooks being installed`, () => act(client, installed));
+  }
 }
 
 /** Lets the client conduct the workflow; what came of it, with the summary and where it worked. */

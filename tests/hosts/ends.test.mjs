@@ -6,8 +6,8 @@ import { spawn } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { claude, codex, opencode, run } from "./clients.mjs";
-import { FILE, repository, used } from "./conducted.mjs";
+import { codex, run } from "./clients.mjs";
+import { both, CLIENTS, FILE, repository, used } from "./conducted.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -58,27 +58,26 @@ async function ended(client, place, signal) {
   return { word, ...(await client.served(place, script, act)) };
 }
 
-const ALL = [claude, codex, opencode];
-const SIGNALS = [["SIGINT", ALL], ["SIGTERM", [codex]], ["SIGHUP", [codex]]];
-for (const [signal, clients] of SIGNALS) {
-  for (const client of clients) {
-    test(`${signal} to onloop ends ${client.name} and its tools`, async () => {
-      const place = await repository(client);
-      const { word, exit, stderr } = await ended(client, place, signal);
-      assert.equal(exit, 130, stderr);
-      assert.deepEqual(running(word), [], stderr);
-      assert.deepEqual(running(place.project), [], stderr);
-      assert.match(stderr, /Interrupted; the record is saved\./);
-      const events = ledger(place);
-      const names = events.map(({ event }) => event);
-      assert.ok(names.includes("agent_started"), names.join());
-      assert.equal(events.find(({ event }) => event === "agent_ended").ending, "interrupted", names.join());
-      assert.equal(names.at(-1), "run_paused", names.join());
-    });
-  }
+async function endsWith(signal, client, repository) {
+  const place = await repository(client);
+  const { word, exit, stderr } = await ended(client, place, signal);
+  assert.equal(exit, 130, stderr);
+  assert.deepEqual(running(word), [], stderr);
+  assert.deepEqual(running(place.project), [], stderr);
+  assert.match(stderr, /Interrupted; the record is saved\./);
+  const events = ledger(place);
+  const names = events.map(({ event }) => event);
+  assert.ok(names.includes("agent_started"), names.join());
+  assert.equal(events.find(({ event }) => event === "agent_ended").ending, "interrupted", names.join());
+  assert.equal(names.at(-1), "run_paused", names.join());
 }
 
-for (const client of ALL) {
+both(CLIENTS, (name) => `Ctrl-C ends ${name} and its tools`, (client, repository) => endsWith("SIGINT", client, repository));
+for (const signal of ["SIGTERM", "SIGHUP"]) {
+  test(`${signal} to onloop ends codex and its tools`, () => endsWith(signal, codex, repository));
+}
+
+for (const client of CLIENTS) {
   test(`what ${client.name} had started when onloop was killed is ended by the next one`, async () => {
     const place = await repository(client);
     const { word, exit } = await ended(client, place, "SIGKILL");

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
-import { conducted, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
+import { both, CLIENTS, conducted, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
 const soon = (s) => Math.floor(Date.now() / 1000) + s;
 /** A turn that is refused the first `times`, and then is `turn`. */
@@ -55,52 +55,50 @@ function subscribed(client, place) {
   return { ...place, env: { ...env, CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-fake" } };
 }
 
-for (const client of [claude, codex, opencode]) {
-  test(`a limit of ${client.name} is waited out, and the same conversation goes on`, async () => {
-    const place = subscribed(client, await repository(client));
-    // opencode waits by itself where it does not take long; it is to be asked again after that.
-    const s = client === opencode ? 90 : 8;
-    const limit = () => ({ fail: LIMIT[client.name](s) });
-    const script = used([WORK[0], WORK[1], WORK[2]]);
-    script[1] = after(1, limit, script[1]);
-    const began = Date.now();
-    const wait = client === opencode ? ["--max-wait", "5s"] : [];
-    const { code, summary, heard, stderr, told } = await conducted(client, place, script, ...wait);
-    assert.match(stderr, /its limit on usage is reached/, told);
-    if (client === opencode) {
-      // An hour of silence is a pause of the run, which says until when.
-      assert.equal(code, 3, told);
-      assert.match(stderr, /until 20\S+; that is longer than --max-wait, 5s/, told);
-      assert.ok(Date.now() - began < 60_000, told);
-      return;
-    }
-    assert.equal(code, 0, told);
-    assert.match(stderr, new RegExp(`${client.name}: its limit on usage is reached\n    waits until 20`), told);
-    assert.ok(Date.now() - began > s * 1000, told);
-    const [step] = summary.steps;
-    assert.equal(step.attempts, 1, told);
-    assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
-    assert.match(heard.told.at(-1), /serves you again/, told);
-    assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
-    const { cost_usd, ...tokens } = step.usage;
-    assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
-    assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
-  });
+both(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversation goes on`, async (client, repository) => {
+  const place = subscribed(client, await repository(client));
+  // opencode waits by itself where it does not take long; it is to be asked again after that.
+  const s = client === opencode ? 90 : 8;
+  const limit = () => ({ fail: LIMIT[client.name](s) });
+  const script = used([WORK[0], WORK[1], WORK[2]]);
+  script[1] = after(1, limit, script[1]);
+  const began = Date.now();
+  const wait = client === opencode ? ["--max-wait", "5s"] : [];
+  const { code, summary, heard, stderr, told } = await conducted(client, place, script, ...wait);
+  assert.match(stderr, /its limit on usage is reached/, told);
+  if (client === opencode) {
+    // An hour of silence is a pause of the run, which says until when.
+    assert.equal(code, 3, told);
+    assert.match(stderr, /until 20\S+; that is longer than --max-wait, 5s/, told);
+    assert.ok(Date.now() - began < 60_000, told);
+    return;
+  }
+  assert.equal(code, 0, told);
+  assert.match(stderr, new RegExp(`${client.name}: its limit on usage is reached\n    waits until 20`), told);
+  assert.ok(Date.now() - began > s * 1000, told);
+  const [step] = summary.steps;
+  assert.equal(step.attempts, 1, told);
+  assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
+  assert.match(heard.told.at(-1), /serves you again/, told);
+  assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
+  const { cost_usd, ...tokens } = step.usage;
+  assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
+  assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
+});
 
-  test(`a turn of ${client.name} that gives no sign of life is ended, and tried again`, async () => {
-    const place = await repository(client);
-    // Claude Code's conversation has one more message after it was interrupted.
-    const script = used([WORK[0], WORK[1], WORK[1], WORK[2]]);
-    script[1] = after(1, () => ({ hang: true }), script[1]);
-    const began = Date.now();
-    const { code, summary, told } = await conducted(client, place, script, "--stall-timeout", "30s");
-    assert.equal(code, 0, told);
-    assert.equal(summary.steps[0].attempts, 2, told);
-    assert.ok(Date.now() - began < 200_000, told);
-    const log = kept(place, summary, "logs/1-1.log");
-    assert.match(log, /! agent ended: no sign of life for 30s\n/, log);
-  });
-}
+both(CLIENTS, (name) => `a turn of ${name} that gives no sign of life is ended, and tried again`, async (client, repository) => {
+  const place = await repository(client);
+  // Claude Code's conversation has one more message after it was interrupted.
+  const script = used([WORK[0], WORK[1], WORK[1], WORK[2]]);
+  script[1] = after(1, () => ({ hang: true }), script[1]);
+  const began = Date.now();
+  const { code, summary, told } = await conducted(client, place, script, "--stall-timeout", "30s");
+  assert.equal(code, 0, told);
+  assert.equal(summary.steps[0].attempts, 2, told);
+  assert.ok(Date.now() - began < 200_000, told);
+  const log = kept(place, summary, "logs/1-1.log");
+  assert.match(log, /! agent ended: no sign of life for 30s\n/, log);
+});
 
 test("an agent that is missing is left out, one that is limited is taken over from", async () => {
   const place = await repository(codex);

@@ -8,6 +8,7 @@ mod races;
 mod runs;
 mod safety;
 mod sessions;
+mod turn;
 mod verb;
 
 use std::io::Write;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::clean::{cleaned, name, output};
 use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentEvent, CallEnd, TurnEnd, UsageLimit};
-use super::tool::{call, named, said, text_of};
+use super::tool::{call, named, said, said_aside, text_of};
 use super::used::{UsageReport, UsageScope};
 use crate::money::Money;
 use crate::time::Timestamp;
@@ -84,6 +84,10 @@ fn assistant(document: &Value) -> Vec<AgentEvent> {
             .collect();
     }
     let mut events = Vec::new();
+    let told = match document["parent_tool_use_id"].is_string() {
+        true => said_aside,
+        false => said,
+    };
     if message["model"] != NOBODY
         && let Some(id) = named(message, "id")
     {
@@ -91,7 +95,7 @@ fn assistant(document: &Value) -> Vec<AgentEvent> {
     }
     for block in message["content"].as_array().into_iter().flatten() {
         match block["type"].as_str() {
-            Some("text") => events.extend(block["text"].as_str().and_then(said)),
+            Some("text") => events.extend(block["text"].as_str().and_then(told)),
             Some("tool_use") => {
                 let tool = block["name"].as_str().unwrap_or("a tool");
                 let begun = call(block["id"].as_str(), tool, &block["input"]);

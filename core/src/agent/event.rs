@@ -22,6 +22,8 @@ pub enum AgentEvent {
     Said(String),
     /// The model said a part of something; the rest follows.
     SaidPart(String),
+    /// A sub-agent said something, to the model that gave it work.
+    SaidAside(String),
     /// The model works on what it says next, or the client reports progress of a tool.
     Working,
     /// The model began to use a tool.
@@ -61,6 +63,7 @@ impl AgentEvent {
             AgentEvent::SessionBegun { .. }
             | AgentEvent::Said(_)
             | AgentEvent::SaidPart(_)
+            | AgentEvent::SaidAside(_)
             | AgentEvent::Working
             | AgentEvent::CallBegun(_)
             | AgentEvent::CallEnded { .. }

@@ -63,6 +63,26 @@ impl Client {
     }
 }
 
+impl Preset {
+    /// The client as the preset starts it, but for its speaking in events, which it does for
+    /// whoever listens to it outside a run; `None` for clients of which only the stream is known. The
+    /// prompt comes on standard input.
+    pub fn listened(&self) -> Option<(Client, Command)> {
+        let client = self.stream()?;
+        let speaks: &[&str] = match client {
+            Client::Claude => {
+                &["--output-format", "stream-json", "--verbose", "--include-partial-messages"]
+            }
+            Client::Codex => &["--json"],
+            Client::Opencode => &["--format", "json"],
+            Client::Cursor | Client::Gemini | Client::Copilot => return None,
+        };
+        let (first, rest) = self.arguments.split_first()?;
+        let words = [&[self.program, *first], speaks, rest].concat();
+        Some((client, Command::Argv(owned(&words))))
+    }
+}
+
 fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
@@ -135,6 +155,7 @@ fn opencode_config(terms: &TurnTerms) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::PRESETS;
 
     fn terms() -> TurnTerms {
         TurnTerms {
@@ -172,6 +193,30 @@ mod tests {
              \"allow\",\"bash\":\"allow\",\"webfetch\":\"allow\",\"external_directory\":\"deny\",\
              \"doom_loop\":\"deny\",\"question\":\"deny\"}} opencode run --format json"
         );
+    }
+
+    #[test]
+    fn a_client_that_is_listened_to_gets_what_its_preset_grants() {
+        let table = [
+            (
+                "claude",
+                "claude -p --output-format stream-json --verbose --include-partial-messages \
+                 --permission-mode acceptEdits",
+            ),
+            ("codex", "codex exec --json --sandbox workspace-write -"),
+            ("opencode", "opencode run --format json"),
+            ("gemini", ""),
+        ];
+        for (name, expected) in table {
+            let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+            let found = preset.listened().map(|(_, command)| command);
+            let words = match found {
+                Some(Command::Argv(words)) => words.join(" "),
+                Some(Command::Shell { .. }) => panic!("a shell is in between"),
+                None => String::new(),
+            };
+            assert_eq!(words, expected);
+        }
     }
 
     #[test]

@@ -9,9 +9,9 @@ use super::error::{AgentError, AgentErrorKind};
 use super::event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::lines::{StreamLine, StreamLines};
 use super::used::UsedTokens;
-use crate::limits;
 use crate::money::Money;
 use crate::tokens::Tokens;
+use crate::{limits, text};
 
 /// A request to the model that failed and is made again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub struct AgentState {
     signs: u64,
     end: Option<TurnEnd>,
     said: String,
+    answer: String,
     part: String,
 }
 
@@ -86,6 +87,7 @@ impl AgentState {
             signs: 0,
             end: None,
             said: String::new(),
+            answer: String::new(),
             part: String::new(),
         }
     }
@@ -175,6 +177,11 @@ impl AgentState {
             AgentEvent::Said(text) | AgentEvent::SaidPart(text) => {
                 self.goes_on();
                 self.said = text.clone();
+                self.answer(text);
+            }
+            AgentEvent::SaidAside(text) => {
+                self.goes_on();
+                self.said = text.clone();
             }
             AgentEvent::CallBegun(call) => {
                 self.goes_on();
@@ -214,6 +221,17 @@ impl AgentState {
             AgentEvent::Noted(_) => {}
         }
         true
+    }
+
+    fn answer(&mut self, text: &str) {
+        self.answer.push_str(text);
+        self.answer.push('\n');
+        if self.answer.len() > 2 * limits::AGENT_ANSWER_BYTES {
+            let kept = text::suffix(&self.answer, limits::AGENT_ANSWER_BYTES);
+            // What is left of a line that was cut is no line.
+            let kept = kept.split_once('\n').map_or("", |(_, whole)| whole);
+            self.answer = kept.to_owned();
+        }
     }
 
     /// The client works, so whatever had gone wrong is over.
@@ -331,6 +349,12 @@ impl AgentState {
     /// Whether the model has neither said nor done anything.
     pub fn is_idle(&self) -> bool {
         self.ended.is_empty() && self.open.is_empty() && self.said.is_empty()
+    }
+
+    /// Everything that the model said to whoever gave it the turn, each text on lines of its own:
+    /// nothing of tools and of sub-agents. Of very much the end, in whole lines.
+    pub fn answered(&self) -> &str {
+        &self.answer
     }
 
     /// What the model said last.

@@ -35,6 +35,12 @@ pub(super) fn said(text: &str) -> Option<AgentEvent> {
     (!text.trim().is_empty()).then(|| AgentEvent::Said(cleaned(text, limits::AGENT_TEXT_BYTES)))
 }
 
+/// The same of a sub-agent.
+pub(super) fn said_aside(text: &str) -> Option<AgentEvent> {
+    let text = cleaned(text, limits::AGENT_TEXT_BYTES);
+    (!text.trim().is_empty()).then_some(AgentEvent::SaidAside(text))
+}
+
 /// The text of a content that is a text or a list of blocks with texts in them.
 pub(super) fn text_of(content: &Value) -> String {
     match content {

@@ -16,6 +16,7 @@ pub fn agent_event(event: &AgentEvent) -> Value {
         }),
         AgentEvent::ModelNamed(model) => json!({ "event": "model_named", "model": model }),
         AgentEvent::Said(text) => json!({ "event": "said", "text": text }),
+        AgentEvent::SaidAside(text) => json!({ "event": "said_aside", "text": text }),
         AgentEvent::SaidPart(text) => json!({ "event": "said_part", "text": text }),
         AgentEvent::Working => json!({ "event": "working" }),
         AgentEvent::CallBegun(call) => json!({

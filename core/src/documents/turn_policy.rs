@@ -1,12 +1,18 @@
 //! What a run tells the hook of its agent: a file in the state home, and the hook's own log
 //! beside it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::document::DocumentError;
 use crate::permission::{Decision, TurnPolicy};
 use crate::syntax::strict_json;
+
+/// Names the file with the policy of a turn in the environment of its client, so that hooks which
+/// the user has installed judge by it, too.
+pub const TURN_POLICY_VARIABLE: &str = "ONLOOP_TURN_POLICY";
 
 /// The policy of one turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +81,13 @@ pub struct JudgedCall {
     pub decided: bool,
     /// Why, on one line.
     pub reason: String,
+    /// What tells the call from others, the same in every line about it; `None`: nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Whether it was judged by a hook that the user has installed, which the run's own hook does as
+    /// well.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub by_installed: bool,
 }
 
 impl JudgedCall {
@@ -90,12 +103,25 @@ impl JudgedCall {
         line
     }
 
-    /// The calls in a log. A line that is torn or damaged is passed over: the call was judged, and
-    /// the log is for counting.
+    /// The calls in a log, each once. A line that is torn or damaged is passed over: the call was
+    /// judged, and the log is for counting.
     pub fn read_log(bytes: &[u8]) -> Vec<JudgedCall> {
         let lines = bytes.split(|byte| *byte == b'\n');
-        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        let mut calls: Vec<JudgedCall> =
+            lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        // A client may name two calls alike, but its own hook is asked once about each.
+        let by_run = calls.iter().filter(|call| !call.by_installed);
+        let known: BTreeSet<String> = by_run.filter_map(|call| call.id.clone()).collect();
+        calls.retain(|call| {
+            let is_known = call.id.as_ref().is_some_and(|id| known.contains(id));
+            !(call.by_installed && is_known)
+        });
+        calls
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The member of a call's input that tells most, or all of it.
@@ -140,8 +166,37 @@ mod tests {
             decision: "deny".to_owned(),
             decided: true,
             reason: "no".to_owned(),
+            id: None,
+            by_installed: false,
         };
         let log = [&call.line()[..], b"{\"tool\":\n\n", &call.line()].concat();
         assert_eq!(JudgedCall::read_log(&log), [call.clone(), call]);
+    }
+
+    #[test]
+    fn a_call_that_installed_hooks_judged_as_well_counts_once() {
+        // The id of a call, and `i` where an installed hook judged it.
+        let table = [
+            (vec!["a", "ai"], 1),
+            (vec!["ai", "a"], 1),
+            (vec!["ai", "ai", "a"], 1),
+            (vec!["a", "ai", "a", "ai"], 2),
+            (vec!["a", "bi"], 2),
+            (vec!["bi"], 1),
+            (vec!["", "i"], 2),
+        ];
+        for (lines, expected) in table {
+            let call = |line: &&str| JudgedCall {
+                tool: "Bash".to_owned(),
+                about: "ls".to_owned(),
+                decision: "deny".to_owned(),
+                decided: true,
+                reason: "no".to_owned(),
+                id: line.chars().next().filter(|id| *id != 'i').map(String::from),
+                by_installed: line.ends_with('i'),
+            };
+            let log: Vec<u8> = lines.iter().flat_map(|line| call(line).line()).collect();
+            assert_eq!(JudgedCall::read_log(&log).len(), expected, "{lines:?}");
+        }
     }
 }

@@ -16,6 +16,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             session: None,
             cwd: None,
             transcript: None,
+            call_id: None,
             event: HookEvent::Other,
         });
     }
@@ -39,7 +40,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
+    let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
+    Ok(HookInput { session, cwd, transcript, call_id, event })
 }
 
 /// VS Code names its members in camel case.

@@ -25,7 +25,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         Some(_) => HookEvent::Other,
     };
     let folder = document["workspaceRoots"][0].as_str().map(str::to_owned);
-    Ok(HookInput { session: filled(document, "taskId"), cwd: folder, transcript: None, event })
+    let session = filled(document, "taskId");
+    Ok(HookInput { session, cwd: folder, transcript: None, call_id: None, event })
 }
 
 fn call(document: &Value) -> Result<Call, MalformedInput> {

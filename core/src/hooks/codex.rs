@@ -32,7 +32,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
+    let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
+    Ok(HookInput { session, cwd, transcript, call_id, event })
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

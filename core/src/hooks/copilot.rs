@@ -33,7 +33,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let session = filled(document, "sessionId");
     let transcript = filled(document, "transcriptPath");
-    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
+    let cwd = filled(document, "cwd");
+    Ok(HookInput { session, cwd, transcript, call_id: None, event })
 }
 
 /// The permission engine knows most tools by their own names.

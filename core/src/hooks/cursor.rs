@@ -56,7 +56,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = ids.iter().find_map(|key| filled(document, key));
     let folder = document["workspace_roots"][0].as_str().map(str::to_owned);
     let transcript = filled(document, "transcript_path");
-    Ok(HookInput { session, cwd: filled(document, "cwd").or(folder), transcript, event })
+    let cwd = filled(document, "cwd").or(folder);
+    Ok(HookInput { session, cwd, transcript, call_id: None, event })
 }
 
 /// The event. Versions that do not name it are told apart by a member that only one event has.

@@ -30,7 +30,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
+    let (cwd, call_id) = (filled(document, "cwd"), filled(document, "call_id"));
+    Ok(HookInput { session, cwd, transcript, call_id, event })
 }
 
 /// The permission engine knows these tools by their own names.

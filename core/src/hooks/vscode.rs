@@ -60,7 +60,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let session = either("sessionId", "session_id");
     let transcript = filled(document, "transcript_path");
-    Ok(HookInput { session, cwd: filled(document, "cwd"), transcript, event })
+    let cwd = filled(document, "cwd");
+    Ok(HookInput { session, cwd, transcript, call_id: None, event })
 }
 
 /// The permission engine knows these tools by their own names.

@@ -15,7 +15,9 @@ pub(super) fn line(event: &AgentEvent, state: &AgentState) -> String {
             let version = version.as_ref().map_or_else(String::new, |v| format!(" {v}"));
             format!("— {}{version}{model}, session {session}\n", state.client().as_str())
         }
-        AgentEvent::Said(text) | AgentEvent::SaidPart(text) => format!("{}\n", text.trim_end()),
+        AgentEvent::Said(text) | AgentEvent::SaidPart(text) | AgentEvent::SaidAside(text) => {
+            format!("{}\n", text.trim_end())
+        }
         AgentEvent::CallBegun(call) => format!("→ {}\n", call.line()),
         AgentEvent::CallEnded { id, end, output } => ended(id, *end, output, state),
         AgentEvent::ModelNamed(_) | AgentEvent::Used(_) | AgentEvent::Working => String::new(),

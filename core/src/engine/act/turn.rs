@@ -14,9 +14,10 @@ use watch::Watch;
 
 use super::{Acted, attempt_name, followed, spec, write_prompt};
 use crate::agent::{AgentState, Client, TurnTerms};
-use crate::documents::turn_policy::JudgedCall;
+use crate::documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use crate::effect::Io;
 use crate::engine::conduct_args::TurnConditions;
+use crate::engine::listen;
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
 use crate::money::Money;
@@ -104,6 +105,7 @@ impl Turn<'_> {
         let mut spec = spec(io, store.run(), record, launch.command, self.conditions.timeout_ms)
             .with_env(launch.env)
             .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
+            .with_env([(TURN_POLICY_VARIABLE, paths.policy(&name))])
             .stream_to(paths.stream(&name))
             .with_stdin(prompt);
         spec.capture_bytes = limits::AGENT_LINE_BYTES;
@@ -121,10 +123,10 @@ impl Turn<'_> {
             (Some(end), None) => self.of_end(end.status, &judged, &watch),
             (None, None) => self.interrupted(),
         };
-        self.book(store, &watch.state, &judged, ending)?;
+        self.book(store, &watch.heard.state, &judged, ending)?;
         Ok(match acted {
             Acted::Failed { reason, output: _ }
-                if opening.session.is_some() && end.is_some() && watch.state.is_idle() =>
+                if opening.session.is_some() && end.is_some() && watch.heard.state.is_idle() =>
             {
                 Performed::NotResumed(reason)
             }
@@ -147,12 +149,7 @@ impl Turn<'_> {
     /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
     /// it; `None`: nobody knows.
     fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
-        if let Some(cost) = state.cost() {
-            return Some((cost, None));
-        }
-        let prices = self.guard.prices.as_ref()?;
-        let cost = prices.cost(state.model()?, state.tokens()?)?;
-        Some((cost, Some(&prices.as_of)))
+        listen::cost(state, self.guard.prices.as_ref())
     }
 
     /// Records what the turn came to, whatever it was.

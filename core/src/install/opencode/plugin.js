@@ -55,8 +55,9 @@ async function tell(event) {
 export const Onloop = async ({ client, directory, worktree }) => {
   const cwd = directory ?? worktree ?? process.cwd();
   return {
-    "tool.execute.before": async ({ tool, sessionID }, { args }) => {
-      const event = { event: "tool.execute.before", session_id: sessionID, cwd, tool, input: args };
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const of = { session_id: sessionID, call_id: callID, cwd };
+      const event = { event: "tool.execute.before", ...of, tool, input: args };
       const { decision, reason } = await judge(event);
       // What needs a person is left to opencode's own permissions.
       if (decision === "deny") throw new Error(reason);

@@ -1,5 +1,6 @@
 //! Child agents as processes.
 
+mod listened;
 mod survivors;
 
 use crate::agent::{self, Agent};
@@ -40,12 +41,15 @@ impl ChildCommand {
         let prompt = io.redacted(&prompt);
         let prompt_path = log_path(run, dispatch, "prompt.md");
         keep(io, &prompt_path, "prompt", &prompt).await;
-        let log_path = log_path(run, dispatch, "log");
+        let log_file = log_path(run, dispatch, "log");
         let variable =
             |value: &str| text::prefix(&value.replace('\0', " "), VARIABLE_BYTES).to_owned();
-        let command = match &self.agent {
-            Agent::Preset(preset) => preset.command(&prompt),
-            Agent::CommandLine(line) => agent::command_line(line),
+        let (client, command) = match &self.agent {
+            Agent::Preset(preset) => match preset.listened() {
+                Some((client, command)) => (Some(client), command),
+                None => (None, preset.command(&prompt)),
+            },
+            Agent::CommandLine(line) => (None, agent::command_line(line)),
             Agent::Script | Agent::You => return ChildOutcome::Unavailable,
         };
         let spec = ProcessSpec::new(command)
@@ -60,13 +64,22 @@ impl ChildCommand {
             .with_stdin(prompt)
             .timeout_ms(self.timeout_ms)
             .capture_bytes(limits::AUTO_ANSWER_BYTES)
-            .stream_to(&log_path)
             .label(format!("cycle {}: {target}", dispatch.cycle));
         if survivors::end(io).await.is_err() {
             return ChildOutcome::Unavailable;
         }
-        match survivors::run_noted(io, spec).await {
-            Ok(end) => outcome(&end, &log_path),
+        let ended = match client {
+            Some(client) => {
+                let stream_path = log_path(run, dispatch, "jsonl");
+                listened::follow(io, client, spec.stream_to(stream_path), &log_file).await
+            }
+            None => {
+                let end = survivors::run_noted(io, spec.stream_to(&log_file)).await;
+                end.map(|end| outcome(&end, &log_file))
+            }
+        };
+        match ended {
+            Ok(outcome) => outcome,
             Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,
             Err(failure) if failure.is_not_found() || failure.kind == FailureKind::Unsupported => {
                 io.note(format!("error: cannot start `{}`: {failure}", self.agent.name())).await;
@@ -77,7 +90,8 @@ impl ChildCommand {
     }
 }
 
-/// Where the log of a dispatch with this extension is: `prompt.md`, `result.md` or `log`.
+/// Where the log of a dispatch with this extension is: `prompt.md`, `result.md`, `log`, or `jsonl` for
+/// what its client wrote.
 pub(super) fn log_path(run: &str, dispatch: &Dispatch, extension: &str) -> String {
     let Dispatch { cycle, target, .. } = dispatch;
     format!("{RUNTIME_FOLDER}/logs/{run}/{cycle:02}-{}.{extension}", target.as_str())
@@ -99,16 +113,21 @@ async fn keep(io: &Io, path: &str, what: &str, text: &str) {
 }
 
 fn outcome(end: &ProcessEnd, log_path: &str) -> ChildOutcome {
+    broken_off(end.status, log_path).unwrap_or_else(|| ChildOutcome::Answered(answer(&end.stdout)))
+}
+
+/// What became of a child whose process did not end with 0.
+fn broken_off(status: ProcessStatus, log_path: &str) -> Option<ChildOutcome> {
     let failed = |how: String| {
         ChildOutcome::Failed(format!("the child ended with {how}; its output is in `{log_path}`"))
     };
-    match end.status {
-        ProcessStatus::Exited(0) => ChildOutcome::Answered(answer(&end.stdout)),
+    Some(match status {
+        ProcessStatus::Exited(0) => return None,
         ProcessStatus::Exited(code) => failed(format!("exit code {code}")),
         ProcessStatus::Signalled(signal) => failed(format!("signal {signal}")),
         ProcessStatus::TimedOut => ChildOutcome::TimedOut,
         ProcessStatus::Interrupted => ChildOutcome::Cancelled,
-    }
+    })
 }
 
 /// The whole lines that were kept of an answer. A line that the middle was cut out of could

@@ -27,7 +27,7 @@ pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
         log::decision(scene, call, &ruling).await;
         return HookAnswer::Deferred(format!("{}; answer with: onloop approve {id}", why(&ruling)));
     }
-    remember(scene, call, &ruling).await;
+    remember(scene, &digest_of(call), &ruling).await;
     decided(scene, call, &ruling).await
 }
 
@@ -38,14 +38,8 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> HookAnswer
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
         return decided(scene, call, &ruling).await;
     }
-    let recalled = match &scene.session {
-        Some(id) => scene.sessions(id).await.recall(id, &digest_of(call)).await,
-        None => None,
-    };
-    let ruling = match recalled {
-        Some(RememberedAnswer { decision, reason, .. }) => {
-            Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() }
-        }
+    let ruling = match recalled(scene, &digest_of(call)).await {
+        Some(ruling) => ruling,
         None => escalated(scene, call, ruling).await,
     };
     decided(scene, call, &ruling).await
@@ -121,16 +115,29 @@ async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String>
     }
 }
 
-/// Stores the answer for the other event of the same call. If that fails, a person may be asked
-/// twice.
-async fn remember(scene: &Scene, call: &Call, ruling: &Ruling) {
-    let Some(id) = &scene.session else { return };
+/// Whether there is anybody to ask.
+pub(super) fn can_escalate(scene: &Scene) -> bool {
     let config = &scene.loaded.config;
-    if !config.auto_permission && config.telegram.is_none() {
+    config.auto_permission || config.telegram.is_some()
+}
+
+/// The answer that was remembered about what is `asked`; it counts once.
+pub(super) async fn recalled(scene: &Scene, asked: &str) -> Option<Ruling> {
+    let id = scene.session.as_ref()?;
+    let known = scene.sessions(id).await.recall(id, asked).await?;
+    let RememberedAnswer { decision, reason, .. } = known;
+    Some(Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() })
+}
+
+/// Stores the answer for whoever else asks about the same. If that fails, a person may be asked
+/// twice.
+pub(super) async fn remember(scene: &Scene, asked: &str, ruling: &Ruling) {
+    let Some(id) = &scene.session else { return };
+    if !can_escalate(scene) {
         return;
     }
     let answer = RememberedAnswer {
-        call: digest_of(call),
+        call: asked.to_owned(),
         decision: ruling.decision,
         reason: ruling.reason.clone(),
         at: scene.io.now(),

@@ -60,7 +60,7 @@ impl Turn<'_> {
         if status == ProcessStatus::Interrupted {
             return self.interrupted();
         }
-        if judged.is_empty() && self.is_unguarded(&watch.state) {
+        if judged.is_empty() && self.is_unguarded(&watch.heard.state) {
             return self.of_cause(Cause::Unguarded, watch);
         }
         if let Some(call) = judged.iter().rev().find(|call| !call.decided && call.is_denied())
@@ -70,7 +70,7 @@ impl Turn<'_> {
             return TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Undecided(what) };
         }
         let failed = |reason: String| self.failed(TurnEnding::Failed, reason, watch);
-        match watch.state.outcome(status) {
+        match watch.heard.state.outcome(status) {
             TurnOutcome::Completed => {
                 TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Done }
             }
@@ -112,14 +112,15 @@ impl Turn<'_> {
             why,
             resets_at,
         };
-        let went_on = !watch.state.is_idle();
+        let went_on = !watch.heard.state.is_idle();
         let acted = Acted::Refused { refused, went_on };
         TurnVerdict { ending: TurnEnding::Refused(why), acted }
     }
 
     /// A failed attempt, with the end of its transcript.
     fn failed(&self, ending: TurnEnding, reason: String, watch: &Watch<'_>) -> TurnVerdict {
-        let output = text::suffix(&watch.transcript, limits::RECORDED_OUTPUT_BYTES).to_owned();
+        let output =
+            text::suffix(&watch.heard.transcript, limits::RECORDED_OUTPUT_BYTES).to_owned();
         let acted = Acted::Failed { reason: self.io.redacted(&reason), output };
         TurnVerdict { ending, acted }
     }

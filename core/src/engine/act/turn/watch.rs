@@ -6,7 +6,8 @@ use super::rollout::Rollout;
 
 use super::{Turn, cost_left, tokens_left};
 use crate::agent::{AgentErrorKind, AgentState, Retry};
-use crate::effect::{Capture, Durability, Io, ProcessEnd, ProcessSpec, Watched};
+use crate::effect::{ProcessEnd, ProcessSpec, Watched};
+use crate::engine::listen::{Listener, noted};
 use crate::engine::store::Store;
 use crate::engine::work::{WorkError, follow_recorded};
 use crate::money::Money;
@@ -19,22 +20,14 @@ use crate::{limits, text};
 pub(super) struct Watch<'a> {
     turn: &'a Turn<'a>,
     /// What the stream comes to.
-    pub(super) state: AgentState,
-    /// The end of what was said and done, for people.
-    pub(super) transcript: String,
+    pub(super) heard: Listener,
     /// Why it was ended before it had ended itself.
     pub(super) ended: Option<Cause>,
-    log: Log,
-    /// Bytes of the stream that have been read.
-    read_bytes: u64,
     guarded: bool,
     /// What the client writes beside its stream, where it does.
     rollout: Option<Rollout>,
     life: Life,
 }
-
-/// Bytes of a transcript that are kept for the record.
-const KEPT_BYTES: usize = 2 * limits::RECORDED_OUTPUT_BYTES;
 
 impl<'a> Watch<'a> {
     /// A turn that has not begun, whose transcript goes to the file `log`.
@@ -45,16 +38,12 @@ impl<'a> Watch<'a> {
         log: String,
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
-        // An earlier turn of the attempt may have begun it.
-        let size_bytes = turn.io.stat(&log).await.map_or(0, |stat| stat.size_bytes);
-        let log = Log { path: log, size_bytes, is_broken: false };
+        // An earlier turn of the attempt may have begun the log.
+        let heard = Listener::new(turn.io, state, log, turn.conditions.verbose).await;
         Watch {
             turn,
-            state,
-            transcript: String::new(),
+            heard,
             ended: None,
-            log,
-            read_bytes: 0,
             guarded: false,
             rollout,
             life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
@@ -80,39 +69,43 @@ impl<'a> Watch<'a> {
 
     /// Takes what the client wrote, if anything.
     async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
-        self.read_bytes += bytes.len() as u64;
-        let mut said = self.state.push(bytes);
+        let mut said = self.heard.push(bytes);
         said += &self.read_beside().await;
-        self.write(said).await;
-        if !self.guarded && self.turn.is_unguarded(&self.state) {
+        self.heard.write(said).await;
+        if !self.guarded && self.turn.is_unguarded(&self.heard.state) {
             self.guarded = !self.turn.judged().await.is_empty();
             if !self.guarded {
                 self.ended = Some(Cause::Unguarded);
             }
         }
         if self.ended.is_none() {
-            self.ended =
-                bounds.passed(self.turn, &self.state).map(Cause::Bound).or_else(|| self.hopeless());
+            self.ended = bounds
+                .passed(self.turn, &self.heard.state)
+                .map(Cause::Bound)
+                .or_else(|| self.hopeless());
         }
         match self.ended {
             Some(_) => Watched::Ends,
-            None => Watched::GoesOn(Some(activity(self.turn, &self.state))),
+            None => {
+                let cost = self.turn.cost(&self.heard.state);
+                Watched::GoesOn(Some(self.heard.activity(cost)))
+            }
         }
     }
 
     /// Why nothing good can come of the turn any more. No client can be trusted to give up.
     fn hopeless(&mut self) -> Option<Cause> {
         let now = self.turn.io.now();
-        self.life.look(self.state.signs(), now);
-        if self.state.too_long() >= limits::SAME_ERRORS {
+        self.life.look(self.heard.state.signs(), now);
+        if self.heard.state.too_long() >= limits::SAME_ERRORS {
             return Some(Cause::TooLong);
         }
-        let retry = self.state.retrying();
+        let retry = self.heard.state.retrying();
         if let Some(cause) = retry.and_then(|retry| given_up(retry, now)) {
             return Some(cause);
         }
         let stall_ms = self.turn.conditions.stall_ms;
-        let (works, longest_ms) = match self.state.current_call() {
+        let (works, longest_ms) = match self.heard.state.current_call() {
             Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
             None => (None, stall_ms),
         };
@@ -130,13 +123,7 @@ impl<'a> Watch<'a> {
     /// Takes what is only in the capture: what came last, and all of it where the host hands no
     /// lines over.
     pub(super) async fn finish(&mut self, end: Option<&ProcessEnd>) {
-        let mut said = String::new();
-        if let Some(end) = end {
-            for part in unread(&end.stdout, self.read_bytes) {
-                said += &self.state.push(&part);
-            }
-        }
-        said += &self.state.finish();
+        let mut said = self.heard.finish(end);
         if let Some(rollout) = &mut self.rollout {
             rollout.is_due();
         }
@@ -147,32 +134,17 @@ impl<'a> Watch<'a> {
         if let Some(cause) = &self.ended {
             said += &format!("! {}\n", self.turn.told(cause));
         }
-        self.write(said).await;
+        self.heard.write(said).await;
     }
 
     async fn read_beside(&mut self) -> String {
         let Some(rollout) = &mut self.rollout else { return String::new() };
-        match self.state.session() {
+        match self.heard.state.session() {
             Some(session) => {
                 let bytes = rollout.read(self.turn.io, session).await;
-                self.state.push_beside(&bytes)
+                self.heard.state.push_beside(&bytes)
             }
             None => String::new(),
-        }
-    }
-
-    async fn write(&mut self, said: String) {
-        if said.is_empty() {
-            return;
-        }
-        let said = self.turn.io.redacted(&said);
-        self.log.add(self.turn.io, &said).await;
-        if self.turn.conditions.verbose {
-            self.turn.io.note(text::printable(said.trim_end())).await;
-        }
-        self.transcript += &said;
-        if self.transcript.len() > 2 * KEPT_BYTES {
-            self.transcript = text::suffix(&self.transcript, KEPT_BYTES).to_owned();
         }
     }
 }
@@ -238,72 +210,6 @@ impl Bounds {
     }
 }
 
-/// A file that grows by what people read.
-struct Log {
-    path: String,
-    size_bytes: u64,
-    /// It could not be written; that does not change what is done.
-    is_broken: bool,
-}
-
-impl Log {
-    async fn add(&mut self, io: &Io, said: &str) {
-        let size_bytes = self.size_bytes + said.len() as u64;
-        // What the client wrote is kept beside it.
-        if self.is_broken || size_bytes > limits::LOG_HEAD_BYTES as u64 {
-            return;
-        }
-        let bytes = said.as_bytes().to_vec();
-        let added = io.append(&self.path, bytes, self.size_bytes, Durability::Relaxed).await;
-        self.is_broken = added.is_err();
-        self.size_bytes = size_bytes;
-    }
-}
-
-/// What the agent does now: `Bash: cargo test · 18k tokens · $0.42`.
-fn activity(turn: &Turn<'_>, state: &AgentState) -> String {
-    let doing = match state.current_call() {
-        Some(call) => call.line(),
-        None if state.retrying().is_some() => "tries again".to_owned(),
-        None => text::one_line(state.said()),
-    };
-    let mut parts = vec![turn.io.redacted(&text::ellipsis(&doing, 120))];
-    if let Some(tokens) = state.tokens() {
-        parts.push(match tokens.total() {
-            few @ 0..=9_999 => format!("{few} tokens"),
-            many => format!("{}k tokens", many / 1000),
-        });
-    }
-    parts.extend(turn.cost(state).map(|(cost, as_of)| {
-        let about = if as_of.is_some() { "~" } else { "" };
-        format!("{about}${cost}")
-    }));
-    parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
-}
-
-/// What of a capture has not been read, where `read_bytes` have.
-fn unread(capture: &Capture, read_bytes: u64) -> Vec<Vec<u8>> {
-    let tail_at = capture.total_bytes - capture.tail.len() as u64;
-    let from = |bytes: &[u8], at: u64| {
-        let skipped = usize::try_from(read_bytes.saturating_sub(at)).unwrap_or(usize::MAX);
-        bytes.get(skipped..).unwrap_or_default().to_vec()
-    };
-    let mut parts = vec![from(&capture.head, 0)];
-    if capture.omitted_bytes() > 0 && read_bytes < tail_at {
-        // The rest of a line that was cut in the middle is no line.
-        parts.push(b"\n".to_vec());
-    }
-    parts.push(from(&capture.tail, tail_at));
-    parts
-}
-
-/// What a client wrote to standard error, as notes.
-fn noted(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| format!("# {}\n", text::ellipsis(line.trim_end(), 1000))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,30 +223,6 @@ mod tests {
         {
             life.look(signs, at(s));
             assert_eq!(life.silent_ms, silent_s * 1000, "{s}");
-        }
-    }
-
-    #[test]
-    fn nothing_of_a_capture_is_read_twice_or_left_out() {
-        let all = b"0123456789";
-        for limit in 0..=6 {
-            let head = all.len().min(limit);
-            let tail = (all.len() - head).min(limit);
-            let capture = Capture {
-                head: all[..head].to_vec().into(),
-                tail: all[all.len() - tail..].to_vec().into(),
-                total_bytes: all.len() as u64,
-            };
-            for read in 0..=all.len() {
-                let parts = unread(&capture, read as u64).concat();
-                let text = String::from_utf8(parts).unwrap();
-                let rest = String::from_utf8(all[read..].to_vec()).unwrap();
-                let is_whole = 2 * limit >= all.len() || read >= all.len() - tail;
-                match is_whole {
-                    true => assert_eq!(text, rest, "{limit} {read}"),
-                    false => assert!(text.contains('\n'), "{limit} {read}: {text}"),
-                }
-            }
         }
     }
 }
