@@ -8,6 +8,7 @@ pub mod approval;
 pub mod attestation;
 pub mod auto;
 mod checkpoint;
+pub mod client_version;
 mod document;
 pub mod envelope;
 pub mod event;

@@ -12,6 +12,7 @@ document! {
         step: u32,
         attempt: u32,
         agent: String,
+        client_version: Option<String> [rare],
         session: Option<String>,
         model: Option<String>,
         input_tokens: Option<u64>,
@@ -53,6 +54,7 @@ pub(super) fn turn_document(turn: &TurnRecord) -> TurnDocument {
         step: turn.step,
         attempt: turn.attempt,
         agent: turn.agent.clone(),
+        client_version: turn.client_version.clone(),
         session: turn.session.clone(),
         model: turn.model.clone(),
         input_tokens: turn.tokens.map(|tokens| tokens.input),
@@ -78,6 +80,7 @@ pub(super) fn read_turn(document: TurnDocument) -> TurnRecord {
         step: document.step,
         attempt: document.attempt,
         agent: document.agent,
+        client_version: document.client_version,
         session: document.session,
         model: document.model,
         tokens: document.input_tokens.map(|input| Tokens {

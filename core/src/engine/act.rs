@@ -3,6 +3,7 @@
 mod line;
 mod start;
 mod turn;
+mod version;
 
 pub(crate) use line::first_turn;
 
@@ -95,8 +96,17 @@ pub(crate) async fn act(
         },
         Agent::Preset(preset) => match preset.stream() {
             Some(client) => {
-                let acted = turn::take(io, client, store, record, conditions).await?;
-                Ok(start::explained(io, (preset, client), store, record, acted).await)
+                let version = match version::of(io, store.home(), preset).await {
+                    Ok(version) => version,
+                    Err(_) => return Ok(Acted::Interrupted),
+                };
+                if let Some(why) = start::too_old(preset, client, version.as_deref()) {
+                    return Ok(Acted::NotStarted(why));
+                }
+                let acting = (client, version.clone());
+                let acted = turn::take(io, acting, store, record, conditions).await?;
+                let who = (*preset, client, version.as_deref());
+                Ok(start::explained(io, who, store, record, acted).await)
             }
             None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
         },

@@ -170,24 +170,28 @@ fn did_you_mean(word: &str, known: &[&str]) -> String {
 
 /// Whether `program` is on `PATH`.
 pub(crate) async fn on_path(io: &Io, program: &str) -> bool {
+    find_on_path(io, program).await.is_some()
+}
+
+/// Where `program` is on `PATH`, whatever links lead there.
+pub(crate) async fn find_on_path(io: &Io, program: &str) -> Option<String> {
     for folder in io.env("PATH").unwrap_or_default().split(':') {
         if !folder.starts_with('/') {
             continue;
         }
-        // A link is followed by asking about what it leads to.
         let path = format!("{folder}/{program}");
-        if let Ok(stat) = io.stat(&path).await {
-            let runs = match stat.kind {
-                FileKind::File => stat.executable,
-                FileKind::Link => io.canonical(&path).await.is_ok(),
-                FileKind::Folder | FileKind::Other => false,
-            };
-            if runs {
-                return true;
-            }
+        let Ok(stat) = io.stat(&path).await else { continue };
+        match stat.kind {
+            FileKind::File if stat.executable => return Some(path),
+            // A link is followed by asking about what it leads to.
+            FileKind::Link => match io.canonical(&path).await {
+                Ok(path) => return Some(path),
+                Err(_) => {}
+            },
+            FileKind::File | FileKind::Folder | FileKind::Other => {}
         }
     }
-    false
+    None
 }
 
 /// What the command line knows of the names of agents.

@@ -249,6 +249,8 @@ pub struct TurnRecord {
     pub attempt: u32,
     /// The agent, by its name on the command line.
     pub agent: String,
+    /// The version of its client, where that told it.
+    pub client_version: Option<String>,
     /// The conversation, with which it can be resumed.
     pub session: Option<String>,
     /// The model, where the client said it.

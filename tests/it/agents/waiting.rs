@@ -208,6 +208,9 @@ fn the_next_agent_takes_over_and_the_first_comes_back() {
     host.env.insert("PATH".to_owned(), "/bin".to_owned());
     host.disk.put_executable("/bin/claude", "");
     host.disk.put_executable("/bin/codex", "");
+    for client in ["claude --version", "codex --version"] {
+        host.on(client, |_, _| SimProcess::exit(0, "3.0.0\n"));
+    }
     let codex = Started::default();
     let log = Rc::clone(&codex);
     host.on("codex exec", move |_, spec| {

@@ -68,7 +68,9 @@ fn installed_hooks_know_what_the_run_knows_and_nobody_is_asked_twice() {
     let calls = project.read("../home/state/calls.jsonl");
     let of = |is_installed: &bool| {
         let calls = calls.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        calls.filter(|call| call["by_installed"].as_bool().unwrap_or(false) == *is_installed).count()
+        calls
+            .filter(|call| call["by_installed"].as_bool().unwrap_or(false) == *is_installed)
+            .count()
     };
     assert_eq!([false, true].map(|is_installed| of(&is_installed)), [5, 5], "{calls}");
 }

@@ -46,13 +46,54 @@ fn a_client_that_is_not_logged_in_is_no_failed_attempt() {
 #[test]
 fn a_client_that_is_too_old_says_so_with_its_version() {
     let project = with_claude(
-        "[ \"$1\" = --version ] && { echo '1.0.3 (Claude Code)'; exit; }\n\
+        "[ \"$1\" = --version ] && { echo '2.1.150 (Claude Code)'; exit; }\n\
          echo \"error: unknown option '--setting-sources'\" >&2; exit 1\n",
     );
     let said = paused(&project);
-    let why = "Paused: `claude` 1.0.3 is too old for what a run needs (unknown option \
+    let why = "Paused: `claude` 2.1.150 is too old for what a run needs (unknown option \
                '--setting-sources'); update it with `npm install -g @anthropic-ai/claude-code`";
     assert!(said.stderr.contains(why), "{}", said.stderr);
+}
+
+#[test]
+fn a_client_that_is_known_to_be_too_old_is_not_even_started() {
+    let project = with_claude(
+        "echo \"$1\" >> ../asked\n[ \"$1\" = --version ] && echo '2.0.9 (Claude Code)'\n",
+    );
+    let said = paused(&project);
+    let why = "Paused: `claude` 2.0.9 is too old for what a run needs (2.1.139 or newer); update it \
+               with `npm install -g @anthropic-ai/claude-code`";
+    assert!(said.stderr.contains(why), "{}", said.stderr);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    project.onloop(&["resume", &id, "--agent", "claude"]).expect_exit(3);
+    assert_eq!(project.read("../asked"), "--version\n", "it is asked once");
+}
+
+#[test]
+fn the_version_of_a_client_is_asked_once_for_each_file_and_kept_with_its_turns() {
+    let told = r#"{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"x","session_id":"s","num_turns":1}"#;
+    let script = |version: &str| {
+        format!(
+            "echo \"$1\" >> ../asked\n[ \"$1\" = --version ] && {{ echo '{version} (Claude Code)'; \
+             exit; }}\ncat > /dev/null; echo '{told}'\n[ \"$(grep -c -- -p ../asked)\" -gt 1 ] && touch done\n\
+             true\n"
+        )
+    };
+    let project = with_claude(&script("2.1.330"));
+    run(&project, &["--agent", "claude"]).expect_exit(0);
+    assert_eq!(project.read("../asked"), "--version\n-p\n-p\n");
+    let turns = &project.record()["turns"];
+    assert_eq!(
+        (&turns[0]["client_version"], &turns[1]["client_version"]),
+        (&"2.1.330".into(), &"2.1.330".into()),
+        "{turns}"
+    );
+    // Another file is asked again.
+    project.write("../bin/claude", format!("#!/bin/sh\n{}# new\n", script("2.1.331")));
+    project.write("../asked", "");
+    std::fs::remove_file(project.path("done")).unwrap();
+    run(&project, &["--agent", "claude"]).expect_exit(0);
+    assert_eq!(project.read("../asked"), "--version\n-p\n-p\n");
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! Clients that cannot start: what is wrong, and what mends it. A turn in which nothing was done for
 //! such a reason is no attempt at the step.
 
-use super::Acted;
+use super::{Acted, version};
 use crate::agent::{AgentErrorKind, Client, Preset};
-use crate::effect::{Io, ProcessSpec};
+use crate::effect::Io;
 use crate::engine::choose_agent::on_path;
 use crate::engine::store::Store;
-use crate::engine::verify::private_names;
 use crate::run::{StepRecord, TurnRecord};
 use crate::text;
-
-/// Time that a client may take to tell its version.
-const VERSION_TIMEOUT_MS: u64 = 30_000;
 
 /// What keeps a client from starting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +23,7 @@ enum Obstacle {
 /// `acted`, or why the client could not start.
 pub(super) async fn explained(
     io: &Io,
-    (preset, client): (&Preset, Client),
+    (preset, client, version): (&Preset, Client, Option<&str>),
     store: &Store,
     record: &StepRecord,
     acted: Acted,
@@ -55,7 +51,7 @@ pub(super) async fn explained(
             )
         }
         Some(Obstacle::TooOld(words)) => {
-            let version = version(io, preset.program).await;
+            let version = version.map_or_else(String::new, |version| format!(" {version}"));
             format!(
                 "`{}`{version} is too old for what a run needs ({words}); update it with {}",
                 preset.program,
@@ -91,16 +87,15 @@ fn obstacle(reason: &str, output: &str) -> Option<Obstacle> {
     is_auth.then_some(Obstacle::NotLoggedIn)
 }
 
-/// The version that a client tells, after a blank; nothing where it tells none.
-async fn version(io: &Io, program: &str) -> String {
-    let spec = ProcessSpec::argv([program, "--version"])
-        .without_env(private_names(io))
-        .timeout_ms(VERSION_TIMEOUT_MS);
-    let said = io.process(spec).await.map(|end| end.stdout.text()).unwrap_or_default();
-    let is_version =
-        |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
-    let found = said.split_whitespace().find(is_version);
-    found.map_or_else(String::new, |version| format!(" {}", text::ellipsis(version, 40)))
+/// Why a client of this version cannot do what a run needs.
+pub(super) fn too_old(preset: &Preset, client: Client, version: Option<&str>) -> Option<String> {
+    let version = version?;
+    let oldest = version::too_old(client, version)?;
+    Some(format!(
+        "`{}` {version} is too old for what a run needs ({oldest} or newer); update it with {}",
+        preset.program,
+        install(client)
+    ))
 }
 
 fn install(client: Client) -> &'static str {

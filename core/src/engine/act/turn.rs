@@ -27,7 +27,7 @@ use crate::tokens::Tokens;
 /// Lets `client` act on the current attempt of a step.
 pub(super) async fn take(
     io: &Io,
-    client: Client,
+    (client, version): (Client, Option<String>),
     store: &mut Store,
     record: &StepRecord,
     conditions: TurnConditions,
@@ -44,7 +44,8 @@ pub(super) async fn take(
                 return Ok(Acted::failed(format!("the agent was not started: {failure}")));
             }
         };
-        let turn = Turn { io, client, record, conditions, guard };
+        let version = version.clone();
+        let turn = Turn { io, client, version, record, conditions, guard };
         match turn.perform(store, &opening).await? {
             Performed::Acted(acted) => return Ok(acted),
             Performed::NotResumed(why) => {
@@ -80,6 +81,8 @@ enum Performed {
 struct Turn<'a> {
     io: &'a Io,
     client: Client,
+    /// What it said about its version before.
+    version: Option<String>,
     record: &'a StepRecord,
     conditions: TurnConditions,
     guard: GuardFiles,
@@ -169,6 +172,7 @@ impl Turn<'_> {
             step: self.record.step.number,
             attempt: self.record.attempts,
             agent: self.client.as_str().to_owned(),
+            client_version: state.version().map(str::to_owned).or_else(|| self.version.clone()),
             session: state.session().map(str::to_owned),
             model: state.model().map(str::to_owned),
             tokens: state.tokens().or(is_free.then(Tokens::default)),

@@ -71,6 +71,11 @@ impl StateHome {
         format!("{}/receipt-key.pem", self.0)
     }
 
+    /// What the client whose program is the file `program` said about its version.
+    pub(crate) fn client(&self, program: &str) -> String {
+        format!("{}/clients/{}.json", self.0, &sha256(program.as_bytes())[..32])
+    }
+
     /// Names the processes of the child that rw-auto waits for in the workspace `root`.
     pub(crate) fn auto_child(&self, root: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());

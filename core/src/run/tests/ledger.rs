@@ -57,6 +57,7 @@ fn turn(step: u32) -> TurnRecord {
         step,
         attempt: 1,
         agent: "codex".to_owned(),
+        client_version: Some("0.169.0".to_owned()),
         session: Some("s-1".to_owned()),
         model: None,
         tokens: Some(tokens),
