@@ -132,14 +132,14 @@ fn terminal() -> Terminal {
 }
 
 #[cfg(unix)]
-fn columns() -> u16 {
+pub(crate) fn columns() -> u16 {
     use rustix::termios::tcgetwinsize;
     let size = tcgetwinsize(std::io::stderr()).or_else(|_| tcgetwinsize(std::io::stdout()));
     size.map(|size| size.ws_col).ok().filter(|&columns| columns > 0).unwrap_or(COLUMNS)
 }
 
 #[cfg(not(unix))]
-fn columns() -> u16 {
+pub(crate) fn columns() -> u16 {
     COLUMNS
 }
 

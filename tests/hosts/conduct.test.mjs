@@ -7,9 +7,9 @@ import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileS
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
-import { both, CLIENTS, conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
+import { always, CLIENTS, conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
-both(CLIENTS, (name) => `${name} completes a run in its worktree, and what it used is known`, async (client, repository) => {
+always(CLIENTS, (name) => `${name} completes a run in its worktree, and what it used is known`, async (client, repository) => {
   const place = await repository(client);
   const before = readdirSync(place.project).sort();
   const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
@@ -34,7 +34,7 @@ both(CLIENTS, (name) => `${name} completes a run in its worktree, and what it us
   assert.match(kept(place, summary, "logs/1-1.jsonl"), /It is made\./);
 });
 
-both(CLIENTS, (name) => `a call of ${name} that is denied does not run, is told and counted`, async (client, repository) => {
+always(CLIENTS, (name) => `a call of ${name} that is denied does not run, is told and counted`, async (client, repository) => {
   const place = await repository(client);
   const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
   const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
@@ -55,7 +55,7 @@ both(CLIENTS, (name) => `a call of ${name} that is denied does not run, is told 
   }
 });
 
-both(CLIENTS, (name) => `a retry of ${name} goes on in its conversation, with what failed`, async (client, repository) => {
+always(CLIENTS, (name) => `a retry of ${name} goes on in its conversation, with what failed`, async (client, repository) => {
   const place = await repository(client);
   const script = used([{ say: "It is made, I think." }, { run: "echo made > made.txt" }, { say: "Now it is." }]);
   const { code, summary, heard, told } = await conducted(client, place, script);
@@ -106,7 +106,7 @@ for (const client of [codex, opencode]) {
   });
 }
 
-both([codex, opencode], (name) => `a turn of ${name} that passes its bound of tokens is ended while it works`, async (client, repository) => {
+always([codex, opencode], (name) => `a turn of ${name} that passes its bound of tokens is ended while it works`, async (client, repository) => {
   const place = await repository(client, workflow(MAKE, "max_tokens: 2500\n"));
   const script = Array(30).fill({ run: "sleep 0.7", usage: USED });
   const { code, heard, stderr, told } = await conducted(client, place, script);
@@ -181,7 +181,7 @@ test("what needs a decision lets the run wait where that is wanted", async () =>
   assert.match(stderr, /the agent of step 1 needs a decision: `Bash: \.\/unknown-program --now`/, told);
 });
 
-both([claude], (name) => `a turn of ${name} that costs too much is ended by its own bound, and the run waits`, async (client, repository) => {
+always([claude], (name) => `a turn of ${name} that costs too much is ended by its own bound, and the run waits`, async (client, repository) => {
   const place = await repository(client, workflow(MAKE, "max_cost_usd: 0.01\n"));
   const dear = { input: 100_000, cached: 0, output: 10_000 };
   const script = Array(20).fill({ run: "ls", usage: dear });

@@ -1,10 +1,10 @@
 // A workflow of one step, which a real client is let to conduct.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { claude, codex, machine, onloop, opencode, run } from "./clients.mjs";
+import { claude, codex, machine, onloop, opencode, repository as top, run } from "./clients.mjs";
 
 export const FILE = "hotl-workflow-make.md";
 /** @param {string} more further frontmatter */
@@ -38,20 +38,38 @@ export async function repository(client, text = workflow(MAKE)) {
   return place;
 }
 
-/** The same where the user has our hooks installed as well. */
-async function installed(client, text) {
-  const place = await repository(client, text);
-  await onloop(place, "install", client.name);
-  return { ...place, isInstalled: true };
-}
-
 export const CLIENTS = [claude, codex, opencode];
 
-/** Tests what must hold of these clients whether our hooks are installed or not; `act` gets what makes the repository. */
-export function both(clients, title, act) {
+/** Ways in which the same must hold: what is added to a title, of which clients, and what is done to the place. */
+const WAYS = [
+  ["", CLIENTS, (place) => place],
+  [
+    ", our hooks being installed",
+    CLIENTS,
+    async (place, client) => {
+      await onloop(place, "install", client.name);
+      return { ...place, isInstalled: true };
+    },
+  ],
+  [
+    ", conducted by Node",
+    [claude, opencode],
+    (place) => {
+      rmSync(place.bin);
+      symlinkSync(join(top, "npm/bin/onloop.mjs"), place.bin);
+      return { ...place, env: { ...place.env, ONLOOP_BINARY: "" } };
+    },
+  ],
+];
+
+/** Tests in each way what must hold of these clients; `act` gets a client and what makes its repository. */
+export function always(clients, title, act) {
   for (const client of clients) {
-    test(title(client.name), () => act(client, repository));
-    test(`${title(client.name)}, our hooks being installed`, () => act(client, installed));
+    for (const [way, of, prepare] of WAYS) {
+      if (!of.includes(client)) continue;
+      const made = async (client, text) => prepare(await repository(client, text), client);
+      test(title(client.name) + way, () => act(client, made));
+    }
   }
 }
 

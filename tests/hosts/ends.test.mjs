@@ -7,7 +7,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { codex, run } from "./clients.mjs";
-import { both, CLIENTS, FILE, repository, used } from "./conducted.mjs";
+import { always, CLIENTS, FILE, repository, used } from "./conducted.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -72,7 +72,7 @@ async function endsWith(signal, client, repository) {
   assert.equal(names.at(-1), "run_paused", names.join());
 }
 
-both(CLIENTS, (name) => `Ctrl-C ends ${name} and its tools`, (client, repository) => endsWith("SIGINT", client, repository));
+always(CLIENTS, (name) => `Ctrl-C ends ${name} and its tools`, (client, repository) => endsWith("SIGINT", client, repository));
 for (const signal of ["SIGTERM", "SIGHUP"]) {
   test(`${signal} to onloop ends codex and its tools`, () => endsWith(signal, codex, repository));
 }

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
-import { both, CLIENTS, conducted, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
+import { always, CLIENTS, conducted, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
 const soon = (s) => Math.floor(Date.now() / 1000) + s;
 /** A turn that is refused the first `times`, and then is `turn`. */
@@ -55,7 +55,7 @@ function subscribed(client, place) {
   return { ...place, env: { ...env, CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-fake" } };
 }
 
-both(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversation goes on`, async (client, repository) => {
+always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversation goes on`, async (client, repository) => {
   const place = subscribed(client, await repository(client));
   // opencode waits by itself where it does not take long; it is to be asked again after that.
   const s = client === opencode ? 90 : 8;
@@ -86,7 +86,7 @@ both(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversa
   assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
 });
 
-both(CLIENTS, (name) => `a turn of ${name} that gives no sign of life is ended, and tried again`, async (client, repository) => {
+always(CLIENTS, (name) => `a turn of ${name} that gives no sign of life is ended, and tried again`, async (client, repository) => {
   const place = await repository(client);
   // Claude Code's conversation has one more message after it was interrupted.
   const script = used([WORK[0], WORK[1], WORK[1], WORK[2]]);

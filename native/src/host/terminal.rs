@@ -1,5 +1,6 @@
 //! The person or program that called: results, notes, questions, a live status line.
 
+mod fit;
 mod input;
 mod status;
 

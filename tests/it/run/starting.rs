@@ -9,7 +9,7 @@ const STEP: &str = "- [ ] **Step 1: Go**\naction: go\nloop: until it is done\nma
                     verify:\n  - test -d .\n  - test -f done\n";
 
 /// A project whose `claude` is this script.
-fn with_claude(script: &str) -> Workspace {
+pub(super) fn with_claude(script: &str) -> Workspace {
     let project = project("", STEP);
     let client = "../bin/claude";
     project.write(client, format!("#!/bin/sh\n{script}"));

@@ -5,6 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use unicode_width::UnicodeWidthStr;
 
 use super::{FILE, project, standing};
 use crate::workspace::{Workspace, program};
@@ -18,13 +21,19 @@ struct Session {
 
 impl Session {
     fn start(project: &Workspace, arguments: &[&str]) -> Session {
+        Session::sized(project, arguments, 100, "xterm-256color")
+    }
+
+    fn sized(project: &Workspace, arguments: &[&str], columns: u16, term: &str) -> Session {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&keyboard, size).unwrap();
         let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
         let screen = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
         let mut command = project.command_at(".", program());
-        command.args(arguments).env("TERM", "xterm-256color");
+        command.args(arguments).env("TERM", term);
         command.stdin(screen()).stdout(screen()).stderr(screen());
         let child = command.spawn().unwrap();
         Session { keyboard: File::from(keyboard), child, seen: String::new() }
@@ -68,6 +77,54 @@ const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: e
 const GATE: &str = "Gate reached at Step 1. Continue? (yes/no/show-details) ";
 
 const RUN: &[&str] = &["run", "--mode", "none"];
+
+/// An agent that works on one long call for a while.
+fn busy() -> Workspace {
+    let call = r#"{"type":"assistant","message":{"id":"m","model":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cargo test 日本語のとても長い 🚀🚀 --workspace --all-features"}}],"usage":{"input_tokens":18000,"output_tokens":20}}}"#;
+    let end = r#"{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"x","session_id":"s","num_turns":2}"#;
+    super::starting::with_claude(&format!(
+        "cat > /dev/null\necho '{call}'\nsleep 1.5\ntouch done\necho '{end}'\n"
+    ))
+}
+
+/// What a terminal shows of a text: without what steers it.
+fn shown(seen: &str) -> String {
+    anstream::adapter::strip_str(seen).to_string()
+}
+
+#[test]
+fn the_status_line_says_what_the_agent_does_and_never_wraps() {
+    for columns in [80, 40] {
+        let project = busy();
+        let run = ["run", "--mode", "none", "--agent", "claude"];
+        let session = Session::sized(&project, &run, columns, "xterm-256color");
+        let (seen, exit) = session.end();
+        assert_eq!(exit, Some(0), "{seen}");
+        let is_frame = |part: &&str| part.contains(|c| ('\u{2800}'..='\u{28ff}').contains(&c));
+        let frames: Vec<&str> = seen.split(['\r', '\n']).filter(is_frame).collect();
+        assert!(frames.len() > 5, "{seen:?}");
+        assert!(
+            frames.iter().all(|frame| shown(frame).trim_end().width() < columns.into()),
+            "{frames:?}"
+        );
+        let says = |words: &str| frames.iter().any(|frame| shown(frame).contains(words));
+        assert!(says("Bash: ca") && says("· 18k tokens"), "{columns}: {frames:?}");
+        // It is gone before anything else is said.
+        let (before, _) = seen.split_once("✓ Step 1").unwrap();
+        assert!(before.contains("\u{1b}[2K"), "{before:?}");
+        let last = before.rsplit('\r').next().unwrap();
+        assert!(!is_frame(&last), "{last:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_can_do_little_gets_lines_only() {
+    let project = busy();
+    let run = ["run", "--mode", "none", "--agent", "claude"];
+    let (seen, exit) = Session::sized(&project, &run, 80, "dumb").end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert!(!seen.contains('\u{1b}') && seen.contains("✓ Step 1"), "{seen:?}");
+}
 
 #[test]
 fn a_gate_is_answered_in_place() {

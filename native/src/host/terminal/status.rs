@@ -5,27 +5,32 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use onloop_core::text;
 
+use super::fit::{StatusParts, fit};
 use crate::host::Progress;
+use crate::start;
 
 /// Smooth enough for an eye, cheap enough for a laptop.
 const TICK_MS: u64 = 100;
 /// Bytes of an output chunk searched for its last line.
 const LAST_LINE_BYTES: usize = 1024;
+/// The spinner and the blank behind it, and the last column: a terminal that writes there may go on
+/// in the next line.
+const TAKEN_COLUMNS: u16 = 3;
 
 /// A line on standard error that is redrawn in place and gone when dropped.
 pub(super) struct StatusLine {
     bar: ProgressBar,
+    label: String,
+    activity: String,
 }
 
 impl StatusLine {
     pub(super) fn new(label: &str, elapsed: Duration) -> StatusLine {
         let target = ProgressDrawTarget::stderr_with_hz(10);
         let bar = ProgressBar::with_draw_target(None, target).with_elapsed(elapsed);
-        let style =
-            ProgressStyle::with_template("{spinner:.cyan} {prefix} {elapsed:.dim} {wide_msg:.dim}");
+        let style = ProgressStyle::with_template("{spinner:.cyan} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.set_prefix(text::one_line(label));
-        StatusLine { bar }
+        StatusLine { bar, label: text::one_line(label), activity: String::new() }
     }
 }
 
@@ -35,16 +40,25 @@ impl Progress for StatusLine {
     }
 
     fn tick(&mut self) {
+        let elapsed = self.bar.elapsed();
         // The first moments stay silent: a line that flashes up for a fast command only
         // disturbs.
-        if self.bar.elapsed() > Duration::from_millis(2 * TICK_MS) {
-            self.bar.tick();
+        if elapsed <= Duration::from_millis(2 * TICK_MS) {
+            return;
         }
+        // A window may have another width by now.
+        let columns = start::columns().saturating_sub(TAKEN_COLUMNS);
+        let elapsed = text::span(elapsed.as_secs() * 1000);
+        let parts = StatusParts { label: &self.label, elapsed: &elapsed, activity: &self.activity };
+        let (label, rest) = fit(&parts, usize::from(columns));
+        let dim = anstyle::Style::new().dimmed();
+        self.bar.set_message(format!("{label} {dim}{rest}{dim:#}"));
+        self.bar.tick();
     }
 
     fn output(&mut self, bytes: &[u8]) {
         if let Some(line) = last_line(bytes) {
-            self.bar.set_message(line);
+            self.activity = line;
         }
     }
 
@@ -59,7 +73,7 @@ impl Drop for StatusLine {
     }
 }
 
-/// The last line that is not blank, printable; the bar cuts it to its width.
+/// The last line that is not blank, printable.
 fn last_line(bytes: &[u8]) -> Option<String> {
     let start = bytes.len().saturating_sub(LAST_LINE_BYTES);
     let end = text::printable(&String::from_utf8_lossy(&bytes[start..]));
