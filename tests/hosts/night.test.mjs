@@ -86,6 +86,19 @@ always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conver
   assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
 });
 
+test("a limit of opencode is waited out where its client would wait by itself", async () => {
+  const place = await repository(opencode);
+  const script = used([WORK[0], WORK[1], WORK[2]]);
+  // Up to a minute it may wait by itself.
+  script[1] = after(1, () => ({ fail: LIMIT.opencode(70) }), script[1]);
+  const { code, summary, heard, stderr, told } = await conducted(opencode, place, script);
+  assert.equal(code, 0, told);
+  assert.match(stderr, /opencode: its limit on usage is reached\n    waits until 20/, told);
+  assert.equal(summary.steps[0].attempts, 1, told);
+  assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
+  assert.match(heard.told.at(-1), /serves you again/, told);
+});
+
 always(CLIENTS, (name) => `a turn of ${name} that gives no sign of life is ended, and tried again`, async (client, repository) => {
   const place = await repository(client);
   // Claude Code's conversation has one more message after it was interrupted.

@@ -20,6 +20,8 @@ pub struct Simulation {
     pub changes: Vec<String>,
     /// Who would act.
     pub agent: PaperAgent,
+    /// Who would take over, one after the other, where those before are not served.
+    pub successors: Vec<PaperAgent>,
     /// The line with which a review would be started.
     pub reviewer: Option<Command>,
     /// Ignored files that a fresh worktree would get a copy of.
@@ -79,11 +81,8 @@ pub fn simulation(paper: &Simulation) -> Value {
             "changes": paper.changes,
         },
         "confined": false,
-        "agent": {
-            "name": paper.agent.name,
-            "command": paper.agent.command.as_ref().map(command),
-            "is_found": paper.agent.is_found,
-        },
+        "agent": agent(&paper.agent),
+        "successors": paper.successors.iter().map(agent).collect::<Vec<_>>(),
         "setup": { "copied": paper.copied, "commands": setup },
         "order": paper.moments.iter().map(|moment| order(paper, moment)).collect::<Vec<_>>(),
         "at_most": {
@@ -93,6 +92,14 @@ pub fn simulation(paper: &Simulation) -> Value {
             "cost_usd": at_most.cost.map(Money::usd),
             "tokens": at_most.tokens,
         },
+    })
+}
+
+fn agent(agent: &PaperAgent) -> Value {
+    json!({
+        "name": agent.name,
+        "command": agent.command.as_ref().map(command),
+        "is_found": agent.is_found,
     })
 }
 

@@ -153,7 +153,7 @@ async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
     let wanted = Wanted {
         plan: &plan,
         file: &file,
-        agent: agents.first().expect("there is always one"),
+        agents: &agents,
         reviewer: reviewer.as_ref(),
         timeouts: &timeouts,
         unfinished: unfinished.map(|store| store.run().id.clone()),

@@ -64,6 +64,11 @@ pub(crate) async fn make_ready(io: &Io, store: &mut Store) -> Result<Readiness, 
     Ok(Readiness::Ready)
 }
 
+/// Whether a run is one whose worktree has to be made ready before its next step.
+pub(crate) fn is_due(run: &Run) -> bool {
+    due(run).is_some()
+}
+
 /// The checkout that files are copied from and the worktree that is made ready; `None` where there
 /// is none of its own, or it is ready, or an older onloop began without making it so.
 fn due(run: &Run) -> Option<(String, String)> {

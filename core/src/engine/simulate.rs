@@ -27,8 +27,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) plan: &'a Plan,
     /// The file, as it was named.
     pub(crate) file: &'a str,
-    /// Who would act.
-    pub(crate) agent: &'a Agent,
+    /// Who would act: the first, and whoever takes over where an earlier one is not served. Never
+    /// empty.
+    pub(crate) agents: &'a [Agent],
     /// Who would review.
     pub(crate) reviewer: Option<&'a Reviewer>,
     /// Time limits.
@@ -72,7 +73,11 @@ pub(crate) async fn simulate(
         run.found_at("");
     }
     let paths = Paths::new(&home, &prepared.execution_root, &id);
-    let agent = paper_agent(io, wanted.agent, &paths, &run).await;
+    let mut agents = Vec::new();
+    for agent in wanted.agents {
+        agents.push(paper_agent(io, agent, &paths, &run).await);
+    }
+    let agent = agents.remove(0);
     let is_fresh = prepared.worktree_path.is_some();
     let copied = match prepared.repo_root.as_ref().filter(|_| is_fresh) {
         Some(root) => included(io, root).await.map(|included| included.files),
@@ -99,6 +104,7 @@ pub(crate) async fn simulate(
         moments: on_paper(&run, pages, agent.command.is_some()),
         at_most: at_most(&run, wanted.timeouts.agent_ms, wanted.timeouts.verify_ms),
         agent,
+        successors: agents,
         run,
     };
     let shown = match as_json {

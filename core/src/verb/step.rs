@@ -8,6 +8,7 @@ use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
 use crate::engine::protect::{self, Guarded};
 use crate::engine::select::open;
+use crate::engine::setup::{self, Readiness};
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, Verification, verify_step};
 use crate::engine::work::end_survivors;
@@ -77,6 +78,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
     match args.action {
         StepAction::Start => {
             end_survivors(io, store.run()).await.map_err(step_by_step)?;
+            set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
             guarded(io, &mut store, number, protect::before_turn).await?;
             io.result(format!("started step {number}\n")).await;
@@ -99,6 +101,24 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Makes a fresh worktree ready before the first step.
+async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if !setup::is_due(store.run()) {
+        return Ok(());
+    }
+    drive_alone(io, store).await.map_err(step_by_step)?;
+    let readied = setup::make_ready(io, store).await;
+    let said = store.commit().await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    let failed = match (readied, said) {
+        (Ok(Readiness::Ready), Ok(())) => return Ok(()),
+        (Ok(Readiness::Interrupted), _) => return Err(Exit::Interrupted),
+        (Ok(Readiness::Failed(_)), Ok(())) => return Err(Exit::Failed),
+        (Err(error), _) | (Ok(_), Err(error)) => error,
+    };
+    Err(step_by_step(refused_by(io, &failed).await))
 }
 
 async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {

@@ -66,6 +66,52 @@ fn a_fresh_worktree_is_made_ready_once() {
     assert!(project.kept(id, "logs/setup-1.log").exists());
 }
 
+/// Begins the run as an agent does that drives it by itself; its id.
+fn driven(project: &Workspace) -> String {
+    let prepared = project.onloop(&["prepare", FILE]).expect_exit(0);
+    let place: serde_json::Value = serde_json::from_str(&prepared.stdout).unwrap();
+    let of = |member: &str| place[member].as_str().unwrap();
+    let words = [
+        ["--execution-root", of("execution_root")],
+        ["--worktree-path", of("worktree_path")],
+        ["--repo-root", of("repo_root")],
+        ["--branch", of("branch")],
+    ];
+    let words = [&["init", of("workflow_path")][..], words.as_flattened()].concat();
+    project.onloop(&words).expect_exit(0).stdout.trim().to_owned()
+}
+
+#[test]
+fn an_agent_that_drives_the_run_gets_a_worktree_that_is_ready() {
+    let project = repository(SETUP);
+    let id = driven(&project);
+    let step = |action: &str| project.onloop(&["step", "1", action, "--run-id", &id]);
+    let start = step("start").expect_exit(0);
+    assert_eq!(start.stdout, "started step 1\n");
+    assert!(start.stderr.contains("✓ Setup: 2 files copied, 2 commands run\n"), "{}", start.stderr);
+    let worktree = project.worktree("hotl/w");
+    std::fs::remove_file(worktree.join("ready")).unwrap();
+    step("verify").expect_exit(1);
+    step("retry").expect_exit(0);
+    let again = step("start").expect_exit(0);
+    assert!(!again.stderr.contains("Setup"), "{}", again.stderr);
+    assert_eq!(std::fs::read_to_string(worktree.join("log")).unwrap(), "once\n");
+    std::fs::write(worktree.join("ready"), "").unwrap();
+    step("verify").expect_exit(0);
+}
+
+#[test]
+fn a_setup_that_fails_begins_no_attempt_of_an_agent_that_drives_the_run() {
+    let project = repository("setup: echo no >&2; exit 3\ndirty_worktree: allow\n");
+    let id = driven(&project);
+    let start = project.onloop(&["step", "1", "start", "--run-id", &id]).expect_exit(1);
+    assert_eq!(start.stdout, "");
+    assert!(start.stderr.contains("error: setup failed"), "{}", start.stderr);
+    let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).unwrap();
+    assert!(ledger.contains("\"event\":\"setup_started\""), "{ledger}");
+    assert!(!ledger.contains("\"event\":\"step_started\""), "{ledger}");
+}
+
 #[test]
 fn a_setup_that_fails_stops_before_the_first_attempt_and_is_done_again() {
     let setup = "setup: |\n  echo once >> log\n  test -e fixed || { seq 30; echo nope >&2; exit 3; }\n  \

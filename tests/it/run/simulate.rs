@@ -1,6 +1,7 @@
 //! `onloop run --simulate`: everything is told, and nothing is done.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -109,6 +110,27 @@ At most
     );
     assert_eq!(run.stdout, expected);
     assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn every_agent_is_told_of_that_may_act() {
+    let project = repository();
+    for client in ["claude", "codex"] {
+        let path = format!("../bin/{client}");
+        project.write(&path, "#!/bin/sh\n");
+        std::fs::set_permissions(project.path(&path), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let words = ["run", FILE, "--agent", "claude,opencode,codex", "--simulate"];
+    let run = project.onloop(&words).expect_exit(0);
+    assert!(run.stdout.contains("\nAgent: claude\n  claude -p "), "{}", run.stdout);
+    let next = "\nTakes over where those before are not served: codex\n  codex exec --json ";
+    assert!(run.stdout.contains(next), "{}", run.stdout);
+    assert!(run.stderr.contains("`opencode` is not on PATH and left out"), "{}", run.stderr);
+    let run = project.onloop(&[&words[..], &["--json"]].concat()).expect_exit(0);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["agent"]["name"], "claude");
+    assert_eq!(document["successors"][0]["name"], "codex");
+    assert_eq!(document["successors"][0]["command"][0], "codex");
 }
 
 #[test]

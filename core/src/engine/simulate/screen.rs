@@ -1,7 +1,7 @@
 //! A run on paper, for people. What can be copied stays on its line; the rest fits a terminal.
 
 use super::line;
-use crate::documents::simulation::Simulation;
+use crate::documents::simulation::{PaperAgent, Simulation};
 use crate::limits;
 use crate::run::{AutomaticReason, HumanReason, PaperMoment, StepRecord, is_machine_check};
 use crate::text;
@@ -18,7 +18,7 @@ pub(super) fn render(paper: &Simulation) -> String {
         out += &format!("\nIt would not begin by itself\n{}", indented(why));
     }
     place(paper, &mut out);
-    agent(paper, &mut out);
+    agents(paper, &mut out);
     setup(paper, &mut out);
     out += "\nIn this order, when every attempt succeeds at once\n";
     for moment in &paper.moments {
@@ -49,9 +49,15 @@ fn place(paper: &Simulation, out: &mut String) {
     *out += "  not confined: agent, checks and setup may do what you may do\n";
 }
 
-fn agent(paper: &Simulation, out: &mut String) {
-    let agent = &paper.agent;
-    *out += &format!("\nAgent: {}\n", text::one_line(&agent.name));
+fn agents(paper: &Simulation, out: &mut String) {
+    agent(&paper.agent, "Agent", out);
+    for successor in &paper.successors {
+        agent(successor, "Takes over where those before are not served", out);
+    }
+}
+
+fn agent(agent: &PaperAgent, title: &str, out: &mut String) {
+    *out += &format!("\n{title}: {}\n", text::one_line(&agent.name));
     if agent.is_found == Some(false) {
         *out += "  it is not on PATH\n";
     }
