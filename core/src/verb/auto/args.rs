@@ -1,6 +1,6 @@
 //! What the command line says to `onloop auto`.
 
-use super::child::ChildCommand;
+use super::child::{ChildCommand, Listen};
 use super::native_loop::NativeLoop;
 use super::workspace::HealthCommands;
 use crate::agent::{self, Agent};
@@ -276,6 +276,7 @@ impl AutoRunArgs {
     pub(super) fn child_command(
         &self,
         from_env: Option<&str>,
+        listen: Option<Listen>,
     ) -> Result<Option<ChildCommand>, InvalidArgs> {
         let timeout_ms = match &self.agent_timeout {
             None => limits::AGENT_TIMEOUT_MS,
@@ -298,7 +299,7 @@ impl AutoRunArgs {
             LoopRunner::Agent => TaskForm::Prose,
             LoopRunner::Onloop => TaskForm::Workflow,
         };
-        Ok(Some(ChildCommand { agent, timeout_ms, form }))
+        Ok(Some(ChildCommand { agent, timeout_ms, form, listen }))
     }
 }
 

@@ -3,13 +3,15 @@
 mod listened;
 mod survivors;
 
-use crate::agent::{self, Agent};
+use std::pin::Pin;
+
+use crate::agent::{self, Agent, Client};
 use crate::auto::RUNTIME_FOLDER;
 use crate::auto::child::ChildOutcome;
 use crate::auto::prompts::{self, TaskForm};
 use crate::auto::record::Dispatch;
 use crate::effect::{
-    Capture, Durability, Expect, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
+    Capture, Durability, Expect, Failure, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 use crate::limits;
 use crate::text;
@@ -21,7 +23,23 @@ pub(super) struct ChildCommand {
     pub(super) timeout_ms: u64,
     /// What a planner is to make of a task.
     pub(super) form: TaskForm,
+    /// Follows a child whose client speaks in events; `None`: everybody is read as text.
+    pub(super) listen: Option<Listen>,
 }
+
+/// See [`ChildCommand::listen`]. Whoever only rehearses needs no reader of any client, and leaves
+/// the code out: it is given, not named.
+pub(super) type Listen =
+    for<'a> fn(
+        &'a Io,
+        Client,
+        ProcessSpec,
+        &'a str,
+    ) -> Pin<Box<dyn Future<Output = Result<ChildOutcome, Failure>> + 'a>>;
+
+/// How runs listen to their children.
+pub(super) const LISTEN: Listen =
+    |io, client, spec, log_path| Box::pin(listened::follow(io, client, spec, log_path));
 
 /// Tells a child which one it is: `rw-planner` or `rw-loop`.
 pub(super) const TARGET_VARIABLE: &str = "ONLOOP_AUTO_TARGET";
@@ -44,10 +62,10 @@ impl ChildCommand {
         let log_file = log_path(run, dispatch, "log");
         let variable =
             |value: &str| text::prefix(&value.replace('\0', " "), VARIABLE_BYTES).to_owned();
-        let (client, command) = match &self.agent {
-            Agent::Preset(preset) => match preset.listened() {
-                Some((client, command)) => (Some(client), command),
-                None => (None, preset.command(&prompt)),
+        let (listened, command) = match &self.agent {
+            Agent::Preset(preset) => match (self.listen, preset.listened()) {
+                (Some(listen), Some((client, command))) => (Some((listen, client)), command),
+                (None, _) | (_, None) => (None, preset.command(&prompt)),
             },
             Agent::CommandLine(line) => (None, agent::command_line(line)),
             Agent::Script | Agent::You => return ChildOutcome::Unavailable,
@@ -68,10 +86,10 @@ impl ChildCommand {
         if survivors::end(io).await.is_err() {
             return ChildOutcome::Unavailable;
         }
-        let ended = match client {
-            Some(client) => {
+        let ended = match listened {
+            Some((listen, client)) => {
                 let stream_path = log_path(run, dispatch, "jsonl");
-                listened::follow(io, client, spec.stream_to(stream_path), &log_file).await
+                listen(io, client, spec.stream_to(stream_path), &log_file).await
             }
             None => {
                 let end = survivors::run_noted(io, spec.stream_to(&log_file)).await;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
-use super::child::{ChildCommand, keep_answer};
+use super::child::{ChildCommand, LISTEN, Listen, keep_answer};
 use super::drive::{AutoHalt, advance, take};
 use super::native_loop::NativeLoop;
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
@@ -16,20 +16,25 @@ use crate::text;
 /// Runs planner and loop in turns until the run ends.
 pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
     let native = args.native_loop();
-    run_with(io, args, native).await
+    run_with(io, args, native, Some(LISTEN)).await
 }
 
 /// The same where every child is another program. Whoever only needs this does not get the code
 /// that runs workflows: it is a third of the WebAssembly module without a command line.
 pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Exit {
-    run_with::<Infallible>(io, args, None).await
+    run_with::<Infallible>(io, args, None, None).await
 }
 
-async fn run_with<W: WorkflowRunner>(io: Io, args: AutoRunArgs, native: Option<W>) -> Exit {
+async fn run_with<W: WorkflowRunner>(
+    io: Io,
+    args: AutoRunArgs,
+    native: Option<W>,
+    listen: Option<Listen>,
+) -> Exit {
     let prepared = args
         .rules
         .profile()
-        .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"))?)));
+        .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"), listen)?)));
     let (profile, child) = match prepared {
         Ok(prepared) => prepared,
         Err(invalid) => {
