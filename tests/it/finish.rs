@@ -4,6 +4,8 @@ mod crash;
 #[cfg(unix)]
 mod receipt;
 #[cfg(unix)]
+mod trouble;
+#[cfg(unix)]
 mod verified;
 
 use serde_json::Value;
@@ -40,7 +42,11 @@ impl Finished {
     }
 
     fn of(mode: &str, workflow: &str, exit: i32) -> Finished {
-        let workspace = Workspace::git();
+        Finished::begun(Workspace::git(), mode, workflow, exit)
+    }
+
+    /// In a repository that is there already.
+    fn begun(workspace: Workspace, mode: &str, workflow: &str, exit: i32) -> Finished {
         workspace.write("hotl-workflow-x.md", workflow);
         let args = ["run", "hotl-workflow-x.md", "--agent", "script", "--mode", mode];
         workspace.onloop(&args).expect_exit(exit);
@@ -218,7 +224,7 @@ fn a_blocked_run_can_be_kept_or_discarded_and_nothing_else() {
 fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     let run = Finished::new("worktree");
     let said = run.refused(&["publish"]);
-    assert!(said.contains("there is no remote `origin` (configured: none)"), "{said}");
+    assert!(said.contains("there is no remote `origin` in "), "{said}");
     run.workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
     run.workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
     let gh = run.workspace.path("../bin/gh");

@@ -62,17 +62,33 @@ impl Workspace {
 
     /// A project in a new git repository on branch `main`, without a commit.
     pub(crate) fn without_commit() -> Workspace {
+        Workspace::initialised(&[])
+    }
+
+    /// The same, made with further options of `git init`.
+    fn initialised(options: &[&str]) -> Workspace {
         let workspace = Workspace::plain();
-        workspace.git_says(&["init", "--quiet", "--initial-branch=main"]);
-        // In the repository, not in the environment: scripts of steps may commit as well.
-        workspace.git_says(&["config", "user.name", "Somebody"]);
-        workspace.git_says(&["config", "user.email", "somebody@example.org"]);
+        let args = [&["init", "--quiet", "--initial-branch=main"][..], options].concat();
+        workspace.git_says(&args);
+        workspace.identify();
         workspace
+    }
+
+    /// Says who commits: in the repository, not in the environment, because scripts of steps may
+    /// commit as well.
+    pub(crate) fn identify(&self) {
+        self.git_says(&["config", "user.name", "Somebody"]);
+        self.git_says(&["config", "user.email", "somebody@example.org"]);
     }
 
     /// A project in a new git repository on branch `main` with one commit of a `README.md`.
     pub(crate) fn git() -> Workspace {
-        let workspace = Workspace::without_commit();
+        Workspace::git_with(&[])
+    }
+
+    /// The same, made with further options of `git init`.
+    pub(crate) fn git_with(options: &[&str]) -> Workspace {
+        let workspace = Workspace::initialised(options);
         workspace.write("README.md", "A project.\n");
         workspace.commit("Begin");
         workspace

@@ -112,7 +112,8 @@ async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFa
         let folder = wish.workflow.rsplit_once('/').map_or("", |(folder, _)| folder);
         let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
         let elsewhere = around.repository.map(|repository| repository.root);
-        return Ok(RepositoryFacts { survey, place: TargetFolder::Free, elsewhere });
+        let bare = io.git_head(cwd).await?.is_some();
+        return Ok(RepositoryFacts { survey, place: TargetFolder::Free, elsewhere, bare });
     };
     let path = worktree_path(repository, wish.target());
     let place = match io.stat(&path).await {
@@ -127,7 +128,7 @@ async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFa
         Err(failure) if failure.kind == FailureKind::NotFound => TargetFolder::Free,
         Err(failure) => return Err(failure),
     };
-    Ok(RepositoryFacts { survey, place, elsewhere: None })
+    Ok(RepositoryFacts { survey, place, elsewhere: None, bare: false })
 }
 
 async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {

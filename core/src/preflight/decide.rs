@@ -144,6 +144,9 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         if let Some(root) = &facts.elsewhere {
             return Err(PlacementRefusal::workflow_elsewhere(&wish.workflow, root).into());
         }
+        if facts.bare {
+            return Err(PlacementRefusal::no_checkout().into());
+        }
         let note = "no git repository here: the work happens in place, without isolation";
         return Ok(without_git(label, ExecutionRoot::Cwd, Some(note)));
     };

@@ -26,6 +26,8 @@ pub struct RepositoryFacts {
     pub survey: GitSurvey,
     /// The folder where a worktree for the target branch would be.
     pub place: TargetFolder,
-    /// Where there is no repository here: top folder of the one that has the workflow file.
+    /// Where there is no checkout here: top folder of the one that has the workflow file.
     pub elsewhere: Option<String>,
+    /// Whether there is a repository here, but no checkout of it.
+    pub bare: bool,
 }

@@ -25,6 +25,8 @@ words! {
         InvalidBranch = "invalid-branch",
         /// The workflow file is not in the repository that the work would happen in.
         WorkflowOutside = "workflow-outside",
+        /// There is a repository here, but no checkout.
+        NoCheckout = "no-checkout",
         /// Files that are not ours are uncommitted.
         Dirty = "dirty",
         /// A feature branch is checked out and nobody said where to work.
@@ -275,6 +277,17 @@ impl PlacementRefusal {
             ),
             vec![
                 remedy(format!("cd {}", text::shell_word(root)), "run this there"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn no_checkout() -> PlacementRefusal {
+        refusal(
+            RefusalCode::NoCheckout,
+            "this folder is in a bare repository, which has no checkout to work in".to_owned(),
+            vec![
+                remedy("git worktree add PATH BRANCH", "make a checkout, then run this there"),
                 remedy("--mode none", "work where you are and leave git alone"),
             ],
         )

@@ -14,6 +14,7 @@ mod aside;
 mod libgit;
 mod program;
 mod rollback;
+mod trouble;
 
 #[cfg(test)]
 mod tests;
@@ -222,7 +223,9 @@ impl OsGit {
     }
 
     fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
-        match access(cwd)? {
+        let access = access(cwd)?;
+        rollback::remove_rest(&resolved(path))?;
+        match access {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::remove_worktree(&repository, path),
             Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
@@ -349,14 +352,7 @@ fn access(cwd: &Path) -> Result<Access, Failure> {
                 ),
             )),
         },
-        git2::ErrorCode::Owner => Err(Failure::new(
-            FailureKind::Denied,
-            format!(
-                "the repository around `{0}` belongs to another user; if you trust it: \
-                 git config --global --add safe.directory {0}",
-                libgit::top(cwd).display()
-            ),
-        )),
+        git2::ErrorCode::Owner => Err(trouble::of_another_user(&libgit::top(cwd))),
         _ => Ok(Access::Program(error.message().to_owned())),
     }
 }

@@ -1,7 +1,7 @@
 /** Git repositories through the git program. Needs git 2.36 or newer. */
 
 import { existsSync } from "node:fs";
-import { lstat, mkdir, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type {
@@ -123,6 +123,7 @@ export class NodeGit implements Git {
   async removeWorktree(cwd: string, path: string): Promise<void> {
     const folder = await this.#repository(cwd);
     const wanted = resolved(this.#root.resolve(path));
+    await removeRest(wanted);
     const main = await mainRootOf(await layoutOf(folder));
     const found = (await registered(folder)).find(
       (entry) => entry.path === wanted && entry.path !== main,
@@ -132,6 +133,7 @@ export class NodeGit implements Git {
       throw new Failure("not_found", `\`${path}\` ${why}`);
     }
     unlocked(found);
+    if (found.present) await removeFolder(wanted);
     await forget(folder, wanted);
     await removeEmptyAncestors(wanted);
   }
@@ -349,6 +351,36 @@ async function makeParents(path: string): Promise<string[]> {
     }
   }
   return made;
+}
+
+/**
+ * Removes the folder of a worktree. It is there whole or not at all: under its own name nobody
+ * finds a part of it, and what a killed process has left goes with the next.
+ */
+async function removeFolder(worktree: string): Promise<void> {
+  try {
+    await rename(worktree, doomed(worktree));
+  } catch (error) {
+    if (is(error, "ENOENT")) return;
+    // A mount point, or a folder that somebody has open.
+    await rm(worktree, { recursive: true }).catch((error: unknown) => {
+      throw failure(error, `\`${worktree}\``);
+    });
+  }
+  await removeRest(worktree);
+}
+
+/** Removes what is left of a worktree whose removal was broken off. */
+async function removeRest(worktree: string): Promise<void> {
+  const rest = doomed(worktree);
+  await rm(rest, { recursive: true, force: true }).catch((error: unknown) => {
+    throw failure(error, `\`${rest}\``);
+  });
+}
+
+/** What a worktree is called while it is removed. */
+function doomed(worktree: string): string {
+  return join(dirname(worktree), `.onloop-removing-${basename(worktree)}`);
 }
 
 /** Removes the folders that only held worktrees, once the last one has gone. */

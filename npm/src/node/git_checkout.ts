@@ -1,9 +1,11 @@
 /** What git says about a checkout. */
 
 import { realpathSync } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
 import { line, maybe, succeed, untilNul } from "./git_program.js";
+import { locked } from "./git_trouble.js";
 
 /** Where the parts of a checkout are. */
 export interface Layout {
@@ -61,7 +63,23 @@ export async function dirty(root: string): Promise<string[]> {
 /** Runs `git switch` with `words`. */
 export async function checkOut(cwd: string, words: string[]): Promise<void> {
   const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
+  await demandUnlocked(cwd, ["HEAD"]);
   await succeed(cwd, ["switch", ...options, ...words]);
+}
+
+/**
+ * Refuses to begin what would change files first and then find the index or one of `references`
+ * locked.
+ */
+export async function demandUnlocked(cwd: string, references: string[]): Promise<void> {
+  const words = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
+  const lock = line(await succeed(cwd, words));
+  if (await lstat(lock).catch(() => undefined)) throw locked(`\`${lock}\``);
+  for (const reference of references) {
+    // Making it what it is changes nothing, and takes every lock that a change takes.
+    const id = await commit(cwd, reference);
+    if (id !== undefined) await succeed(cwd, ["update-ref", reference, id, id]);
+  }
 }
 
 /** `path` with symbolic links resolved, where it exists. */

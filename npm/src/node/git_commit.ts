@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import type { NewCommit } from "../host.js";
-import { commit, layoutOf } from "./git_checkout.js";
+import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
 import { line, maybe, succeed, succeedAside, untilNul } from "./git_program.js";
 
 /** Makes the commit, and lets the index of the checkout around `cwd` agree with it. */
@@ -15,6 +15,7 @@ export async function commitKept(cwd: string, made: NewCommit): Promise<string> 
     const where = `branch \`${made.branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${where}, expected ${made.head}`);
   }
+  await demandUnlocked(root, [branch]);
   const tree = await treeToCommit(root, made);
   const before = line(await succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
   const id = tree === before ? made.head : await commitByUser(root, tree, made);

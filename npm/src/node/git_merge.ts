@@ -1,7 +1,7 @@
 /** Merging: completely, or not at all. */
 
 import { Failure } from "../failure.js";
-import { checkOut, commit, headBranch, layoutOf } from "./git_checkout.js";
+import { checkOut, commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
 import { type Answer, ask, complaint, line, succeed, untilNul } from "./git_program.js";
 
 /** What is merged into what. */
@@ -39,6 +39,7 @@ export async function merge(cwd: string, wanted: Merge): Promise<void> {
     const what = `branch \`${wanted.branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
+  await demandUnlocked(root, ["HEAD", `refs/heads/${wanted.into}`]);
   const before = await checkedOut(root);
   const elsewhere = before.branch !== wanted.into;
   if (elsewhere) await checkOut(root, [wanted.into]);

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import { code, failure, is } from "./errors.js";
+import { named, ofAnotherUser } from "./git_trouble.js";
 
 /**
  * What git would start or touch by itself, turned off. Filters and credential helpers stay:
@@ -45,7 +46,9 @@ export interface Answer {
   exit: number;
   stdout: Buffer;
   stderr: string;
-  /** Where and what was asked, for people. */
+  /** Where it was asked. */
+  cwd: string;
+  /** What was asked, for people. */
   asked: string;
 }
 
@@ -172,7 +175,7 @@ function perform(
         return;
       }
       const said = Buffer.concat(stderr).toString();
-      resolve({ exit: exit ?? -1, stdout: Buffer.concat(stdout), stderr: said, asked });
+      resolve({ exit: exit ?? -1, stdout: Buffer.concat(stdout), stderr: said, cwd, asked });
     });
   });
 }
@@ -209,11 +212,7 @@ export async function isInRepository(cwd: string): Promise<boolean> {
   if (answer.exit === 0) return true;
   if (answer.stderr.includes("dubious ownership")) {
     const top = enclosing(cwd) ?? cwd;
-    throw new Failure(
-      "denied",
-      `the repository around \`${top}\` belongs to another user; if you trust it: ` +
-        `git config --global --add safe.directory ${top}`,
-    );
+    throw ofAnotherUser(top);
   }
   if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
   const top = enclosing(cwd);
@@ -247,7 +246,9 @@ function enclosing(cwd: string): string | undefined {
 }
 
 /** Why a command that had to succeed did not. */
-export function complaint({ asked, exit, stderr }: Answer): Failure {
+export function complaint({ asked, cwd, exit, stderr }: Answer): Failure {
+  const trouble = named(stderr, cwd);
+  if (trouble !== undefined) return trouble;
   const said = stderr.trimEnd() || "no reason given";
   return new Failure("other", `${asked} ended with ${exit}: ${said}`);
 }

@@ -1,5 +1,6 @@
 /** Remote repositories. */
 
+import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
 import { type Answer, ask, askWithHooks, complaint, line, succeed } from "./git_program.js";
 
@@ -11,7 +12,9 @@ export async function remoteBranch(
 ): Promise<string | undefined> {
   await demandRemote(cwd, remote);
   const name = `refs/heads/${branch}`;
-  const listed = line(await succeed(cwd, ["ls-remote", "--", remote, name]));
+  const asked = await ask(cwd, ["ls-remote", "--", remote, name]);
+  if (asked.exit !== 0) throw unreachable(remote, asked);
+  const listed = line(asked.stdout);
   // Git also lists longer names that end like this one.
   for (const entry of listed.split("\n")) {
     const [id, found] = entry.split("\t");
@@ -26,24 +29,75 @@ export async function push(cwd: string, remote: string, branch: string): Promise
   const refspec = `refs/heads/${branch}:refs/heads/${branch}`;
   const words = ["push", "--porcelain", "--set-upstream", "--", remote, refspec];
   const answer = await askWithHooks(cwd, words);
-  if (answer.exit !== 0) throw explain(answer);
+  if (answer.exit === 0) return;
+  throw (await refusedByHook(cwd, answer)) ?? unpushed(remote, branch, answer);
+}
+
+/** Where the `pre-push` hook says no, git says nothing of its own but that it failed. */
+async function refusedByHook(cwd: string, answer: Answer): Promise<Failure | undefined> {
+  const isOwn = (text: string): boolean => text.startsWith("error: failed to push some refs");
+  const said = answer.stderr.trimEnd().split("\n");
+  const byGit = /fatal: |error: src refspec/.test(answer.stderr) || !said.some(isOwn);
+  if (byGit || answer.stdout.includes("!")) return undefined;
+  const words = ["rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-push"];
+  const hook = line((await askWithHooks(cwd, words)).stdout);
+  if (!existsSync(hook)) return undefined;
+  const theirs = said.filter((text) => !isOwn(text)).slice(0, REMARKS);
+  const remarks = theirs.map((text) => `\n${text}`).join("");
+  return new Failure("denied", `the hook \`${hook}\` refused it${remarks}`);
 }
 
 /** Git would take the name of a remote that is not there for a folder. */
 async function demandRemote(cwd: string, remote: string): Promise<void> {
   if ((await ask(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
   const known = line(await succeed(cwd, ["remote"])).split("\n").join(", ") || "none";
-  throw new Failure("not_found", `there is no remote \`${remote}\` (configured: ${known})`);
+  throw new Failure(
+    "not_found",
+    `there is no remote \`${remote}\` in \`${cwd}\` (configured: ${known}); add it: ` +
+      `git remote add ${remote} ADDRESS`,
+  );
 }
 
-function explain(answer: Answer): Failure {
-  const failure = complaint(answer);
-  // One line for each branch: a flag, the names, and a summary.
+/** Most lines of what the other side has to say that are passed on. */
+const REMARKS = 10;
+
+/**
+ * Why a branch is not in the other repository. Git says one line for each branch: a flag, the
+ * names, and a summary.
+ */
+function unpushed(remote: string, branch: string, answer: Answer): Failure {
   const lines = answer.stdout.toString().split("\n");
   const summary = lines.find((text) => text.startsWith("!"))?.split("\t").at(-1) ?? "";
-  if (summary === "") return failure;
-  const rejected = summary.startsWith("[rejected]");
-  const refused = summary.startsWith("[remote rejected]");
-  const kind = rejected ? "conflict" : refused ? "denied" : failure.kind;
-  return new Failure(kind, `${failure.message} (${summary})`);
+  const reason = /\((.*?)\)*$/s.exec(summary)?.[1] ?? summary;
+  if (summary.startsWith("[rejected]")) {
+    return new Failure(
+      "conflict",
+      `\`${remote}\` has commits on \`${branch}\` that are not here (${reason}), and nothing is ` +
+        `forced; see them: git fetch ${remote} ${branch}, git log FETCH_HEAD`,
+    );
+  }
+  if (summary.startsWith("[remote rejected]")) {
+    const theirs = answer.stderr
+      .split("\n")
+      .filter((text) => text.startsWith("remote: "))
+      .map((text) => text.slice("remote: ".length).trimEnd())
+      .filter((text) => text !== "");
+    let message = `\`${remote}\` refused \`${branch}\` (${reason})`;
+    if (reason === "shallow update not allowed") {
+      message += "; this clone is shallow: git fetch --unshallow brings what is missing";
+    }
+    const remarks = theirs.slice(0, REMARKS).map((text) => `\n${remote}: ${text}`);
+    return new Failure("denied", message + remarks.join(""));
+  }
+  if (/Could not read from remote repository|unable to access/.test(answer.stderr)) {
+    return unreachable(remote, answer);
+  }
+  return complaint(answer);
+}
+
+/** Why another repository did not answer. */
+function unreachable(remote: string, answer: Answer): Failure {
+  const why = /^fatal: (.*)$/m.exec(answer.stderr)?.[1];
+  if (why === undefined) return complaint(answer);
+  return new Failure("closed", `\`${remote}\` does not answer: ${why}`);
 }

@@ -104,7 +104,7 @@ proptest! {
         workflow in path(),
     ) {
         let Ok(wish) = PlacementWish::new(&file, &flags, workflow) else { return Ok(()) };
-        let facts = RepositoryFacts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere };
+        let facts = RepositoryFacts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere, bare: false };
         let placement = match decide(&facts, &wish) {
             PlacementDecision::Proceed(placement) => placement,
             PlacementDecision::Ask(question) => {

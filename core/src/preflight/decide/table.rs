@@ -20,6 +20,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("not a repository; workflow in a repository", "nothing pinned", "stop: workflow-outside"),
     ("not a repository; workflow in a repository", "`--mode none`", "none: work here"),
     ("not a repository", "`branch: feat/y`", "none: work here, labelled `feat/y`"),
+    ("in a bare repository", "nothing pinned", "stop: no-checkout"),
+    ("in a bare repository", "`--mode none`", "none: work here"),
     ("no commit yet", "nothing pinned", "none: work here, labelled `hotl/x`"),
     ("no commit yet", "`worktree: host`", "none: work here, labelled `hotl/x`"),
     ("on `main`; `src/lib.rs` uncommitted", "`--mode none`", "none: work here"),
@@ -282,6 +284,9 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         };
         match word {
             "not a repository" => return (RepositoryFacts::default(), workflow),
+            "in a bare repository" => {
+                return (RepositoryFacts { bare: true, ..RepositoryFacts::default() }, workflow);
+            }
             "no commit yet" => {
                 repository.branch = Some("main".to_owned());
                 repository.head = None;
@@ -333,7 +338,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         }
     }
     let survey = GitSurvey { repository: Some(repository) };
-    (RepositoryFacts { survey, place, elsewhere: None }, workflow)
+    (RepositoryFacts { survey, place, elsewhere: None, bare: false }, workflow)
 }
 
 fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefusal> {

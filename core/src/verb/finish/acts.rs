@@ -147,7 +147,8 @@ async fn merge(
     }
     store.note(format!("Merged {} into {target}", scene.branch));
     let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Merged).await?;
-    let action = delete_branch(io, &mut store, scene, Some(commit)).await?;
+    let kind = outcome.disposition;
+    let action = delete_branch(io, &mut store, scene, Some(commit), kind).await?;
     outcome.branch_action = Some(action.to_owned());
     outcome.target_branch = Some(target.to_owned());
     Ok((store, outcome))
@@ -170,7 +171,8 @@ async fn discard(
         store.note(format!("Switched {} to {name}", scene.home));
     }
     let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Discarded).await?;
-    let action = delete_branch(io, &mut store, scene, commit).await?;
+    let kind = outcome.disposition;
+    let action = delete_branch(io, &mut store, scene, commit, kind).await?;
     outcome.branch_action = Some(action.to_owned());
     Ok((store, outcome))
 }
@@ -184,8 +186,7 @@ async fn publish(
     pull_request: &PullRequest,
 ) -> Result<(Store, FinishOutcome), FinishError> {
     let branch = &scene.branch;
-    let again = is_pushed(io, scene, commit, remote).await;
-    let pushed = match again {
+    let pushed = match is_pushed(io, scene, commit, remote).await {
         Ok(pushed) => pushed,
         Err(failure) => {
             let what = format!("Could not ask {remote} for {branch}; nothing was published.");
@@ -193,10 +194,10 @@ async fn publish(
         }
     };
     if !pushed {
-        let (cwd, remote) = (scene.home.clone(), remote.to_owned());
-        let request = GitRequest::Push { cwd, remote, branch: branch.clone() };
+        let cwd = scene.home.clone();
+        let request = GitRequest::Push { cwd, remote: remote.to_owned(), branch: branch.clone() };
         if let Err(failure) = io.git(request).await {
-            return Err(unpublished(&mut store, scene, failure).await);
+            unpublished(io, &mut store, scene, (commit, remote), failure).await?;
         }
     }
     store.note(format!("Published {branch} to {remote}"));
@@ -218,26 +219,31 @@ async fn publish(
     Ok((store, outcome))
 }
 
-/// A push that the other side refused has not happened; of one that broke off nobody knows.
-async fn unpublished(store: &mut Store, scene: &Scene, failure: Failure) -> FinishError {
-    match failure.kind {
-        FailureKind::Conflict
-        | FailureKind::Denied
-        | FailureKind::NotFound
-        | FailureKind::Invalid
-        | FailureKind::Unsupported => {
-            give_up(store, &format!("{} was not published.", scene.branch), failure).await
+/// What came of a push that ended with a failure: whoever took the branch says so, and then it is
+/// published, whatever else went wrong.
+async fn unpublished(
+    io: &Io,
+    store: &mut Store,
+    scene: &Scene,
+    (commit, remote): (&str, &str),
+    failure: Failure,
+) -> Result<(), FinishError> {
+    if failure.is_interrupted() {
+        return Err(FinishError::Interrupted);
+    }
+    let branch = &scene.branch;
+    match is_pushed(io, scene, commit, remote).await {
+        Ok(true) => {
+            let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+            store.note(format!("warning: {remote} has {branch}, but:\n  {message}"));
+            Ok(())
         }
-        FailureKind::Interrupted => FinishError::Interrupted,
-        FailureKind::Exists
-        | FailureKind::Full
-        | FailureKind::TooLarge
-        | FailureKind::Busy
-        | FailureKind::Closed
-        | FailureKind::Other => FinishError::Refused(format!(
-            "It is not known whether {} was published. The same command asks the remote first.\n  \
-             {failure}",
-            scene.branch
+        Ok(false) => Err(give_up(store, &format!("{branch} was not published."), failure).await),
+        Err(asking) if asking.is_interrupted() => Err(FinishError::Interrupted),
+        Err(_) => refuse(format!(
+            "It is not known whether {branch} was published. The same command asks the remote \
+             first.\n  {}",
+            text::printable(&failure.message).trim_end().replace('\n', "\n  ")
         )),
     }
 }
@@ -306,32 +312,36 @@ fn half_way(store: &Store, failure: Failure) -> FinishError {
     }
 }
 
-/// Deletes the run's branch, unless it is somebody else's or has commits that nobody spoke
-/// of; returns what was done.
+/// Deletes the run's branch, unless it is somebody else's; returns what was done. What is merged
+/// may stay under its name where somebody has it checked out or has committed to it since. What
+/// is to be discarded may not: it would be said to be gone.
 async fn delete_branch(
     io: &Io,
     store: &mut Store,
     scene: &Scene,
     commit: Option<&str>,
+    disposition: Disposition,
 ) -> Result<&'static str, FinishError> {
     let branch = &scene.branch;
-    let now = io.git_survey(&scene.home, branch).await?.repository.and_then(|r| r.target_commit);
-    let Some(now) = now else { return Ok("deleted") };
+    let here = io.git_survey(&scene.home, branch).await?.repository;
+    let holder = here.as_ref().and_then(|here| here.target_checked_out_at.clone());
+    let Some(now) = here.and_then(|here| here.target_commit) else { return Ok("deleted") };
     if !scene.owns_branch {
         return Ok("kept");
     }
-    if Some(now.as_str()) != commit {
-        store.note(format!("Branch {branch} has other commits now ({now}); it was kept"));
+    let moved = (Some(now.as_str()) != commit)
+        .then(|| format!("Branch {branch} has other commits now ({now})"));
+    let held = holder.map(|at| plan::held(branch, &at));
+    if let Some(why) = moved.or(held) {
+        if disposition == Disposition::Discarded {
+            return Err(half_way(store, Failure::new(FailureKind::Conflict, why)));
+        }
+        store.note(format!("{why}; it was kept"));
         return Ok("kept");
     }
     let request = GitRequest::DeleteBranch { cwd: scene.home.clone(), branch: branch.clone() };
-    match io.git(request).await {
-        Ok(()) => {}
-        Err(failure) if failure.is_busy() => {
-            store.note(format!("Branch {branch} was kept: {failure}"));
-            return Ok("kept");
-        }
-        Err(failure) => return Err(half_way(store, failure)),
+    if let Err(failure) = io.git(request).await {
+        return Err(half_way(store, failure));
     }
     let word = text::shell_word(branch);
     store.note(format!("Branch deleted; `git branch {word} {now}` brings it back"));

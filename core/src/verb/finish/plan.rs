@@ -194,10 +194,19 @@ fn plan_discard(
         }
         demand_target(scene, target)?;
     }
-    match worktree_objection(scene, Disposition::Discarded) {
+    let own = [scene.worktree.as_ref().map(|worktree| &worktree.path), Some(&main.root)];
+    let elsewhere = scene.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
+    let held = elsewhere.map(|at| held(branch, at));
+    match held.or(worktree_objection(scene, Disposition::Discarded)) {
         Some(objection) => refuse(objection),
         None => Ok(FinishAct::Discard { commit: scene.commit.clone() }),
     }
+}
+
+/// Why git would not delete a branch.
+pub(super) fn held(branch: &str, at: &str) -> String {
+    let folder = text::shell_word(at);
+    format!("Branch {branch} is checked out at {at}; free it: git -C {folder} switch --detach")
 }
 
 fn demand_commit(scene: &Scene) -> Result<String, FinishError> {
@@ -211,7 +220,13 @@ pub(super) fn demand_target<'a>(
     target: Option<&'a TargetBranch>,
 ) -> Result<&'a TargetBranch, FinishError> {
     match target {
-        None => refuse("No target branch was found; name one with --target-branch B".to_owned()),
+        None => refuse(match &scene.began_detached {
+            None => "No target branch was found; name one with --target-branch B".to_owned(),
+            Some(head) => format!(
+                "The run began at commit {head}, on no branch; name the branch that takes it in \
+                 with --target-branch B"
+            ),
+        }),
         Some(target) if target.name == scene.branch => {
             refuse(format!("Target branch must differ from the execution branch: {}", target.name))
         }

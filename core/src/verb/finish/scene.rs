@@ -23,6 +23,10 @@ pub(super) struct Scene {
     pub(super) worktree: Option<Worktree>,
     /// Whether preflight made the branch for this run.
     pub(super) owns_branch: bool,
+    /// Where the branch is checked out.
+    pub(super) held_at: Option<String>,
+    /// The commit that the run began at where HEAD was on no branch.
+    pub(super) began_detached: Option<String>,
 }
 
 /// The main checkout.
@@ -87,6 +91,8 @@ impl Scene {
         Ok(Some(Scene {
             owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
             commit: here.target_commit,
+            held_at: here.target_checked_out_at,
+            began_detached: source.is_none().then(|| run.place.source_head.clone()).flatten(),
             main: main.map(|main| MainCheckout {
                 dirty: foreign(run, &main),
                 root: main.root,
@@ -114,6 +120,12 @@ impl Scene {
         for name in candidates {
             let Some(here) = io.git_survey(&self.home, name).await?.repository else { continue };
             let exists = here.target_commit.is_some();
+            // Nobody said that a branch without the run's beginning is to have it.
+            if let (None, Some(head)) = (named, &self.began_detached)
+                && io.git_merge_base(&self.home, head, name).await?.as_ref() != Some(head)
+            {
+                continue;
+            }
             if exists || named.is_some() {
                 let checked_out_at = here.target_checked_out_at;
                 let (name, commit) = (name.to_owned(), here.target_commit);

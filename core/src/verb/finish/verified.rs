@@ -233,11 +233,14 @@ pub(super) async fn moved_target(
     if base.as_ref() == Some(tip) {
         return Ok(None);
     }
-    let files = match &base {
-        Some(base) => io.git_changed_paths(&scene.home, base, tip).await?,
-        None => Vec::new(),
-    };
     let (name, branch) = (&target.name, &scene.branch);
+    let Some(base) = &base else {
+        return Ok(Some(format!(
+            "{name} and {branch} have no commit in common here. In a shallow clone this brings the \
+             rest:\n  git fetch --unshallow"
+        )));
+    };
+    let files = io.git_changed_paths(&scene.home, base, tip).await?;
     let what = format!("{name} has commits that {branch} does not have; both were never verified:");
     let (folder, word) = (text::shell_word(&run.place.execution_root), text::shell_word(name));
     Ok(Some(format!(

@@ -12,7 +12,7 @@ use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::{Registered, resolved, utf8};
+use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
@@ -179,6 +179,10 @@ pub(super) fn merge_base(
 
 /// An error of libgit2 as a failure that names the repository.
 fn failure(repository: &Repository, error: &git2::Error) -> Failure {
+    let folder = repository.workdir().unwrap_or(repository.path());
+    if let Some(named) = trouble::named(error.message(), folder) {
+        return named;
+    }
     let kind = match error.code() {
         ErrorCode::NotFound => FailureKind::NotFound,
         ErrorCode::Exists => FailureKind::Exists,
@@ -188,6 +192,5 @@ fn failure(repository: &Repository, error: &git2::Error) -> Failure {
         ErrorCode::InvalidSpec | ErrorCode::Invalid => FailureKind::Invalid,
         _ => FailureKind::Other,
     };
-    let folder = repository.workdir().unwrap_or(repository.path());
     Failure::new(kind, format!("git in `{}`: {}", folder.display(), error.message()))
 }

@@ -14,7 +14,7 @@ use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::{resolved, utf8};
+use super::{resolved, trouble, utf8};
 
 pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
@@ -149,7 +149,25 @@ impl GitProgram {
             args.push("--create");
         }
         args.push(branch.as_str());
+        self.demand_unlocked(cwd, &["HEAD"])?;
         self.answer(cwd, &args)?.success().map(drop)
+    }
+
+    /// Refuses to begin what would change files first and then find the index or one of
+    /// `references` locked.
+    fn demand_unlocked(&self, cwd: &Path, references: &[&str]) -> Result<(), Failure> {
+        let args = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
+        let lock = PathBuf::from(text(&self.answer(cwd, &args)?.success()?));
+        if lock.symlink_metadata().is_ok() {
+            return Err(trouble::locked(&format!("`{}`", lock.display())));
+        }
+        for reference in references {
+            // Making it what it is changes nothing, and takes every lock that a change takes.
+            if let Some(commit) = self.commit(cwd, reference)? {
+                self.answer(cwd, &["update-ref", reference, &commit, &commit])?.success()?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {

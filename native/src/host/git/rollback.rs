@@ -57,6 +57,35 @@ pub(super) fn remove_empty_ancestors(worktree: &Path) {
     }
 }
 
+/// Removes the folder of a worktree. It is there whole or not at all: under its own name nobody
+/// finds a part of it, and what a killed process has left goes with the next.
+pub(super) fn remove_folder(worktree: &Path) -> Result<(), Failure> {
+    remove_rest(worktree)?;
+    let Some(doomed) = doomed(worktree) else { return Ok(()) };
+    match fs::rename(worktree, &doomed) {
+        Ok(()) => remove_rest(worktree),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        // A mount point, or a folder that somebody has open.
+        Err(_) => fs::remove_dir_all(worktree).map_err(|error| failure(worktree, &error)),
+    }
+}
+
+/// Removes what is left of a worktree whose removal was broken off.
+pub(super) fn remove_rest(worktree: &Path) -> Result<(), Failure> {
+    let Some(doomed) = doomed(worktree) else { return Ok(()) };
+    match fs::remove_dir_all(&doomed) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failure(&doomed, &error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// What a worktree is called while it is removed.
+fn doomed(worktree: &Path) -> Option<PathBuf> {
+    let mut name = std::ffi::OsString::from(".onloop-removing-");
+    name.push(worktree.file_name()?);
+    Some(worktree.with_file_name(name))
+}
+
 /// An error of the file system as a failure that names the path.
 pub(super) fn failure(path: &Path, error: &std::io::Error) -> Failure {
     use std::io::ErrorKind;

@@ -31,6 +31,8 @@ fn scene() -> Scene {
         home: "/r".to_owned(),
         worktree: Some(Worktree { path: "/w".to_owned(), dirty, others }),
         owns_branch: true,
+        held_at: Some("/w".to_owned()),
+        began_detached: None,
     }
 }
 
@@ -76,7 +78,7 @@ fn every_scene_has_its_answer() {
     use DispositionWord::{Discard, Merge, Publish};
     let main = target("main");
     type Change = fn(&mut Scene);
-    let table: [(DispositionWord, &str, Change, &str); 16] = [
+    let table: [(DispositionWord, &str, Change, &str); 17] = [
         (Merge, "in order", |_| {}, "onloop finish x-1 merge --target-branch main"),
         (Merge, "no branch", |s| s.commit = None, "Execution branch does not exist: hotl/x"),
         (Merge, "bare", |s| s.main = None, "The repository is bare"),
@@ -155,6 +157,12 @@ fn every_scene_has_its_answer() {
         ),
         (
             Discard,
+            "its branch is checked out elsewhere, too",
+            |s| s.held_at = Some("/a b".to_owned()),
+            "Branch hotl/x is checked out at /a b; free it: git -C '/a b' switch --detach",
+        ),
+        (
+            Discard,
             "another run there",
             |s| s.worktree.as_mut().unwrap().others = files("y-1"),
             "Other runs that have not ended work in /w:   y-1",
@@ -181,6 +189,14 @@ fn a_target_must_be_another_branch_that_is_free() {
         let found = decide(DispositionWord::Merge, &scene(), target.as_ref());
         assert!(found.starts_with(expected), "{found}");
     }
+}
+
+#[test]
+fn a_run_that_began_on_no_branch_asks_for_one() {
+    let scene = Scene { began_detached: Some("c0".to_owned()), ..scene() };
+    let expected = "The run began at commit c0, on no branch; name the branch that takes it in \
+                    with --target-branch B";
+    assert_eq!(decide(DispositionWord::Merge, &scene, None), expected);
 }
 
 #[test]

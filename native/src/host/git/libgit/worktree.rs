@@ -137,7 +137,7 @@ pub(crate) fn remove_worktree(repository: &Repository, path: &Path) -> Result<()
     };
     named.entry.unlocked()?;
     if named.entry.present {
-        fs::remove_dir_all(&wanted).map_err(|error| rollback::failure(&wanted, &error))?;
+        rollback::remove_folder(&wanted)?;
     }
     forget(repository, &named.name)
 }

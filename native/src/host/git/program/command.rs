@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -12,6 +12,8 @@ use std::time::Duration;
 use onloop_core::effect::{Failure, FailureKind};
 use onloop_core::limits;
 use onloop_core::time::Timestamp;
+
+use super::super::trouble;
 
 /// What git would start or touch on its own, turned off.
 ///
@@ -99,7 +101,9 @@ pub(super) struct Answer {
     pub(super) exit: i32,
     pub(super) stdout: Vec<u8>,
     stderr: Vec<u8>,
-    /// Where and what was asked, for people.
+    /// Where it was asked.
+    cwd: PathBuf,
+    /// What was asked, for people.
     asked: String,
 }
 
@@ -135,11 +139,10 @@ impl GitProgram {
         input: &[u8],
         hooks: Hooks,
     ) -> Result<Answer, Failure> {
-        let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
         let mut command = self.command(cwd, hooks);
         command.args(args);
         let output = run(command, input).map_err(|error| self.unstarted(cwd, &error))?;
-        answered(output, asked)
+        answered(output, cwd, args)
     }
 
     /// Spawning fails in the same way for a missing folder and a missing program.
@@ -184,10 +187,10 @@ impl GitProgram {
                     .env(format!("GIT_{who}_DATE"), &date);
             }
         }
-        let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
+        let asked = question(cwd, args);
         let time = Duration::from_millis(limits::CHECKPOINT_TIMEOUT_MS);
         match run_bounded(command, input, aside.limit_bytes, time) {
-            Ok(Bounded::Ended(output)) => answered(output, asked),
+            Ok(Bounded::Ended(output)) => answered(output, cwd, args),
             Ok(Bounded::TooLong) => {
                 let message = format!("{asked} was not done after {} s", time.as_secs());
                 Err(Failure::new(FailureKind::Other, message))
@@ -228,10 +231,17 @@ impl GitProgram {
 }
 
 impl Answer {
+    /// What git said besides its answer.
+    pub(super) fn said(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).trim_end().to_owned()
+    }
+
     pub(super) fn into_failure(self) -> Failure {
-        let said = String::from_utf8_lossy(&self.stderr);
-        let said = said.trim_end();
-        let said = if said.is_empty() { "no reason given" } else { said };
+        let said = self.said();
+        if let Some(named) = trouble::named(&said, &self.cwd) {
+            return named;
+        }
+        let said = if said.is_empty() { "no reason given" } else { &said };
         let message = format!("{} ended with {}: {said}", self.asked, self.exit);
         Failure::new(FailureKind::Other, message)
     }
@@ -249,12 +259,18 @@ fn run(mut command: Command, input: &[u8]) -> std::io::Result<Output> {
     })
 }
 
-fn answered(output: Output, asked: String) -> Result<Answer, Failure> {
+fn question(cwd: &Path, args: &[&str]) -> String {
+    format!("`git {}` in `{}`", args.join(" "), cwd.display())
+}
+
+fn answered(output: Output, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
+    let asked = question(cwd, args);
     if interrupted(&output) {
         return Err(Failure::new(FailureKind::Interrupted, format!("{asked}: interrupted")));
     }
     let exit = output.status.code().unwrap_or(-1);
-    Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, asked })
+    let cwd = cwd.to_owned();
+    Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, cwd, asked })
 }
 
 /// How a program with bounds came to its end.

@@ -30,6 +30,7 @@ impl GitProgram {
             let message = format!("branch `{name}` is at {found}, expected {expected}");
             return Err(Failure::new(FailureKind::Conflict, message));
         }
+        self.demand_unlocked(&root, &[&branch])?;
         let tree = self.tree_to_commit(&root, new)?;
         let args = ["rev-parse", "--verify", &format!("{}^{{tree}}", new.head)];
         let before = text(&self.answer(&root, &args)?.success()?);

@@ -48,6 +48,8 @@ impl GitProgram {
             let message = format!("branch `{branch}` is at {found}, expected {expected}");
             return Err(Failure::new(FailureKind::Conflict, message));
         }
+        let into = format!("refs/heads/{}", merge.into);
+        self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = self.checked_out(&root)?;
         let elsewhere = !before.is(merge.into);
         if elsewhere {

@@ -1,6 +1,6 @@
 //! Remote repositories with the git program, which knows every way to reach them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
@@ -18,7 +18,11 @@ impl GitProgram {
     ) -> Result<Option<String>, Failure> {
         self.demand_remote(cwd, remote)?;
         let name = format!("refs/heads/{branch}");
-        let listed = text(&self.answer(cwd, &["ls-remote", "--", remote, &name])?.success()?);
+        let asked = self.answer(cwd, &["ls-remote", "--", remote, &name])?;
+        if asked.exit != 0 {
+            return Err(unreachable(remote, asked));
+        }
+        let listed = text(&asked.stdout);
         // Git also lists longer names that end like this one.
         let commit = |line: &str| {
             line.split_once('\t').filter(|(_, found)| *found == name).map(|(id, _)| id.to_owned())
@@ -39,8 +43,32 @@ impl GitProgram {
         let pushed = self.answer_with_hooks(cwd, &args)?;
         match pushed.exit {
             0 => Ok(()),
-            _ => Err(explain_push(pushed)),
+            _ => Err(match self.refused_by_hook(cwd, &pushed)? {
+                Some(refusal) => refusal,
+                None => unpushed(remote, branch, pushed),
+            }),
         }
+    }
+
+    /// Where the `pre-push` hook says no, git says nothing of its own but that it failed.
+    fn refused_by_hook(&self, cwd: &Path, pushed: &Answer) -> Result<Option<Failure>, Failure> {
+        let said = pushed.said();
+        let own = |line: &str| line.starts_with("error: failed to push some refs");
+        let others = ["fatal: ", "error: src refspec"];
+        let by_git = others.iter().any(|words| said.contains(words)) || !said.lines().any(own);
+        if by_git || pushed.stdout.contains(&b'!') {
+            return Ok(None);
+        }
+        let args = ["rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-push"];
+        let hook = PathBuf::from(text(&self.answer_with_hooks(cwd, &args)?.success()?));
+        if !hook.exists() {
+            return Ok(None);
+        }
+        let mut message = format!("the hook `{}` refused it", hook.display());
+        for line in said.lines().filter(|line| !own(line)).take(REMARKS) {
+            message += &format!("\n{line}");
+        }
+        Ok(Some(Failure::new(FailureKind::Denied, message)))
     }
 
     /// Git would take the name of a remote that is not there for a folder.
@@ -53,27 +81,61 @@ impl GitProgram {
             true => "none".to_owned(),
             false => known.lines().collect::<Vec<_>>().join(", "),
         };
-        let message = format!("there is no remote `{remote}` (configured: {known})");
+        let message = format!(
+            "there is no remote `{remote}` in `{}` (configured: {known}); add it: git remote add \
+             {remote} ADDRESS",
+            cwd.display()
+        );
         Err(Failure::new(FailureKind::NotFound, message))
     }
 }
 
-fn explain_push(answer: Answer) -> Failure {
-    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
-    let failure = answer.into_failure();
-    // One line for each branch: a flag, the names, and a summary.
-    let verdict = said.lines().find(|line| line.starts_with('!')).unwrap_or_default();
+/// Most lines of what the other side has to say that are passed on.
+const REMARKS: usize = 10;
+
+/// Why a branch is not in the other repository. Git says one line for each branch: a flag, the
+/// names, and a summary.
+fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
+    let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let verdict = stdout.lines().find(|line| line.starts_with('!')).unwrap_or_default();
     let summary = verdict.rsplit('\t').next().unwrap_or_default();
-    let kind = if summary.starts_with("[rejected]") {
-        FailureKind::Conflict
-    } else if summary.starts_with("[remote rejected]") {
-        FailureKind::Denied
-    } else {
-        failure.kind
-    };
-    let message = match summary {
-        "" => failure.message,
-        summary => format!("{} ({summary})", failure.message),
-    };
-    Failure::new(kind, message)
+    let reason =
+        summary.split_once('(').map_or(summary, |(_, reason)| reason.trim_end_matches(')'));
+    let said = answer.said();
+    if summary.starts_with("[rejected]") {
+        let message = format!(
+            "`{remote}` has commits on `{branch}` that are not here ({reason}), and nothing is \
+             forced; see them: git fetch {remote} {branch}, git log FETCH_HEAD"
+        );
+        return Failure::new(FailureKind::Conflict, message);
+    }
+    if summary.starts_with("[remote rejected]") {
+        let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
+        let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
+        let mut message = format!("`{remote}` refused `{branch}` ({reason})");
+        if reason == "shallow update not allowed" {
+            message += "; this clone is shallow: git fetch --unshallow brings what is missing";
+        }
+        for line in theirs.take(REMARKS) {
+            message += &format!("\n{remote}: {line}");
+        }
+        return Failure::new(FailureKind::Denied, message);
+    }
+    if said.contains("Could not read from remote repository") || said.contains("unable to access") {
+        return unreachable(remote, answer);
+    }
+    answer.into_failure()
+}
+
+/// Why another repository did not answer.
+fn unreachable(remote: &str, answer: Answer) -> Failure {
+    let said = answer.said();
+    let why = said.lines().find_map(|line| line.strip_prefix("fatal: "));
+    match why {
+        Some(why) => {
+            let message = format!("`{remote}` does not answer: {why}");
+            Failure::new(FailureKind::Closed, message)
+        }
+        None => answer.into_failure(),
+    }
 }

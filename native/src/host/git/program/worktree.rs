@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::super::rollback::Parents;
+use super::super::rollback::{self, Parents};
 use super::super::{NewWorktree, Registered, resolved, utf8};
 use super::GitProgram;
 
@@ -99,6 +99,9 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::NotFound, message));
         };
         entry.unlocked()?;
+        if entry.present {
+            rollback::remove_folder(&wanted)?;
+        }
         self.forget(cwd, &wanted)
     }
 

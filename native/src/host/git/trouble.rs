@@ -1,0 +1,111 @@
+//! What git says is in its way, as failures that say where, and what to do.
+
+use std::path::Path;
+
+use onloop_core::effect::{Failure, FailureKind};
+
+/// Where the folder of a lock begins in what git and libgit2 say; it ends with a quote.
+const LOCKS: [&str; 2] = ["Unable to create '", "failed to lock file '"];
+
+/// What nobody takes away does not go away: git keeps no note of who made a lock.
+const STALE: &str = "is there: another git is at work, or one that was killed has left it; when no \
+                     git runs in this repository, remove that file";
+
+/// The failure that `said` is about, when it is one that a person can mend. `said` comes from git
+/// in the C locale, or from libgit2, at work in `cwd`.
+pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
+    if let Some(path) = lock_in(said) {
+        return Some(locked(&format!("`{path}`")));
+    }
+    let around = cwd.display();
+    if let Some((_, rest)) = said.split_once("could not lock config file ")
+        && let Some((path, _)) = rest.split_once(": File exists")
+    {
+        return Some(locked(&format!("`{path}.lock` in `{around}`")));
+    }
+    if said.contains("cannot lock references") {
+        return Some(locked(&format!(
+            "`reftable/tables.list.lock` of the repository in `{around}`"
+        )));
+    }
+    let nameless =
+        ["Please tell me who you are", "empty ident name", "unable to auto-detect email"];
+    if nameless.iter().any(|words| said.contains(words)) {
+        let message = format!(
+            "git in `{around}` does not know who commits; tell it: git config --global user.name \
+             NAME, git config --global user.email ADDRESS"
+        );
+        return Some(Failure::new(FailureKind::Invalid, message));
+    }
+    if said.contains("detected dubious ownership") {
+        return Some(of_another_user(cwd));
+    }
+    None
+}
+
+/// Whoever wants to change what `lock` protects has to wait for somebody who may be dead.
+pub(super) fn locked(lock: &str) -> Failure {
+    Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
+}
+
+/// Git does not open what somebody else could have prepared.
+pub(super) fn of_another_user(top: &Path) -> Failure {
+    let message = format!(
+        "the repository around `{0}` belongs to another user; if you trust it: git config \
+         --global --add safe.directory {0}",
+        top.display()
+    );
+    Failure::new(FailureKind::Denied, message)
+}
+
+fn lock_in(said: &str) -> Option<&str> {
+    LOCKS.iter().find_map(|words| {
+        let (_, rest) = said.split_once(words)?;
+        // The name may contain a quote; a lock's name ends like this.
+        let end = rest.find(".lock'")? + ".lock".len();
+        let is_there = rest[end..].starts_with("': File exists") || words.starts_with("failed");
+        is_there.then(|| &rest[..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_can_mend_is_named() {
+        let lock = |path: &str| Some(format!("{path} {STALE}"));
+        let nobody = "git in `/r` does not know who commits; tell it: git config --global \
+                      user.name NAME, git config --global user.email ADDRESS";
+        for (said, kind, message) in [
+            (
+                "fatal: cannot lock ref 'HEAD': Unable to create '/r/.git/it's.lock': File exists.",
+                FailureKind::Busy,
+                lock("`/r/.git/it's.lock`"),
+            ),
+            (
+                "failed to lock file '/r/.git/HEAD.lock' for writing: ",
+                FailureKind::Busy,
+                lock("`/r/.git/HEAD.lock`"),
+            ),
+            (
+                "error: could not lock config file .git/config: File exists\nfatal: x",
+                FailureKind::Busy,
+                lock("`.git/config.lock` in `/r`"),
+            ),
+            (
+                "fatal: update_ref failed for ref 'x': cannot lock references",
+                FailureKind::Busy,
+                lock("`reftable/tables.list.lock` of the repository in `/r`"),
+            ),
+            ("*** Please tell me who you are.", FailureKind::Invalid, Some(nobody.to_owned())),
+            ("fatal: Unable to create '/r/x.lock': Permission denied", FailureKind::Other, None),
+            ("fatal: Unable to create '/r/x", FailureKind::Other, None),
+            ("", FailureKind::Other, None),
+        ] {
+            let found = named(said, Path::new("/r"));
+            assert_eq!(found.as_ref().map(|failure| failure.message.clone()), message, "{said}");
+            assert!(found.is_none_or(|failure| failure.kind == kind), "{said}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/** What git says is in its way, as failures that say where, and what to do. */
+
+import { Failure } from "../failure.js";
+
+/** What nobody takes away does not go away: git keeps no note of who made a lock. */
+const STALE =
+  "is there: another git is at work, or one that was killed has left it; when no git runs in " +
+  "this repository, remove that file";
+
+/**
+ * The failure that `said` is about, when it is one that a person can mend. `said` comes from git
+ * in the C locale, at work in `cwd`.
+ */
+export function named(said: string, cwd: string): Failure | undefined {
+  // The name may contain a quote; a lock's name ends like this.
+  const lock = /Unable to create '(.+?\.lock)': File exists/s.exec(said)?.[1];
+  if (lock !== undefined) return locked(`\`${lock}\``);
+  const config = /could not lock config file (.+?): File exists/s.exec(said)?.[1];
+  if (config !== undefined) return locked(`\`${config}.lock\` in \`${cwd}\``);
+  if (said.includes("cannot lock references")) {
+    return locked(`\`reftable/tables.list.lock\` of the repository in \`${cwd}\``);
+  }
+  if (/Please tell me who you are|empty ident name|unable to auto-detect email/.test(said)) {
+    return new Failure(
+      "invalid",
+      `git in \`${cwd}\` does not know who commits; tell it: git config --global user.name ` +
+        "NAME, git config --global user.email ADDRESS",
+    );
+  }
+  return said.includes("detected dubious ownership") ? ofAnotherUser(cwd) : undefined;
+}
+
+/** Whoever wants to change what `lock` protects has to wait for somebody who may be dead. */
+export function locked(lock: string): Failure {
+  return new Failure("busy", `${lock} ${STALE}`);
+}
+
+/** Git does not open what somebody else could have prepared. */
+export function ofAnotherUser(top: string): Failure {
+  return new Failure(
+    "denied",
+    `the repository around \`${top}\` belongs to another user; if you trust it: ` +
+      `git config --global --add safe.directory ${top}`,
+  );
+}

@@ -1,0 +1,282 @@
+//! What is wrong with a repository is named: what was found, where, and what to do.
+
+mod remote;
+
+use super::Finished;
+use crate::workspace::{Run, Workspace};
+
+/// Like the workflow of the other tests, but nothing is committed.
+const OPEN: &str = "---
+intent: write a file
+success_criteria: the file is there
+risk_level: low
+---
+
+- [ ] **Step 1: Write**
+action: write the file
+loop: false
+verify: test -f work.txt
+
+```sh
+echo done > work.txt
+```
+";
+
+/// A completed run whose work is not committed.
+pub(super) fn open() -> Finished {
+    Finished::of("worktree", OPEN, 0)
+}
+
+const STALE: &str = "is there: another git is at work, or one that was killed has left it; when \
+                     no git runs in this repository, remove that file";
+
+fn text(workspace: &Workspace, below: &str) -> String {
+    workspace.path(below).to_str().expect("a name in UTF-8").to_owned()
+}
+
+/// What a run says that starts in `workspace` and does not get far.
+fn refused_start(workspace: &Workspace, more: &[&str]) -> String {
+    let args = [&["run", "hotl-workflow-x.md", "--agent", "script"][..], more].concat();
+    let run = workspace.onloop(&args).expect_exit(4);
+    assert_eq!(run.stdout, "");
+    run.stderr
+}
+
+fn last_line(run: &Run) -> &str {
+    run.stderr.lines().last().unwrap_or_default()
+}
+
+#[test]
+fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
+    let merge: &[&str] = &["merge"];
+    let discard: &[&str] = &["discard", "--confirm", "discard"];
+    let left = "Merge failed. HOTL left the execution branch/worktree intact.\n  ";
+    for (words, lock, first) in [
+        (discard, ".git/refs/heads/hotl/x.lock", ""),
+        (discard, ".git/packed-refs.lock", ""),
+        (merge, ".git/refs/heads/hotl/x.lock", ""),
+        (merge, ".git/worktrees/hotl-x/index.lock", ""),
+        (merge, ".git/refs/heads/main.lock", left),
+        (merge, ".git/HEAD.lock", left),
+        (merge, ".git/index.lock", left),
+    ] {
+        let run = open();
+        let workspace = &run.workspace;
+        workspace.git_says(&["pack-refs", "--all"]);
+        workspace.write(lock, "");
+        let path = text(workspace, lock);
+        let said = run.refused(words);
+        let on = match words == discard {
+            true => format!(
+                "\n  When that is fixed, this goes on where it stopped:\n  onloop finish {} {}",
+                run.id,
+                words.join(" ")
+            ),
+            false => String::new(),
+        };
+        assert_eq!(said, format!("ERROR: {first}`{path}` {STALE}{on}\n"), "{words:?} {lock}");
+        assert_eq!(run.branches(), "hotl/x\nmain", "{words:?} {lock}");
+        assert_eq!(workspace.git_says(&["rev-list", "--count", "main"]), "1", "{lock}");
+        let status = workspace.git_says(&["status", "--porcelain"]);
+        assert_eq!(status, "?? hotl-workflow-x.md", "{words:?} {lock}: nothing half done");
+        std::fs::remove_file(&path).unwrap();
+        run.done(words);
+        assert_eq!(run.branches(), "main", "{words:?} {lock}");
+    }
+}
+
+#[test]
+fn a_lock_stops_a_start_with_its_name() {
+    let made = "could not create the worktree";
+    for (mode, lock) in [
+        ("worktree", ".git/refs/heads/hotl/x.lock"),
+        ("branch", ".git/refs/heads/hotl/x.lock"),
+        ("branch", ".git/HEAD.lock"),
+    ] {
+        let workspace = Workspace::git();
+        workspace.write("hotl-workflow-x.md", OPEN);
+        workspace.write(lock, "");
+        let tree = text(&workspace, "../.hotl-worktrees/project/hotl-x").replace("project/../", "");
+        let what = match mode {
+            "worktree" => format!("{made} `{tree}` on branch `hotl/x`"),
+            _ => "could not switch to branch `hotl/x`".to_owned(),
+        };
+        let said = refused_start(&workspace, &["--mode", mode]);
+        assert_eq!(said, format!("preflight: {what}: `{}` {STALE}\n", text(&workspace, lock)));
+        assert_eq!(workspace.git_says(&["branch", "--show-current"]), "main");
+    }
+}
+
+#[test]
+fn a_lock_keeps_a_checkpoint_from_being_taken_and_an_undo_from_beginning() {
+    let workspace = Workspace::git();
+    workspace.write("hotl-workflow-x.md", OPEN);
+    let id = workspace.onloop(&["init", "hotl-workflow-x.md"]).expect_exit(0).stdout;
+    let id = id.trim();
+    workspace.onloop(&["step", "1", "start"]).expect_exit(0);
+    workspace.write("work.txt", "done\n");
+    let lock = format!(".git/refs/onloop/{id}/1-1.lock");
+    workspace.write(&lock, "");
+    let said = workspace.onloop(&["step", "1", "verify"]).expect_exit(0).stderr;
+    let path = text(&workspace, &lock);
+    let warning = format!("warning: checkpoint 1-1 was not taken: `{path}` {STALE}\n");
+    assert_eq!(said, warning.repeat(2), "of the turn, and of the step");
+    let lock = format!(".git/refs/onloop/{id}/undo-1.lock");
+    workspace.write(&lock, "");
+    let said = workspace.onloop(&["undo", id, "0"]).expect_exit(4).stderr;
+    let what = "error: nothing was undone: what is there now could not be kept";
+    assert_eq!(said, format!("{what}: `{}` {STALE}\n", text(&workspace, &lock)));
+    assert_eq!(workspace.read("work.txt"), "done\n");
+}
+
+#[test]
+fn whoever_git_does_not_know_is_told_so() {
+    let run = open();
+    let workspace = &run.workspace;
+    workspace.git_says(&["config", "--remove-section", "user"]);
+    workspace.git_says(&["config", "user.useConfigOnly", "true"]);
+    let root = workspace.worktree("hotl/x").canonicalize().unwrap();
+    let expected = format!(
+        "ERROR: git in `{}` does not know who commits; tell it: git config --global user.name \
+         NAME, git config --global user.email ADDRESS\n",
+        root.display()
+    );
+    assert_eq!(run.refused(&["merge"]), expected);
+    workspace.identify();
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+}
+
+#[test]
+fn sha256_and_reftable_repositories_go_all_the_way() {
+    for option in ["--object-format=sha256", "--ref-format=reftable"] {
+        let run = Finished::begun(Workspace::git_with(&[option]), "worktree", OPEN, 0);
+        let (workspace, id) = (&run.workspace, &run.id);
+        workspace.git_says(&["init", "--quiet", "--bare", option, "../remote.git"]);
+        workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
+        let diff = workspace.onloop(&["diff", id, "1"]).expect_exit(0).stdout;
+        assert!(diff.contains("+done\n"), "{option}: {diff}");
+        let at = workspace.worktree("hotl/x").join("work.txt");
+        workspace.onloop(&["undo", id, "0"]).expect_exit(0);
+        assert!(!at.exists(), "{option}");
+        workspace.onloop(&["undo", id, "1"]).expect_exit(0);
+        assert!(at.exists(), "{option}");
+        assert_eq!(run.done(&["publish"])["disposition"], "published", "{option}");
+        let pushed = workspace.git_says(&["ls-remote", "origin", "refs/heads/hotl/x"]);
+        let merged = workspace.git_says(&["rev-parse", "hotl/x"]);
+        assert!(pushed.starts_with(&merged), "{option}: {pushed}");
+        assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged", "{option}");
+        assert_eq!(workspace.git_says(&["rev-parse", "main^2"]), merged, "{option}");
+        let words = ["receipt", id, "--format", "intoto", "--out", "../x.dsse"];
+        workspace.onloop(&words).expect_exit(0);
+        let said = workspace.onloop(&["receipt", "verify", "../x.dsse"]).expect_exit(0).stdout;
+        assert!(said.contains(&format!("  commit   {merged}\n")), "{option}: {said}");
+    }
+}
+
+#[test]
+fn a_locked_reftable_is_named() {
+    let workspace = Workspace::git_with(&["--ref-format=reftable"]);
+    let run = Finished::begun(workspace, "worktree", OPEN, 0);
+    run.workspace.write(".git/reftable/tables.list.lock", "");
+    let said = run.refused(&["discard", "--confirm", "discard"]);
+    let (root, id) = (text(&run.workspace, "").trim_end_matches('/').to_owned(), &run.id);
+    assert_eq!(
+        said,
+        format!(
+            "ERROR: `reftable/tables.list.lock` of the repository in `{root}` {STALE}\n  When that \
+             is fixed, this goes on where it stopped:\n  onloop finish {id} discard --confirm \
+             discard\n"
+        )
+    );
+    assert_eq!(run.branches(), "hotl/x\nmain");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repository_that_git_does_not_trust_is_named() {
+    let workspace = Workspace::git();
+    workspace.write("hotl-workflow-x.md", OPEN);
+    let root = workspace.path("").canonicalize().unwrap();
+    let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&root).unwrap());
+    if owner == 0 {
+        for path in [root.join(".git"), root.clone()] {
+            std::os::unix::fs::chown(path, Some(12_345), None).unwrap();
+        }
+    } else {
+        // Only the superuser can give a folder away; the checkout can be where his folder is.
+        workspace.git_says(&["config", "core.worktree", "/"]);
+    }
+    let root = root.display();
+    assert_eq!(
+        refused_start(&workspace, &[]),
+        format!(
+            "preflight: cannot look at the repository: the repository around `{root}` belongs to \
+             another user; if you trust it: git config --global --add safe.directory {root}\n"
+        )
+    );
+}
+
+#[test]
+fn a_run_that_began_on_no_branch_is_merged_into_one_that_is_named() {
+    let workspace = Workspace::git();
+    workspace.git_says(&["switch", "--quiet", "--detach"]);
+    workspace.write("loose.txt", "loose\n");
+    workspace.commit("Loose");
+    let head = workspace.git_says(&["rev-parse", "HEAD"]);
+    let run = Finished::begun(workspace, "worktree", OPEN, 0);
+    assert_eq!(
+        run.refused(&["merge"]),
+        format!(
+            "ERROR: The run began at commit {head}, on no branch; name the branch that takes it \
+             in with --target-branch B\n"
+        )
+    );
+    let finish = run.done(&["merge", "--target-branch", "main"]);
+    assert_eq!(finish["target_branch"], "main");
+    assert_eq!(run.workspace.git_says(&["show", "main:loose.txt"]), "loose");
+    // Whoever was on no branch still is.
+    assert_eq!(run.workspace.git_says(&["rev-parse", "HEAD"]), head);
+    assert_eq!(run.workspace.git_says(&["branch", "--show-current"]), "");
+}
+
+#[test]
+fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
+    let outside = Workspace::git();
+    outside.git_says(&["clone", "--quiet", "--bare", ".", "bare.git"]);
+    outside.write("bare.git/hotl-workflow-x.md", OPEN);
+    let args = ["run", "hotl-workflow-x.md", "--agent", "script", "--mode", "worktree"];
+    let said = outside.onloop_at("bare.git", &args).expect_exit(4).stderr;
+    assert_eq!(
+        said,
+        "preflight: this folder is in a bare repository, which has no checkout to work in\n  \
+         git worktree add PATH BRANCH  make a checkout, then run this there\n  \
+         --mode none                   work where you are and leave git alone\n"
+    );
+    outside.shell("cd bare.git && git worktree add --quiet ../checkout main").expect_exit(0);
+    for (key, value) in [("user.name", "Somebody"), ("user.email", "somebody@example.org")] {
+        outside.git_says(&["-C", "bare.git", "config", key, value]);
+    }
+    outside.write("checkout/hotl-workflow-x.md", OPEN);
+    outside.onloop_at("checkout", &args).expect_exit(0);
+    let ids = outside.kept_ids();
+    let [id] = ids.as_slice() else { panic!("one run: {ids:?}") };
+    for verb in ["merge", "discard"] {
+        let words = ["finish", id, verb, "--confirm", "discard"];
+        let run = outside.onloop_at("checkout", &words).expect_exit(1);
+        let why = format!(
+            "ERROR: The repository is bare: there is no checkout in which to {verb} and to keep \
+             the record; use keep or publish"
+        );
+        assert_eq!(last_line(&run), why);
+    }
+    let diff = outside.onloop_at("checkout", &["diff", id]).expect_exit(0).stdout;
+    assert!(diff.contains("+done\n"), "{diff}");
+    outside.onloop_at("checkout", &["undo", id, "0"]).expect_exit(0);
+    outside.onloop_at("checkout", &["undo", id, "1"]).expect_exit(0);
+    outside.onloop_at("checkout", &["finish", id, "publish"]).expect_exit(0);
+    assert_eq!(
+        outside.git_says(&["show", "hotl/x:work.txt"]),
+        "done",
+        "origin is where it is from"
+    );
+}
