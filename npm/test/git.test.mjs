@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { NodeHost } from "../dist/index.js";
@@ -269,4 +269,45 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   const trapped = here.host.checkpoint(here.cwd, made(here, "r/2-1", { programs: first.programs }));
   await assert.rejects(trapped, { kind: "denied", message: /`filter.trap.clean`/ });
   assert.ok(!existsSync(join(here.cwd, "sprung")));
+});
+
+test("what is in git's way is named", async (t) => {
+  const here = place(t);
+  const stale =
+    "is there: another git is at work, or one that was killed has left it; when no git runs in " +
+    "this repository, remove that file";
+  const locked = async (name, act) => {
+    const path = join(here.cwd, ".git", name);
+    workspace.write(join(here.cwd, ".git"), { [name]: "" });
+    await assert.rejects(act, { kind: "busy", message: `\`${path}\` ${stale}` });
+    rmSync(path);
+  };
+  here.git("branch", "x");
+  here.git("pack-refs", "--all");
+  await locked("index.lock", () => merge(here, "x", "main"));
+  await locked("refs/heads/main.lock", () => merge(here, "x", "main"));
+  await locked("HEAD.lock", () => here.host.switch(here.cwd, "x", false));
+  await locked("refs/heads/x.lock", () => here.host.deleteBranch(here.cwd, "x"));
+  await locked("packed-refs.lock", () => here.host.deleteBranch(here.cwd, "x"));
+  assert.equal(here.git("status", "--porcelain"), "");
+  assert.equal(here.git("branch", "--format=%(refname:short)"), "main\nx");
+  here.git("remote", "add", "origin", "../nowhere.git");
+  await assert.rejects(here.host.remoteBranch(here.cwd, "origin", "x"), {
+    kind: "closed",
+    message: "`origin` does not answer: '../nowhere.git' does not appear to be a git repository",
+  });
+});
+
+test("a worktree whose removal was broken off is removed by the next", async (t) => {
+  const here = place(t);
+  const path = join(here.top, "tree");
+  await here.host.createWorktree(here.cwd, path, "x", here.git("rev-parse", "main"));
+  const rest = join(here.top, ".onloop-removing-tree");
+  renameSync(path, rest);
+  await here.host.removeWorktree(here.cwd, path);
+  assert.ok(!existsSync(rest));
+  assert.equal(here.git("worktree", "list", "--porcelain").match(/^worktree /gm).length, 1);
+  workspace.write(rest, { "left.txt": "" });
+  await assert.rejects(here.host.removeWorktree(here.cwd, path), { kind: "not_found" });
+  assert.ok(!existsSync(rest), "also where git has forgotten it");
 });

@@ -3,6 +3,7 @@
 
 mod budgets;
 mod concurrent;
+mod finishes;
 mod kills;
 mod resuming;
 mod saved_states;

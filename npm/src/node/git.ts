@@ -1,8 +1,8 @@
 /** Git repositories through the git program. Needs git 2.36 or newer. */
 
 import { existsSync } from "node:fs";
-import { lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { lstat, mkdir, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type {
   Git,
@@ -28,6 +28,7 @@ import { commitKept } from "./git_commit.js";
 import { merge, mergeBase } from "./git_merge.js";
 import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
+import { removeEmptyAncestors, removeFolder, removeRest } from "./git_removal.js";
 import type { Root } from "./root.js";
 
 /** A worktree as the repository records it. */
@@ -39,8 +40,6 @@ interface Registered {
   /** Whether the folder is there. */
   present: boolean;
 }
-
-const HOME_OF_WORKTREES = ".hotl-worktrees";
 
 export class NodeGit implements Git {
   readonly #root: Root;
@@ -351,48 +350,6 @@ async function makeParents(path: string): Promise<string[]> {
     }
   }
   return made;
-}
-
-/**
- * Removes the folder of a worktree. It is there whole or not at all: under its own name nobody
- * finds a part of it, and what a killed process has left goes with the next.
- */
-async function removeFolder(worktree: string): Promise<void> {
-  try {
-    await rename(worktree, doomed(worktree));
-  } catch (error) {
-    if (is(error, "ENOENT")) return;
-    // A mount point, or a folder that somebody has open.
-    await rm(worktree, { recursive: true }).catch((error: unknown) => {
-      throw failure(error, `\`${worktree}\``);
-    });
-  }
-  await removeRest(worktree);
-}
-
-/** Removes what is left of a worktree whose removal was broken off. */
-async function removeRest(worktree: string): Promise<void> {
-  const rest = doomed(worktree);
-  await rm(rest, { recursive: true, force: true }).catch((error: unknown) => {
-    throw failure(error, `\`${rest}\``);
-  });
-}
-
-/** What a worktree is called while it is removed. */
-function doomed(worktree: string): string {
-  return join(dirname(worktree), `.onloop-removing-${basename(worktree)}`);
-}
-
-/** Removes the folders that only held worktrees, once the last one has gone. */
-async function removeEmptyAncestors(worktree: string): Promise<void> {
-  if (!worktree.split("/").includes(HOME_OF_WORKTREES)) return;
-  for (let at = dirname(worktree); ; at = dirname(at)) {
-    const removed = await rmdir(at).then(
-      () => true,
-      () => false,
-    );
-    if (!removed || basename(at) === HOME_OF_WORKTREES) return;
-  }
 }
 
 /** Whether git allows the name, and cannot mistake it for something else. */

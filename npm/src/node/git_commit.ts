@@ -19,11 +19,15 @@ export async function commitKept(cwd: string, made: NewCommit): Promise<string> 
   const tree = await treeToCommit(root, made);
   const before = line(await succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
   const id = tree === before ? made.head : await commitByUser(root, tree, made);
+  // First: of an index that is ahead of its branch everything can be committed again, while one
+  // that is behind would make what was committed look taken back.
+  if ((await maybe(root, ["symbolic-ref", "--quiet", "HEAD"])) === branch) {
+    await succeed(root, ["read-tree", "--reset", id]);
+    // Its answer is which files differ.
+    await maybe(root, ["update-index", "-q", "--refresh"]);
+  }
   if (id !== made.head) {
     await succeed(root, ["update-ref", "-m", "commit: onloop finish", branch, id, made.head]);
-  }
-  if ((await maybe(root, ["symbolic-ref", "--quiet", "HEAD"])) === branch) {
-    await succeed(root, ["reset", "--quiet", "--mixed"]);
   }
   return id;
 }

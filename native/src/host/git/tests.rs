@@ -362,6 +362,22 @@ fn a_worktree_whose_folder_was_deleted_by_hand_is_forgotten() {
 }
 
 #[test]
+fn a_worktree_whose_removal_was_broken_off_is_removed_by_the_next() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        place.create("tree", "x", true).unwrap();
+        let rest = place.path(".onloop-removing-tree");
+        fs::rename(place.path("tree"), &rest).unwrap();
+        place.remove("tree").unwrap();
+        assert!(!rest.exists(), "{kind}");
+        assert_eq!(place.worktrees("repo").len(), 1, "{kind}");
+        place.write(".onloop-removing-tree/left.txt", "");
+        assert_eq!(place.remove("tree").unwrap_err().kind, FailureKind::NotFound, "{kind}");
+        assert!(!rest.exists(), "{kind}: also where git has forgotten it");
+    }
+}
+
+#[test]
 fn a_locked_worktree_is_left_alone() {
     for (kind, init) in KINDS {
         let place = Place::with_commit(init);

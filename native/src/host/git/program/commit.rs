@@ -38,13 +38,17 @@ impl GitProgram {
             true => new.head.to_owned(),
             false => self.commit_by_user(&root, &tree, new)?,
         };
+        // First: of an index that is ahead of its branch everything can be committed again, while
+        // one that is behind would make what was committed look taken back.
+        let checked_out = self.answer(&root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
+        if checked_out.is_some_and(|name| text(&name) == branch) {
+            self.answer(&root, &["read-tree", "--reset", &commit])?.success()?;
+            // Its answer is which files differ.
+            self.answer(&root, &["update-index", "-q", "--refresh"])?.yes_or_no()?;
+        }
         if commit != new.head {
             let args = ["update-ref", "-m", "commit: onloop finish", &branch, &commit, new.head];
             self.answer(&root, &args)?.success()?;
-        }
-        let checked_out = self.answer(&root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
-        if checked_out.is_some_and(|name| text(&name) == branch) {
-            self.answer(&root, &["reset", "--quiet", "--mixed"])?.success()?;
         }
         Ok(commit)
     }
