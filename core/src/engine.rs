@@ -30,6 +30,7 @@ pub(crate) mod find_workflow;
 pub(crate) mod foreign;
 pub(crate) mod git_index;
 pub(crate) mod host_files;
+pub(crate) mod implied_check;
 pub(crate) mod input;
 pub mod instruction;
 pub(crate) mod keep;

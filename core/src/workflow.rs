@@ -11,6 +11,7 @@ mod finding;
 mod format;
 mod frontmatter;
 mod heredoc;
+pub mod implied;
 mod line;
 mod markdown;
 mod name;

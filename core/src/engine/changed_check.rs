@@ -1,9 +1,10 @@
 //! Whether the run changed what verifies it: files that a check names, and those that such a file
-//! names. Compared is the work at the beginning with the work now; what an agent says does not count.
+//! names; also those that a program takes its rules from unasked. Compared is the work at the beginning with the work now; what an agent says does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::effect::{DiffShown, FileKind, Io};
+use crate::engine::implied_check::{Between, joins_others, rules_there};
 use crate::engine::keep::{forget, look};
 use crate::engine::store::Store;
 use crate::limits;
@@ -12,6 +13,7 @@ use crate::run::{
     is_machine_check,
 };
 use crate::text;
+use crate::workflow::implied::{Implied, implied_by};
 use crate::workflow::{Check, named};
 
 /// What the run has changed by now.
@@ -101,7 +103,10 @@ impl Changes {
 impl Changed {
     async fn remarks(&self, io: &Io, run: &Run, check: &Check) -> Vec<Remark> {
         let named = named::named_by(check);
-        let mut found: BTreeSet<String> = named.iter().filter_map(|path| self.have(path)).collect();
+        let implied = implied_by(check);
+        let rules = implied.iter().flat_map(|implied| &implied.paths);
+        let mut found: BTreeSet<String> =
+            named.iter().chain(rules).filter_map(|path| self.have(path)).collect();
         // What a script of the repository runs may have been begun for it.
         let mut run_by_scripts = BTreeSet::new();
         for (path, script) in scripts(io, run, check, &named).await {
@@ -112,6 +117,11 @@ impl Changed {
             let ran = named::run_in_script(&script, folder);
             run_by_scripts.extend(ran.iter().filter_map(|path| self.have(path)));
         }
+        for (path, lines) in rules_there(io, run, &implied).await {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let ran = named::run_in_script(&lines, folder);
+            found.extend(ran.iter().filter_map(|path| self.have(path)));
+        }
         let mut remarks = Vec::new();
         let mut steps = None;
         for path in found {
@@ -121,7 +131,10 @@ impl Changed {
             let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
             let patch = patch.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let patch = patch.unwrap_or_default();
-            if begins_file(&patch) && !run_by_scripts.contains(&path) {
+            if begins_file(&patch)
+                && !run_by_scripts.contains(&path)
+                && !self.joins(io, run, &implied, &path).await
+            {
                 continue;
             }
             if steps.is_none() {
@@ -136,6 +149,14 @@ impl Changed {
             }));
         }
         remarks
+    }
+
+    /// Whether a file that was begun is one more from which a program takes its rules.
+    async fn joins(&self, io: &Io, run: &Run, implied: &[Implied], path: &str) -> bool {
+        let Some(path) = path.strip_prefix(&self.prefix) else { return false };
+        let differs = |path: &str| self.have(path).is_some();
+        let between = Between { from: &self.from, to: &self.to, differs: &differs };
+        joins_others(io, run, between, implied, path).await
     }
 
     /// The path from the top folder of one that is seen from the execution root, if it changed.

@@ -1,6 +1,7 @@
 //! Files that no agent may change: what a turn has done to them is undone, and the attempt fails.
 
 use crate::effect::{DiffShown, GitRequest, Io};
+use crate::engine::implied_check::{Between, joins_others};
 use crate::engine::keep::{Keeping, keep};
 use crate::engine::store::Store;
 use crate::limits;
@@ -134,16 +135,22 @@ async fn violations(
 ) -> Result<Vec<String>, String> {
     let (root, prefix) = (&run.place.execution_root, run.place.prefix());
     let changed = io.git_changed_paths(root, &before.commit, &after.commit).await;
+    let changed = changed.map_err(|failure| text::one_line(&failure.message))?;
+    let differs = |path: &str| changed.contains(&format!("{prefix}{path}"));
+    let between = Between { from: &before.commit, to: &after.commit, differs: &differs };
     let mut violations = Vec::new();
-    for path in changed.map_err(|failure| text::one_line(&failure.message))? {
-        match path.strip_prefix(&prefix).and_then(|path| protection.of(path)) {
+    for path in changed.iter().cloned() {
+        let Some(seen) = path.strip_prefix(&prefix) else { continue };
+        match protection.of(seen) {
             None => continue,
             Some(ProtectedAs::Written) => {}
             Some(ProtectedAs::RunByCheck) => {
                 let ends = (&*before.commit, &*after.commit);
                 let shown = DiffShown::PatchOf(std::slice::from_ref(&path));
                 let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
-                if patch.is_ok_and(|patch| begins_file(&String::from_utf8_lossy(&patch))) {
+                if patch.is_ok_and(|patch| begins_file(&String::from_utf8_lossy(&patch)))
+                    && !joins_others(io, run, between, protection.implied(), seen).await
+                {
                     continue;
                 }
             }

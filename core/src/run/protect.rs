@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::record::Run;
+use crate::workflow::implied::{Implied, implied_by};
 use crate::workflow::{Risk, named};
 
 /// Files that no agent may change, by their paths relative to the execution root.
@@ -11,6 +12,8 @@ pub struct Protection {
     patterns: Vec<glob::Pattern>,
     /// Files that checks run; a step may begin one of them.
     run_by_checks: BTreeSet<String>,
+    /// What programs of checks take their rules from; likewise.
+    implied: Vec<Implied>,
 }
 
 /// Why a file may not be changed.
@@ -18,14 +21,14 @@ pub struct Protection {
 pub enum ProtectedAs {
     /// The workflow file says so. It may not be begun either.
     Written,
-    /// A check runs it, and the risk is high.
+    /// A check runs it or takes its rules from it, and the risk is high.
     RunByCheck,
 }
 
 impl Protection {
     /// Whether nothing is protected.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty() && self.run_by_checks.is_empty()
+        self.patterns.is_empty() && self.run_by_checks.is_empty() && self.implied.is_empty()
     }
 
     /// Whether the workflow file itself asks for it.
@@ -47,13 +50,27 @@ impl Protection {
                 return Some(ProtectedAs::Written);
             }
         }
-        self.run_by_checks.contains(path).then_some(ProtectedAs::RunByCheck)
+        let implied = || self.implied.iter().any(|implied| implied.paths.contains(path));
+        (self.run_by_checks.contains(path) || implied()).then_some(ProtectedAs::RunByCheck)
     }
 
-    /// What is protected, in the words of the file, or the files that checks run.
+    /// What programs of checks take their rules from, where that is protected.
+    pub fn implied(&self) -> &[Implied] {
+        &self.implied
+    }
+
+    /// What is protected, in the words of the file, or the files that checks run and the usual
+    /// ones from which they take their rules.
     pub fn words(&self) -> Vec<&str> {
         let patterns = self.patterns.iter().map(glob::Pattern::as_str);
-        patterns.chain(self.run_by_checks.iter().map(String::as_str)).collect()
+        let named = patterns.chain(self.run_by_checks.iter().map(String::as_str));
+        let mut words: Vec<&str> = named.collect();
+        for implied in &self.implied {
+            if !words.contains(&implied.usual) {
+                words.push(implied.usual);
+            }
+        }
+        words
     }
 }
 
@@ -76,8 +93,12 @@ impl Run {
         if self.terms.risk != Risk::High {
             return Protection::default();
         }
-        let checks = self.steps.iter().flat_map(|record| &record.step.checks);
-        Protection { run_by_checks: checks.flat_map(named::run_by).collect(), patterns: Vec::new() }
+        let checks = || self.steps.iter().flat_map(|record| &record.step.checks);
+        Protection {
+            run_by_checks: checks().flat_map(named::run_by).collect(),
+            implied: checks().flat_map(implied_by).collect(),
+            patterns: Vec::new(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version
 use crate::engine::find_workflow::find_workflow;
 use crate::limits;
 use crate::text::{counted, one_line};
+use crate::workflow::implied::implied_by;
 use crate::workflow::{self, FileClass, Risk, named};
 
 /// What to lint, and how to say what was found.
@@ -258,8 +259,9 @@ async fn suggest_protection(io: &Io, file: &Linted) {
     if !plan.protect.is_empty() || plan.risk == Risk::High {
         return;
     }
-    let checks = plan.steps.iter().flat_map(|step| &step.checks);
-    let named: BTreeSet<String> = checks.flat_map(named::run_by).collect();
+    let checks = || plan.steps.iter().flat_map(|step| &step.checks);
+    let implied = checks().flat_map(implied_by).flat_map(|implied| implied.paths);
+    let named: BTreeSet<String> = checks().flat_map(named::run_by).chain(implied).collect();
     let mut found = Vec::new();
     for path in named.iter().take(limits::CHANGED_CHECK_FILES) {
         if io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::File) {

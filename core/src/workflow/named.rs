@@ -76,6 +76,31 @@ fn run_in(text: &str, folder: &str, depth: u32, found: &mut BTreeSet<String>) {
         ".", "source", "sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "deno",
         "bun", "ruby", "perl", "php", "pwsh",
     ];
+    each_command(text, folder, depth, &mut |folder, command, words| {
+        let [program, arguments @ ..] = words else { return };
+        // `$HERE/check.sh` is a path whatever is left of it.
+        let written = command.split_whitespace().find(|word| unquoted(word) == *program);
+        let is_path = written.is_some_and(|word| word.contains('/')) && !program.starts_with('/');
+        let name = program.rsplit('/').next().unwrap_or_default();
+        if INTERPRETERS.contains(&name) {
+            let script = arguments.iter().find(|word| !word.starts_with('-'));
+            found.extend(script.and_then(|script| joined(folder, script)));
+        } else if is_path {
+            found.extend(joined(folder, program));
+        }
+    });
+    found.remove("");
+}
+
+/// Calls `each` for every command of a shell line, with the folder that it is started in, the command
+/// as it is written and its words from the program on. What is quoted in a line may be a line as
+/// well, `depth` times.
+pub(super) fn each_command(
+    text: &str,
+    folder: &str,
+    depth: u32,
+    each: &mut dyn FnMut(&str, &str, &[&str]),
+) {
     let mut folder = folder.to_owned();
     for command in text.split([';', '|', '&', '\n', '(', ')', '`']) {
         let words: Vec<&str> = command.split_whitespace().map(unquoted).collect();
@@ -86,27 +111,16 @@ fn run_in(text: &str, folder: &str, depth: u32, found: &mut BTreeSet<String>) {
         {
             rest = after;
         }
-        let [program, arguments @ ..] = rest else { continue };
-        // `$HERE/check.sh` is a path whatever is left of it.
-        let written = command.split_whitespace().find(|word| unquoted(word) == *program);
-        let is_path = written.is_some_and(|word| word.contains('/')) && !program.starts_with('/');
-        let name = program.rsplit('/').next().unwrap_or_default();
-        if *program == "cd" {
-            let to = arguments.first().and_then(|to| joined(&folder, to));
-            folder = to.unwrap_or(folder);
-        } else if INTERPRETERS.contains(&name) {
-            let script = arguments.iter().find(|word| !word.starts_with('-'));
-            found.extend(script.and_then(|script| joined(&folder, script)));
-        } else if is_path {
-            found.extend(joined(&folder, program));
+        match rest {
+            ["cd", to, ..] => folder = joined(&folder, to).unwrap_or(folder),
+            rest => each(&folder, command, rest),
         }
     }
     if depth > 0 {
         for quoted in quoted(text) {
-            run_in(quoted, &folder, depth - 1, found);
+            each_command(quoted, &folder, depth - 1, each);
         }
     }
-    found.remove("");
 }
 
 /// The word without its quotes, and without a variable that says where it lies.
@@ -157,7 +171,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `path` seen from `folder`, without `.` and `..`; `None`: it leads above the top.
-fn joined(folder: &str, path: &str) -> Option<String> {
+pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
         match part {

@@ -225,13 +225,16 @@ impl OsGit {
     fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
         let access = access(cwd)?;
         rollback::remove_rest(&resolved(path))?;
-        match access {
+        let removed = match access {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::remove_worktree(&repository, path),
             Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
-        }?;
-        rollback::remove_empty_ancestors(path);
-        Ok(())
+        };
+        // Whoever removed it before may have been killed before this.
+        if removed.as_ref().err().is_none_or(Failure::is_not_found) {
+            rollback::remove_empty_ancestors(path);
+        }
+        removed
     }
 
     fn switch(&self, cwd: &Path, branch: &BranchName, create: bool) -> Result<(), Failure> {

@@ -128,6 +128,8 @@ export class NodeGit implements Git {
       (entry) => entry.path === wanted && entry.path !== main,
     );
     if (found === undefined) {
+      // Whoever removed it before may have been killed before this.
+      await removeEmptyAncestors(wanted);
       const why = "is not a linked worktree of this repository";
       throw new Failure("not_found", `\`${path}\` ${why}`);
     }

@@ -157,3 +157,45 @@ fn an_agent_that_drives_itself_is_held_to_it_too() {
     workspace.onloop(&["step", "1", "start"]).expect_exit(0);
     assert_eq!(workspace.onloop(&["step", "1", "verify"]).expect_exit(0).stdout, "pass\n");
 }
+
+/// A run at this risk whose one check is `make test`.
+fn made(risk: &str, script: &str, makefile: Option<&str>) -> (Workspace, crate::workspace::Run) {
+    let workspace =
+        repository(&workflow(&format!("risk_level: {risk}\n"), &[("false", "make test", script)]));
+    if let Some(makefile) = makefile {
+        workspace.write("Makefile", makefile);
+        workspace.commit("rules");
+    }
+    let run = workspace.onloop(&["run", "--agent", "script"]);
+    (workspace, run)
+}
+
+#[test]
+fn what_a_program_takes_its_rules_from_counts_though_no_line_names_it() {
+    let makefile = Some("test:\n\t@sh ci/check.sh\n");
+    for (script, path) in [
+        ("printf 'test:\\n\\ttrue\\n' > Makefile", "Makefile"),
+        // One that counts before the other.
+        ("printf 'test:\\n\\ttrue\\n' > GNUmakefile", "GNUmakefile"),
+        ("git mv Makefile old && printf 'test:\\n\\ttrue\\n' > makefile", "makefile"),
+        // What the rules run has a remark; at high risk that is for `protect` to name.
+        ("echo exit 0 > ci/check.sh", "ci/check.sh"),
+    ] {
+        let script = format!("echo done > done.txt\n{script}");
+        let (workspace, run) = made("low", &script, makefile);
+        run.expect_exit(0);
+        let remarks = &summary(&workspace)["steps"][0]["remarks"];
+        let paths = remarks.as_array().expect("a list").iter().filter_map(|r| r["path"].as_str());
+        assert!(paths.into_iter().any(|found| found == path), "{script}: {remarks}");
+        if path != "ci/check.sh" {
+            let said = made("high", &script, makefile).1.expect_exit(1).stderr;
+            assert!(said.contains(" protected"), "{script}: {said}");
+        }
+    }
+    // Who was asked for the rules may write them.
+    for risk in ["low", "high"] {
+        let (workspace, run) = made(risk, "printf 'test:\\n\\ttrue\\n' > Makefile", None);
+        run.expect_exit(0);
+        assert_eq!(summary(&workspace)["steps"][0]["remarks"], json!([]), "{risk}");
+    }
+}
