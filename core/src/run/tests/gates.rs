@@ -79,3 +79,23 @@ fn the_next_step_waits_for_the_gate_before_it() {
     apply(&mut run, &[human(1, GateDecision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });
 }
+
+#[test]
+fn an_attempt_after_a_review_is_reviewed_as_well() {
+    let mut run = begin(vec![step(1)]);
+    run.0.terms.reverify = true;
+    run.0.terms.review_agent = Some("claude".to_owned());
+    let (findings, base) = (String::new(), None);
+    let ready = Event::ReviewFinished { step: None, verdict: Verdict::Ready, findings, base };
+    let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
+    let failures = vec![(1, broken)];
+    let repeated = Event::ChecksRepeated { repeated: 1, failures, remarks: Vec::new() };
+    let acted = [Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)];
+    apply(&mut run, &acted);
+    apply(&mut run, &[ready, repeated]);
+    apply(&mut run, &[Event::StepReopened { step: 1, reason: "again".to_owned() }]);
+    apply(&mut run, &acted);
+    assert_eq!(run.next(), Next::Review { step: None });
+    let unreviewed = Refusal::Unfinished(Missing::Review).to_string();
+    assert_eq!(refused(&mut run, &Event::RunFinalized), unreviewed);
+}

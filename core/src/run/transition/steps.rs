@@ -57,6 +57,9 @@ impl Run {
         let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();
         self.0.reverified = false;
+        // Nor has a reviewer.
+        self.0.reviews.finally_reviewed = false;
+        self.0.reviews.reviewed_step = self.reviews.reviewed_step.min(step - 1);
         let text = if retry {
             format!("↻ Step {step}: Retrying ({attempt})")
         } else {
@@ -274,6 +277,9 @@ impl Run {
             reason: format!("{before}; a person has it tried again: {reason}"),
             output: output.unwrap_or_default(),
         });
+        // What was said about the work before is said anew about what comes of this.
+        self.0.reviews.standing = None;
+        self.0.reverified = false;
         self.go_on();
         let text = format!("↻ Step {step}: to be tried again: {reason}");
         self.log(at, "step_reopened", Some(step), text, "");
