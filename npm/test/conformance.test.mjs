@@ -1,6 +1,7 @@
 // The promises that every host makes, as the data that the other hosts are tested with.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
@@ -20,7 +21,8 @@ for (const line of lines) {
     t.after(() => host.locks.releaseAll());
     const versions = {};
     for (const step of steps) {
-      if (step.setup === "serve") versions.server = await serve(t, step);
+      if (step.setup === "git") setUpRepository(step, cwd);
+      else if (step.setup === "serve") versions.server = await serve(t, step);
       else if (step.setup) await setUp(t, step, cwd);
       else await check(step, host, versions);
     }
@@ -43,6 +45,17 @@ async function setUp(t, { setup, path, target }, cwd) {
     default:
       throw new Error(`unknown setup ${setup}`);
   }
+}
+
+/** Runs git so that the same words make the same commits everywhere; see `tests/sim/conformance/git.rs`. */
+function setUpRepository({ words }, cwd) {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  for (const who of ["AUTHOR", "COMMITTER"]) {
+    env[`GIT_${who}_NAME`] = "A";
+    env[`GIT_${who}_EMAIL`] = "a@example.org";
+    env[`GIT_${who}_DATE`] = "1774000000 +0000";
+  }
+  execFileSync("git", words, { cwd, env, stdio: "pipe" });
 }
 
 /** A server that does what the step says; see `tests/sim/loopback.rs`. */
@@ -88,8 +101,11 @@ async function check(step, host, versions) {
 const bytes = (text = "") => new TextEncoder().encode(text);
 const text = (bytes) => new TextDecoder().decode(bytes);
 
-async function perform(step, { files, locks, processes, servers, clock, terminal }, versions) {
+async function perform(step, host, versions) {
+  const { files, locks, processes, servers, clock, terminal } = host;
   const { path } = step;
+  const asked = await performGit(step, host.git);
+  if (asked !== undefined) return asked;
   switch (step.do) {
     case "read": {
       const file = await files.read(path, step.limit ?? 0);
@@ -163,6 +179,47 @@ async function perform(step, { files, locks, processes, servers, clock, terminal
       return { is: "done" };
     default:
       throw new Error(`unknown request ${step.do}`);
+  }
+}
+
+/** Steps about repositories; nothing: it is another. */
+async function performGit(step, git) {
+  const { cwd, index, name, at_ms: atMs = 0, limit: limitBytes = 0, paths = [] } = step;
+  const programs = step.programs_expected;
+  const named = ({ name, commit, atMs }) => ({ name, commit, at_ms: atMs });
+  switch (step.do) {
+    case "checkpoint": {
+      const { says: message, parent } = step;
+      const more = { ...(parent && { parent }), ...(programs && { programs }) };
+      const kept = await git.checkpoint(cwd, { index, name, message, atMs, limitBytes, ...more });
+      const { commit, tree, leftOut } = kept;
+      return { is: "checkpoint", commit, tree, programs: kept.programs, left_out: leftOut };
+    }
+    case "restore":
+      await git.restore(cwd, index, step.to, paths, programs);
+      return { is: "done" };
+    case "diff": {
+      const ends = [step.from, step.to];
+      const bytes = await git.diff(cwd, ends, step.stat === true, paths, limitBytes);
+      return { is: "diff", text: text(bytes) };
+    }
+    case "changed_paths":
+      return { is: "names", names: await git.changedPaths(cwd, step.from, step.to) };
+    case "commit_kept": {
+      const { branch, head, kept, without = [], says: message } = step;
+      await git.commitKept(cwd, { index, branch, head, kept, without, message });
+      return { is: "commit" };
+    }
+    case "checkpoints":
+      return { is: "checkpoints", checkpoints: (await git.checkpoints(cwd)).map(named) };
+    case "forget_checkpoint":
+      await git.forgetCheckpoint(cwd, name, step.at);
+      return { is: "done" };
+    case "note":
+      await git.note(cwd, step.at, step.note, atMs);
+      return { is: "done" };
+    default:
+      return undefined;
   }
 }
 

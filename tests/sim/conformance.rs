@@ -4,7 +4,10 @@
 //! A step either sets something up that no request can (`setup`) or performs a request
 //! (`do`) and says what the reply `is`: the sort of outcome, or the kind of failure in snake
 //! case. Further fields compare parts of the outcome; `save` names a version and `version`
-//! and `expect` refer to it. `sim` tells a simulated host what the program would do.
+//! and `expect` refer to it. `sim` tells a simulated host what the program would do. A case with
+//! `git` needs real repositories; in it `setup` runs git.
+
+mod git;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +35,10 @@ pub trait Bench {
     /// Starts a server on this machine that does what the step says; returns its origin.
     fn serve(&mut self, behaviour: &Value) -> String {
         LoopbackServer::start(behaviour)
+    }
+    /// The folder that relative paths are seen from, where there are real repositories.
+    fn real_folder(&self) -> Option<std::path::PathBuf> {
+        None
     }
     /// What the next program does, where programs are not real.
     fn script(&mut self, _behaviour: &Value) {}
@@ -107,18 +114,27 @@ pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
     let mut versions = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut server = String::new();
+    let folder = bench.real_folder();
+    if case["git"] == true && folder.is_none() {
+        return wrong;
+    }
+    let root = folder.as_deref().and_then(|folder| folder.to_str()).unwrap_or_default();
     for step in array(&case["steps"]) {
         match step["setup"].as_str() {
             Some("link") => bench.link(&text(step, "path"), &text(step, "target")),
             Some("device") => bench.device(&text(step, "path")),
             Some("executable") => bench.executable(&text(step, "path")),
             Some("serve") => server = bench.serve(step),
+            Some("git") => git::set_up(root.as_ref(), &strings(&step["words"])),
             Some(other) => panic!("unknown setup `{other}`"),
             None => {
                 if let Some(behaviour) = step.get("sim") {
                     bench.script(behaviour);
                 }
-                let reply = bench.host().perform(request(step, &versions, &server));
+                let reply = bench.host().perform(match git::request(step, root) {
+                    Some(request) => Request::Git(request),
+                    None => request(step, &versions, &server),
+                });
                 if let Err(difference) = compare(step, reply.outcome, &mut versions) {
                     wrong.push(format!("{}: {difference}\n  in {step}", case["case"]));
                 }
@@ -303,8 +319,10 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Survey(_)) => plain("survey"),
         Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
         Ok(Outcome::Commit { .. }) => plain("commit"),
-        Ok(Outcome::Checkpoint(_)) => plain("checkpoint"),
-        Ok(Outcome::Checkpoints { .. }) => plain("checkpoints"),
+        Ok(Outcome::Checkpoint(kept)) => ("checkpoint".to_owned(), git::kept(kept)),
+        Ok(Outcome::Checkpoints { checkpoints }) => {
+            ("checkpoints".to_owned(), git::named(checkpoints))
+        }
         Ok(Outcome::Diff { bytes }) => ("diff".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::Answer { .. }) => plain("answer"),
         Ok(Outcome::Input { .. }) => plain("input"),

@@ -255,7 +255,16 @@ impl OsGit {
     fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {
         match access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(repository) => libgit::delete_branch(&repository, branch),
+            Access::Library(repository) => {
+                libgit::demand_free(&repository, branch)?;
+                // Git goes on when we are killed; libgit2 would leave its locks behind.
+                match self.program.delete_branch(cwd, branch) {
+                    Err(failure) if failure.kind == FailureKind::Unsupported => {
+                        libgit::delete_branch(&repository, branch)
+                    }
+                    deleted => deleted,
+                }
+            }
             Access::Program(reason) => needed(self.program.delete_branch(cwd, branch), &reason),
         }
     }

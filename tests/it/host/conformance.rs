@@ -19,6 +19,11 @@ impl Bench for World {
         drop(std::os::unix::net::UnixListener::bind(self.path(path)).unwrap());
     }
 
+    fn real_folder(&self) -> Option<std::path::PathBuf> {
+        // Links on the way to it are resolved by git.
+        self.folder.path().canonicalize().ok()
+    }
+
     fn executable(&mut self, path: &str) {
         use std::os::unix::fs::PermissionsExt;
         std::fs::write(self.path(path), "").unwrap();

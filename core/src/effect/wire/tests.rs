@@ -3,9 +3,10 @@
 use super::*;
 use crate::effect::{
     Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod,
-    HttpSpec, LockHolder, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus,
-    Request, Say, Shell, Version,
+    HttpSpec, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint, ProcessEnd,
+    ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request, Say, Shell, Version,
 };
+use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
 const START: &str = r#"{"argv":["onloop","lint"],"program":["/bin/onloop"],"env":{"A":"日本"},"cwd":"/w","now_ms":-1,
@@ -174,6 +175,96 @@ fn every_request_has_its_document() {
         };
         assert_eq!(write_turn(Turn::Request(request)), expected);
     }
+}
+
+#[test]
+fn every_request_about_checkpoints_has_its_document() {
+    let text = |text: &str| text.to_owned();
+    let (cwd, index, at) = (text("/w"), text("/i"), Timestamp::from_millis(5));
+    let table = [
+        (
+            GitRequest::Checkpoint {
+                cwd: cwd.clone(),
+                index: index.clone(),
+                name: text("r/0"),
+                parent: None,
+                message: text("m"),
+                at,
+                limit_bytes: 9,
+                programs: Some(text("p")),
+            },
+            r#""checkpoint","cwd":"/w","index":"/i","name":"r/0","parent":null,"message":"m","at_ms":5,"limit_bytes":9,"programs":"p""#,
+        ),
+        (
+            GitRequest::Restore {
+                cwd: cwd.clone(),
+                index: index.clone(),
+                commit: text("c"),
+                paths: vec![text("a")],
+                programs: None,
+            },
+            r#""restore","cwd":"/w","index":"/i","commit":"c","paths":["a"],"programs":null"#,
+        ),
+        (
+            GitRequest::Diff {
+                cwd: cwd.clone(),
+                from: text("c"),
+                to: text("d"),
+                stat: true,
+                paths: Vec::new(),
+                limit_bytes: 9,
+            },
+            r#""diff","cwd":"/w","from":"c","to":"d","stat":true,"paths":[],"limit_bytes":9"#,
+        ),
+        (
+            GitRequest::ChangedPaths { cwd: cwd.clone(), from: text("c"), to: text("d") },
+            r#""changed_paths","cwd":"/w","from":"c","to":"d""#,
+        ),
+        (
+            GitRequest::CommitKept {
+                cwd: cwd.clone(),
+                index,
+                branch: text("b"),
+                head: text("h"),
+                kept: text("k"),
+                without: vec![text("a")],
+                message: text("m"),
+            },
+            r#""commit_kept","cwd":"/w","index":"/i","branch":"b","head":"h","kept":"k","without":["a"],"message":"m""#,
+        ),
+        (
+            GitRequest::Note { cwd: cwd.clone(), commit: text("c"), text: text("t"), at },
+            r#""note","cwd":"/w","commit":"c","text":"t","at_ms":5"#,
+        ),
+        (GitRequest::Checkpoints { cwd: cwd.clone() }, r#""checkpoints","cwd":"/w""#),
+        (
+            GitRequest::ForgetCheckpoint { cwd, name: text("r/0"), commit: text("c") },
+            r#""forget_checkpoint","cwd":"/w","name":"r/0","commit":"c""#,
+        ),
+    ];
+    for (request, json) in table {
+        let expected = Message {
+            json: format!("{{\"request\":{{\"do\":\"git\",\"git\":{json}}}}}"),
+            attachments: Vec::new(),
+        };
+        assert_eq!(write_turn(Turn::Request(Request::Git(request))), expected);
+    }
+}
+
+#[test]
+fn what_git_kept_is_read() {
+    let text = |text: &str| text.to_owned();
+    let left = LeftOut { path: text("a"), why: LeftOutReason::NoCommit };
+    let kept =
+        KeptWork { commit: text("c"), tree: text("t"), programs: text("p"), left_out: vec![left] };
+    let json = r#"{"is":"checkpoint","commit":"c","tree":"t","programs":"p","left_out":[{"path":"a","why":"no_commit"}]}"#;
+    assert_eq!(outcome(json, &[]), Outcome::Checkpoint(kept));
+    let named =
+        NamedCheckpoint { name: text("r/0"), commit: text("c"), at: Timestamp::from_millis(5) };
+    let json = r#"{"is":"checkpoints","checkpoints":[{"name":"r/0","commit":"c","at_ms":5}]}"#;
+    assert_eq!(outcome(json, &[]), Outcome::Checkpoints { checkpoints: vec![named] });
+    let diff = Outcome::Diff { bytes: b"+".to_vec().into() };
+    assert_eq!(outcome(r#"{"is":"diff","bytes":0}"#, &[b"+"]), diff);
 }
 
 fn reply(json: &str, attachments: &[&[u8]]) -> Result<Reply, Malformed> {

@@ -6,12 +6,14 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use git2::{
-    BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, StatusOptions,
+    BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature,
+    StatusOptions,
 };
 use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
+use super::program::NewCheckpoint;
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
@@ -57,7 +59,8 @@ pub(super) fn survey(
     })
 }
 
-fn workdir(repository: &Repository) -> Result<PathBuf, Failure> {
+/// The top folder of the checkout, symbolic links resolved.
+pub(super) fn workdir(repository: &Repository) -> Result<PathBuf, Failure> {
     match repository.workdir() {
         Some(path) => Ok(resolved(path)),
         None => {
@@ -128,6 +131,27 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
+/// Makes the commit of a checkpoint, byte for byte as the git program does, without starting one.
+pub(super) fn commit_beside(
+    repository: &Repository,
+    tree: &str,
+    new: &NewCheckpoint<'_>,
+) -> Result<String, Failure> {
+    let parent = match new.parent {
+        Some(parent) => Some(parent.to_owned()),
+        None => head(repository)?,
+    };
+    let made = (|| {
+        let time = git2::Time::new(new.at.as_millis().div_euclid(1000), 0);
+        let ours = Signature::new("onloop", "onloop@localhost", &time)?;
+        let tree = repository.find_tree(Oid::from_str(tree)?)?;
+        let parent = parent.map(|id| repository.find_commit(Oid::from_str(&id)?)).transpose()?;
+        let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
+        repository.commit(None, &ours, &ours, new.message, &tree, &parents)
+    })();
+    made.map(|id| id.to_string()).map_err(|error| failure(repository, &error))
+}
+
 /// Creates `branch` at HEAD and checks it out; no file changes.
 pub(super) fn switch_to_new(repository: &Repository, branch: &BranchName) -> Result<(), Failure> {
     if repository.state() != RepositoryState::Clean {
@@ -147,12 +171,19 @@ pub(super) fn switch_to_new(repository: &Repository, branch: &BranchName) -> Res
     })
 }
 
+/// Refuses to touch a branch that is checked out somewhere.
+pub(super) fn demand_free(repository: &Repository, branch: &BranchName) -> Result<(), Failure> {
+    match checked_out_at(repository, branch)? {
+        None => Ok(()),
+        Some(at) => {
+            let message = format!("branch `{branch}` is checked out at `{at}`");
+            Err(Failure::new(FailureKind::Busy, message))
+        }
+    }
+}
+
 /// Deletes a branch that nothing has checked out.
 pub(super) fn delete_branch(repository: &Repository, branch: &BranchName) -> Result<(), Failure> {
-    if let Some(at) = checked_out_at(repository, branch)? {
-        let message = format!("branch `{branch}` is checked out at `{at}`");
-        return Err(Failure::new(FailureKind::Busy, message));
-    }
     repository
         .find_branch(branch.as_str(), BranchType::Local)
         .and_then(|mut branch| branch.delete())

@@ -10,15 +10,17 @@ use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
 use onloop_core::time::Timestamp;
 
-use super::super::rollback;
-use super::GitProgram;
+use super::super::{libgit, rollback};
 use super::command::{Aside, lines_until_nul, text};
+use super::{Answer, GitProgram};
 
 /// The folder in which copies of records lie; it is the run's and not its work.
 const OURS: &str = ".hotl";
 
 /// A checkpoint to make.
 pub(crate) struct NewCheckpoint<'a> {
+    /// The repository, where libgit2 can open it.
+    pub(crate) library: Option<&'a git2::Repository>,
     pub(crate) index: &'a Path,
     /// The whole name of the reference.
     pub(crate) reference: &'a str,
@@ -46,6 +48,28 @@ struct Changes {
     gone: BTreeSet<Vec<u8>>,
 }
 
+impl Changes {
+    /// From what git says of tracked files, and of the others.
+    fn read(tracked: Answer, others: Answer) -> Result<Changes, Failure> {
+        let tracked = tracked.success()?;
+        let mut changes = Changes::default();
+        let mut fields = lines_until_nul(&tracked);
+        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+            match letter {
+                b"D" => changes.gone.insert(path.to_vec()),
+                _ => changes.present.insert(path.to_vec()),
+            };
+        }
+        let others = others.success()?;
+        // A repository inside the checkout ends with a slash.
+        let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        changes.present.extend(others.map(<[u8]>::to_vec));
+        changes.present.retain(|path| !is_ours(path));
+        changes.gone.retain(|path| !is_ours(path));
+        Ok(changes)
+    }
+}
+
 impl GitProgram {
     /// Keeps the files of the checkout around `cwd`.
     pub(crate) fn checkpoint(
@@ -53,16 +77,20 @@ impl GitProgram {
         cwd: &Path,
         new: &NewCheckpoint<'_>,
     ) -> Result<KeptWork, Failure> {
-        let root = self.layout(cwd)?.root;
-        let programs = self.demand_programs(&root, new.programs)?;
+        let root = match new.library {
+            Some(repository) => libgit::workdir(repository)?,
+            None => self.layout(cwd)?.root,
+        };
         self.prepare_index(&root, new.index)?;
-        let changes = match self.changes(&root, new.index) {
+        let (programs, changes) = self.trusted_changes(&root, new);
+        let programs = programs?;
+        let changes = match changes {
             Ok(changes) => changes,
             // An index that cannot be read is only a memory of what is in the checkout.
             Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
                 fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
                 self.prepare_index(&root, new.index)?;
-                self.changes(&root, new.index)?
+                self.trusted_changes(&root, new).1?
             }
             Err(failure) => return Err(failure),
         };
@@ -84,6 +112,9 @@ impl GitProgram {
         tree: &str,
         new: &NewCheckpoint<'_>,
     ) -> Result<String, Failure> {
+        if let Some(repository) = new.library {
+            return libgit::commit_beside(repository, tree, new);
+        }
         let parent = match new.parent {
             Some(parent) => Some(parent.to_owned()),
             None => self.commit(root, "HEAD")?,
@@ -153,36 +184,28 @@ impl GitProgram {
         copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
     }
 
-    /// Both questions read the same index and do not wait for each other.
-    fn changes(&self, root: &Path, index: &Path) -> Result<Changes, Failure> {
-        let aside = Aside { index: Some(index), ..Aside::default() };
+    /// Which programs git would run, and what has changed. Two questions do not wait for each other:
+    /// looking for files that are not tracked runs no program, looking at those that are may.
+    fn trusted_changes(
+        &self,
+        root: &Path,
+        new: &NewCheckpoint<'_>,
+    ) -> (Result<String, Failure>, Result<Changes, Failure>) {
+        let aside = Aside { index: Some(new.index), ..Aside::default() };
         let tracked =
             ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let (tracked, others) = thread::scope(|scope| {
-            let tracked = scope.spawn(|| self.answer_aside(root, &tracked, &[], aside));
-            let others = self.answer_aside(root, &others, &[], aside);
-            (tracked.join(), others)
-        });
-        let tracked = match tracked {
-            Ok(answer) => answer?.success()?,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        let mut changes = Changes::default();
-        let mut fields = lines_until_nul(&tracked);
-        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
-            match letter {
-                b"D" => changes.gone.insert(path.to_vec()),
-                _ => changes.present.insert(path.to_vec()),
+        thread::scope(|scope| {
+            let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
+            let programs = self.demand_programs(root, new.programs);
+            let tracked = match &programs {
+                Ok(_) => self.answer_aside(root, &tracked, &[], aside),
+                Err(failure) => Err(failure.clone()),
             };
-        }
-        let others = others?.success()?;
-        // A repository inside the checkout ends with a slash.
-        let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        changes.present.extend(others.map(<[u8]>::to_vec));
-        changes.present.retain(|path| !is_ours(path));
-        changes.gone.retain(|path| !is_ours(path));
-        Ok(changes)
+            let others = others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let changes = tracked.and_then(|tracked| Changes::read(tracked, others?));
+            (programs, changes)
+        })
     }
 
     /// Writes the changes to the index; returns what cannot be kept.

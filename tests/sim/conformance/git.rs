@@ -1,0 +1,100 @@
+//! Steps about repositories, which only hosts that have real ones take.
+
+use std::path::Path;
+use std::process::Command;
+
+use onloop_core::effect::{GitRequest, KeptWork, NamedCheckpoint};
+use onloop_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::{strings, text};
+
+/// Runs git in `folder` so that the same words make the same commits everywhere.
+///
+/// # Panics
+///
+/// When git fails.
+pub fn set_up(folder: &Path, words: &[String]) {
+    let mut command = Command::new("git");
+    command
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command
+            .env(format!("GIT_{who}_NAME"), "A")
+            .env(format!("GIT_{who}_EMAIL"), "a@example.org")
+            .env(format!("GIT_{who}_DATE"), "1774000000 +0000");
+    }
+    let status = command.args(words).status().expect("git is installed");
+    assert!(status.success(), "git {words:?}");
+}
+
+/// The request of a step, if it is one about a repository; names in it are below `root`.
+pub(super) fn request(step: &Value, root: &str) -> Option<GitRequest> {
+    let below = |name: &str| format!("{root}/{}", text(step, name));
+    let (cwd, index) = (below("cwd"), below("index"));
+    let optional = |name: &str| step[name].as_str().map(str::to_owned);
+    let number = |name: &str| step[name].as_u64().unwrap_or(0);
+    let at = Timestamp::from_millis(step["at_ms"].as_i64().unwrap_or(0));
+    Some(match step["do"].as_str()? {
+        "checkpoint" => GitRequest::Checkpoint {
+            cwd,
+            index,
+            name: text(step, "name"),
+            parent: optional("parent"),
+            message: text(step, "says"),
+            at,
+            limit_bytes: number("limit"),
+            programs: optional("programs_expected"),
+        },
+        "restore" => GitRequest::Restore {
+            cwd,
+            index,
+            commit: text(step, "to"),
+            paths: strings(&step["paths"]),
+            programs: optional("programs_expected"),
+        },
+        "diff" => GitRequest::Diff {
+            cwd,
+            from: text(step, "from"),
+            to: text(step, "to"),
+            stat: step["stat"] == true,
+            paths: strings(&step["paths"]),
+            limit_bytes: number("limit"),
+        },
+        "changed_paths" => {
+            GitRequest::ChangedPaths { cwd, from: text(step, "from"), to: text(step, "to") }
+        }
+        "commit_kept" => GitRequest::CommitKept {
+            cwd,
+            index,
+            branch: text(step, "branch"),
+            head: text(step, "head"),
+            kept: text(step, "kept"),
+            without: strings(&step["without"]),
+            message: text(step, "says"),
+        },
+        "checkpoints" => GitRequest::Checkpoints { cwd },
+        "forget_checkpoint" => {
+            GitRequest::ForgetCheckpoint { cwd, name: text(step, "name"), commit: text(step, "at") }
+        }
+        "note" => GitRequest::Note { cwd, commit: text(step, "at"), text: text(step, "note"), at },
+        _ => return None,
+    })
+}
+
+/// The parts of a checkpoint.
+pub(super) fn kept(kept: &KeptWork) -> Vec<(&'static str, Value)> {
+    vec![
+        ("commit", json!(kept.commit)),
+        ("tree", json!(kept.tree)),
+        ("programs", json!(kept.programs)),
+        ("left_out", json!(kept.left_out)),
+    ]
+}
+
+/// The part of a list of checkpoints.
+pub(super) fn named(checkpoints: &[NamedCheckpoint]) -> Vec<(&'static str, Value)> {
+    vec![("checkpoints", json!(checkpoints))]
+}
