@@ -28,6 +28,7 @@ import type { Interrupts } from "./interrupts.js";
 import { Log } from "./log.js";
 import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
+import { type Started, addBelow, endStarted } from "./survivors.js";
 
 /** Time between asking a process group to end and killing it. */
 const GRACE_MS = 2000;
@@ -139,7 +140,7 @@ export class NodeProcesses implements Processes {
 
   /** Kills what runs, without a grace period: the process is about to exit. */
   killNow(): void {
-    this.#running?.signal("SIGKILL");
+    this.#running?.killNow();
   }
 }
 
@@ -203,6 +204,14 @@ function spawnFailure(error: unknown, program: string, cwd: string, shownCwd: st
   return failure(error, what);
 }
 
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // A group without members left is what we want; one of another user cannot be helped.
+  }
+}
+
 /** One program, from its start to the end of everything it started. */
 class Running {
   readonly #child: ChildProcess;
@@ -226,6 +235,8 @@ class Running {
   #deadline: NodeJS.Timeout | undefined;
   /** Why we ended it, if we did. */
   #ended: ProcessStatus | undefined;
+  /** Who was below it when we ended it: tools of agents lead sessions of their own. */
+  readonly #below: Started = new Map();
   /** Stops waiting for what cannot be made to end. */
   #giveUp: (why: ProcessStatus) => void = () => undefined;
 
@@ -308,24 +319,36 @@ class Running {
     if (this.#ended !== undefined) return;
     this.#ended = why;
     clearTimeout(this.#deadline);
+    this.#noteBelow();
     this.signal("SIGTERM");
     this.signal("SIGCONT");
     this.#deadline = setTimeout(() => {
+      this.#noteBelow();
       this.signal("SIGKILL");
       // Only the kernel can still hold it.
       this.#deadline = setTimeout(() => this.#giveUp(why), GRACE_MS);
     }, GRACE_MS);
   }
 
+  /** Kills it and whoever is below it, without a grace period. */
+  killNow(): void {
+    this.#noteBelow();
+    this.signal("SIGKILL");
+    for (const [pid, started] of this.#below) {
+      if (lookUp(pid)?.started === started) signalOne(pid, "SIGKILL");
+    }
+  }
+
+  #noteBelow(): void {
+    const { pid } = this.#child;
+    if (pid !== undefined && !this.#spec.interactive) addBelow(pid, this.#below);
+  }
+
   /** To the whole group; an interactive program shares ours and is signalled alone. */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
-    try {
-      process.kill(this.#spec.interactive || process.platform === "win32" ? pid : -pid, signal);
-    } catch {
-      // A group without members left is what we want; one of another user cannot be helped.
-    }
+    signalOne(this.#spec.interactive || process.platform === "win32" ? pid : -pid, signal);
   }
 
   async #finish(exit: ProcessStatus): Promise<ProcessEnd> {
@@ -337,6 +360,7 @@ class Running {
       this.signal("SIGKILL");
       await within(this.#streams, LINGER_MS);
     }
+    await endStarted(this.#below);
     stdout?.destroy();
     stderr?.destroy();
     this.#writeLog(() => this.#log?.finish());

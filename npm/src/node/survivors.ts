@@ -24,16 +24,45 @@ const PID_MAX = 2 ** 31 - 1;
 export async function endGroup(group: ProcessGroup, host: string, mark?: string): Promise<number> {
   refuseOthers(group, host);
   if (group.boot !== "" && group.boot !== boot()) return 0;
+  const { ended, left } = await endAll(() => members(group, mark));
+  if (left.length === 0) return ended;
+  const what = `process group ${group.pid} cannot be ended`;
+  throw new Failure("denied", `${what}; these are left: ${left.join(", ")}`);
+}
+
+/** A process by its pid, and when it was started. */
+export type Started = Map<number, string>;
+
+/** Adds whoever is below a process now: what leads a session of its own is, too, as long as whoever started it lives. */
+export function addBelow(top: number, to: Started): void {
+  if (process.platform !== "linux") return;
+  const table = all();
+  const found = new Set([top]);
+  // Who is started later often has a larger pid, and then one look is enough.
+  for (let before = 0; before !== found.size; ) {
+    before = found.size;
+    for (const [pid, { parent }] of table) if (found.has(parent)) found.add(pid);
+  }
+  for (const [pid, { started }] of table) if (pid !== top && found.has(pid)) to.set(pid, started);
+}
+
+/** Asks those processes to end that are still the same, and kills them after the grace. */
+export async function endStarted(processes: Started): Promise<void> {
+  const isLeft = ([pid, started]: [number, string]): boolean => {
+    const entry = lookUp(pid);
+    return entry !== undefined && !entry.zombie && entry.started === started;
+  };
+  await endAll(() => [...processes].filter(isLeft).map(([pid]) => pid));
+}
+
+/** Asks whoever `find` finds to end, and kills them after the grace. */
+async function endAll(find: () => number[]): Promise<{ ended: number; left: number[] }> {
   const begun = performance.now();
   const asked = new Set<number>();
   for (;;) {
-    const left = members(group, mark);
-    if (left.length === 0) return asked.size;
+    const left = find();
     const elapsed = performance.now() - begun;
-    if (elapsed >= 2 * GRACE_MS) {
-      const what = `process group ${group.pid} cannot be ended`;
-      throw new Failure("denied", `${what}; these are left: ${left.join(", ")}`);
-    }
+    if (left.length === 0 || elapsed >= 2 * GRACE_MS) return { ended: asked.size, left };
     for (const pid of left) {
       if (elapsed >= GRACE_MS) signal(pid, "SIGKILL");
       if (asked.has(pid)) continue;
