@@ -2,11 +2,13 @@
 //! of the machine, the same on every host. Enforcing it is the host's.
 
 mod caches;
+mod clients;
 mod private;
 
 use crate::effect::{Confinement, Mechanism, Network, is_within};
 
 pub use caches::{CacheRefused, Caches, default_caches};
+pub use clients::client_needs;
 pub use private::{VARIABLES, is_environment_file, private_paths};
 
 /// Folders that everybody writes to, or that hold the sockets of services. Nothing in them is seen,
@@ -66,6 +68,27 @@ pub enum GitPlace {
         /// That of the repository.
         common: String,
     },
+}
+
+/// What one program needs besides what every command of a checkout may touch. It is known to exist
+/// for this program and lifts what hides it from others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// What it may change.
+    pub may_write: Vec<String>,
+    /// What it may read and not change.
+    pub may_read: Vec<String>,
+}
+
+impl Needs {
+    /// Adds them to what every command may touch. What is hidden *in* a folder that is needed stays
+    /// hidden, unless it is named, too.
+    pub fn add_to(&self, confinement: &mut Confinement) {
+        let named: Vec<&String> = self.may_write.iter().chain(&self.may_read).collect();
+        confinement.hidden.retain(|path| !named.contains(&path));
+        confinement.may_write.extend(self.may_write.iter().cloned());
+        confinement.may_read.extend(self.may_read.iter().cloned());
+    }
 }
 
 /// Why commands cannot be confined to a folder.
@@ -250,6 +273,21 @@ mod tests {
         let scene = Surroundings { git: Some(GitPlace::Unknown), ..scene };
         let unknown = decide(&scene, Network::All, None).unwrap();
         assert_eq!(unknown.access("/home/u/w/.git/config"), Reach::Read);
+    }
+
+    #[test]
+    fn what_a_client_needs_is_no_longer_hidden_from_it() {
+        let mut confinement = decide(&scene(), Network::All, None).unwrap();
+        client_needs("codex", Some("/home/u"), |_| None).add_to(&mut confinement);
+        for (path, access) in [
+            ("/home/u/.codex/sessions/a", Reach::Write),
+            ("/home/u/.codex/auth.json", Reach::Write),
+            ("/home/u/.codex/config.toml", Reach::Read),
+            ("/home/u/.claude/.credentials.json", Reach::Hidden),
+            ("/home/u/.claude.json", Reach::Hidden),
+        ] {
+            assert_eq!(confinement.access(path), access, "{path}");
+        }
     }
 
     #[test]

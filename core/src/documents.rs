@@ -15,6 +15,7 @@ pub mod event;
 mod finish;
 pub mod handsoff;
 pub mod head;
+mod hold;
 pub mod ledger;
 pub mod next;
 pub mod normalized;

@@ -20,6 +20,7 @@ pub(crate) mod conduct;
 pub mod conduct_args;
 pub mod config;
 pub(crate) mod confine;
+pub(crate) mod confining;
 pub(crate) mod decide;
 pub(crate) mod drive;
 pub(crate) mod ending;

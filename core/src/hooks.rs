@@ -89,7 +89,11 @@ impl Host {
             HookAnswer::Deferred(why) if self != Host::Claude => {
                 Some(HookAnswer::Decided(Decision::Ask, why.clone()))
             }
+            HookAnswer::Rewritten { why, .. } if !self.rewrites() => {
+                Some(HookAnswer::Decided(Decision::Ask, why.clone()))
+            }
             HookAnswer::Deferred(_)
+            | HookAnswer::Rewritten { .. }
             | HookAnswer::Nothing
             | HookAnswer::Decided(..)
             | HookAnswer::Continue(_)
@@ -106,6 +110,15 @@ impl Host {
             Host::Copilot => copilot::write(form, answer),
         };
         document.map_or_else(String::new, |document| format!("{document}\n"))
+    }
+
+    /// Whether a hook can have the host make another call instead.
+    pub fn rewrites(self) -> bool {
+        match self {
+            Host::Claude | Host::OpenCode => true,
+            // Codex refuses such an answer and has a sandbox of its own; of the others nothing is known.
+            Host::Codex | Host::Cursor | Host::VsCode | Host::Cline | Host::Copilot => false,
+        }
     }
 
     /// The answer when nothing is known, not even the event. If it was a tool call, the host
@@ -268,6 +281,13 @@ pub enum HookAnswer {
     Nothing,
     /// A decision about a tool call, and its reason.
     Decided(Decision, String),
+    /// The call is allowed with another input.
+    Rewritten {
+        /// All of it.
+        input: Value,
+        /// Why, on one line.
+        why: String,
+    },
     /// The tool call is deferred until a person answers, and the host exits meanwhile; the reason.
     Deferred(String),
     /// The agent does not stop but continues with this prompt.

@@ -18,6 +18,7 @@
 //! This is not a sandbox: it reads what an agent says it will do, and code that is allowed to
 //! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
 
+mod contained;
 mod environment;
 pub(crate) mod expand;
 mod judge;
@@ -36,6 +37,7 @@ mod web;
 
 use serde_json::{Value, json};
 
+pub use contained::contained;
 pub use judge::Examined;
 pub use programs::Class;
 pub use turn::{OnAsk, TurnPolicy};

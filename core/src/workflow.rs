@@ -31,7 +31,7 @@ mod verify;
 use std::num::NonZeroU32;
 
 use crate::diagnostic::{Diagnostic, Span};
-use crate::effect::Shell;
+use crate::effect::{Network, Shell};
 use crate::money::Money;
 use crate::text::words;
 
@@ -250,6 +250,8 @@ pub struct ShellCheck {
     pub env: Vec<(String, String)>,
     /// Which shell reads the line; `bash` unless the file says otherwise.
     pub shell: Shell,
+    /// The network that it has where it is confined.
+    pub network: Network,
 }
 
 impl ShellCheck {
@@ -262,6 +264,7 @@ impl ShellCheck {
             cwd: None,
             env: Vec::new(),
             shell: Shell::Bash,
+            network: Network::All,
         }
     }
 }

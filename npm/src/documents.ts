@@ -190,9 +190,22 @@ export interface RunView {
   }[];
   /** What all agents used. */
   usage: UsageView;
+  /** The least that ever held each worker of each step; empty where nothing is known. */
+  confined: HoldView[];
   /** The last review. */
   review: { step: number | null; verdict: string; findings: string } | null;
   [other: string]: unknown;
+}
+
+/** What kept the processes of a worker from touching more than they should. */
+export interface HoldView {
+  worker: "agent" | "check" | "review" | "setup";
+  step: number;
+  /** The means; left out: nothing did. */
+  by?: Mechanism;
+  network?: Network;
+  /** Why nothing did. */
+  why?: string;
 }
 
 /** Something to remark about the result of a check. */

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::preset::Preset;
-use crate::effect::Command;
+use crate::effect::{Command, Mechanism};
 use crate::money::Money;
 
 /// What a turn is started with.
@@ -23,6 +23,8 @@ pub struct TurnTerms {
     pub max_cost: Option<Money>,
     /// Whether it works in a repository.
     pub is_repository: bool,
+    /// What confines the client and everything that it starts; `None`: nothing does.
+    pub confined: Option<Mechanism>,
     /// The content of `OPENCODE_CONFIG_CONTENT` that the user has set.
     pub opencode_config: Option<String>,
 }
@@ -111,7 +113,12 @@ fn codex(terms: &TurnTerms) -> Vec<String> {
     words.extend(owned(&["--disable", "unbounded_connection_retries", "--enable", "hooks"]));
     words.extend(owned(&["--dangerously-bypass-hook-trust", "-c"]));
     words.push(terms.guard.clone());
-    words.extend(owned(&["--sandbox", "workspace-write"]));
+    // Its own sandbox cannot be set up inside of Landlock, which holds as much.
+    let own = match terms.confined {
+        Some(Mechanism::Landlock) => "danger-full-access",
+        Some(Mechanism::Bubblewrap | Mechanism::Seatbelt) | None => "workspace-write",
+    };
+    words.extend(owned(&["--sandbox", own]));
     if !terms.is_repository {
         words.push("--skip-git-repo-check".to_owned());
     }
@@ -163,6 +170,7 @@ mod tests {
             session: None,
             max_cost: None,
             is_repository: true,
+            confined: None,
             opencode_config: None,
         }
     }
@@ -232,6 +240,9 @@ mod tests {
         assert!(claude.ends_with(" --max-budget-usd 1.5 --resume S"), "{claude}");
         let codex = line(Client::Codex, &terms);
         assert!(codex.ends_with(" --skip-git-repo-check resume S -"), "{codex}");
+        let landlock = TurnTerms { confined: Some(Mechanism::Landlock), ..terms.clone() };
+        let codex = line(Client::Codex, &landlock);
+        assert!(codex.contains(" --sandbox danger-full-access "), "{codex}");
         let opencode = line(Client::Opencode, &terms);
         assert!(opencode.ends_with(" --session S"), "{opencode}");
         assert!(opencode.contains(r#""model":"m""#), "{opencode}");

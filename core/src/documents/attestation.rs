@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::hold;
 use super::ledger::{Ledger, sha256};
 use super::receipt::reference;
 use super::result::remarks_value;
@@ -92,7 +93,7 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "checks": run.steps.iter().flat_map(checks).collect::<Vec<_>>(),
         "checks_repeated_at_end": run.reverified,
         "decisions": decisions(ledger),
-        "confinement": Value::Null,
+        "confinement": hold::values(&run.holds),
         "agents": agents(run),
         "usage": run_usage(run),
     })

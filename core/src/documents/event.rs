@@ -179,6 +179,8 @@ enum EventDocument {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
         setup: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confine: Option<String>,
         plan_digest: String,
         steps: Vec<StepDocument>,
     },

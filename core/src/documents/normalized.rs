@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::effect::{BranchName, Shell};
+use crate::effect::{BranchName, Network, Shell};
 use crate::money::Money;
 use crate::workflow::{Assertion, Budgets, Check, Expectation, Gate, Loop, Plan, ShellCheck, Step};
 
@@ -126,6 +126,9 @@ fn shell_check(check: &ShellCheck) -> Value {
     }
     if check.shell != Shell::Bash {
         extend("shell", json!(check.shell.as_str()));
+    }
+    if check.network != Network::All {
+        extend("network", json!(check.network.as_str()));
     }
     document
 }

@@ -9,8 +9,9 @@ mod write;
 use super::checkpoint::{CheckpointDocument, checkpoint_document};
 use super::document::{Generation, Lacks, document};
 use super::finish::{FinishDocument, IntentDocument, finish_document, intent_document};
+use super::hold::{self, HoldDocument, WorkHoldDocument};
 use super::turn::{TurnDocument, WaitDocument, read_turn, read_wait, turn_document, wait_document};
-use crate::effect::Shell;
+use crate::effect::{Network, Shell};
 use crate::limits;
 use crate::money::Money;
 use crate::run::*;
@@ -71,6 +72,7 @@ document! {
         protect: Option<Vec<String>> [rare],
         commit: Option<String> [rare],
         setup: Option<Vec<String>> [rare],
+        confine: Option<String> [rare],
         set_up: Option<SetUpDocument> [rare],
         written: Option<WrittenDocument> [optional],
         options: OptionsDocument [first],
@@ -81,6 +83,7 @@ document! {
         turns: Option<Vec<TurnDocument>> [rare],
         waits: Option<Vec<WaitDocument>> [rare],
         acting: Option<ActingDocument> [optional],
+        confined: Option<Vec<WorkHoldDocument>> [rare],
         finished_commit: Option<String> [optional],
         checkpoints: Vec<CheckpointDocument> [optional],
         ledger: Option<LedgerDocument> [optional],
@@ -114,6 +117,7 @@ document! {
         started: String,
         boot: String,
         host: String,
+        confined: Option<HoldDocument> [rare],
     }
 }
 
@@ -239,6 +243,7 @@ document! {
         cwd: Option<String>,
         env: Option<Vec<(String, String)>>,
         shell: Option<String>,
+        network: Option<String>,
         url: Option<String>,
         check: Option<String>,
         prompt: Option<String>,

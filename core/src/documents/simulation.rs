@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::normalized::check;
 use crate::effect::Command;
+use crate::handsoff::config::ConfineWhen;
 use crate::money::Money;
 use crate::run::{AtMost, AutomaticReason, Exceeded, HumanReason, PaperMoment, Run};
 
@@ -16,6 +17,8 @@ pub struct Simulation {
     pub held_up: Option<String>,
     /// The record that it would begin with; its place is empty where that is not decided.
     pub run: Run,
+    /// Whether agent, checks and setup would be confined.
+    pub confine: ConfineWhen,
     /// What would be done to the repository before, as verb phrases.
     pub changes: Vec<String>,
     /// Who would act.
@@ -80,7 +83,7 @@ pub fn simulation(paper: &Simulation) -> Value {
             "worktree_path": place.worktree_path,
             "changes": paper.changes,
         },
-        "confined": false,
+        "confine": paper.confine.as_str(),
         "agent": agent(&paper.agent),
         "successors": paper.successors.iter().map(agent).collect::<Vec<_>>(),
         "setup": { "copied": paper.copied, "commands": setup },

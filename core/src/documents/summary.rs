@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::usage;
 use super::finish::finish_value;
+use super::hold;
 use super::result::remarks_value;
 use crate::money::Money;
 use crate::run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus, TurnRecord};
@@ -40,6 +41,7 @@ pub fn summary(run: &Run) -> Value {
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
         "usage": run_usage(run),
+        "confined": hold::values(&run.holds),
         "review": run.reviews.last.as_ref().map(|last| json!({
             "step": last.step,
             "verdict": last.verdict.as_str(),

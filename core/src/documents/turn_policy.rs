@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::document::DocumentError;
+use crate::permission::rules::{GivenRules, Source};
 use crate::permission::{Decision, TurnPolicy};
 use crate::syntax::strict_json;
 
@@ -25,6 +26,20 @@ struct PolicyDocument {
     state_home: String,
     /// File to which the hook adds a line for each call that it judged.
     calls: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    confined: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<RulesDocument>,
+}
+
+/// The rules of user and project, where the hook cannot read them itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesDocument {
+    /// Whose file it is, and what it says about permissions.
+    files: Vec<(String, String)>,
+    /// Why a file could not be read.
+    unreadable: Vec<String>,
 }
 
 /// What the hook of a turn is told.
@@ -36,6 +51,8 @@ pub struct TurnGuard {
     pub state_home: String,
     /// File to which the hook adds a line for each call that it judged.
     pub calls: String,
+    /// The rules of user and project; `None`: the hook reads the configuration itself.
+    pub rules: Option<GivenRules>,
 }
 
 /// The file that tells it.
@@ -47,6 +64,15 @@ pub fn write(guard: &TurnGuard) -> Vec<u8> {
         on_ask: policy.on_ask.as_str().to_owned(),
         state_home: guard.state_home.clone(),
         calls: guard.calls.clone(),
+        confined: policy.confined,
+        rules: guard.rules.as_ref().map(|rules| RulesDocument {
+            files: rules
+                .files
+                .iter()
+                .map(|(source, yaml)| (source_word(*source).to_owned(), yaml.clone()))
+                .collect(),
+            unreadable: rules.unreadable.clone(),
+        }),
     };
     let mut bytes = serde_json::to_vec(&document).expect("the document has only string keys");
     bytes.push(b'\n');
@@ -63,9 +89,30 @@ pub fn read(bytes: &[u8]) -> Result<TurnGuard, DocumentError> {
     let document: PolicyDocument = serde_json::from_value(strict_json::parse(text)?)?;
     let on_ask = document.on_ask.parse();
     let on_ask = on_ask.map_err(|error| DocumentError::member("on_ask", error))?;
-    let PolicyDocument { verification, allowed, state_home, calls, .. } = document;
-    let policy = TurnPolicy { verification, allowed, on_ask };
-    Ok(TurnGuard { policy, state_home, calls })
+    let PolicyDocument { verification, allowed, state_home, calls, confined, rules, .. } = document;
+    let policy = TurnPolicy { verification, allowed, on_ask, confined };
+    let rules = rules.map(read_rules).transpose()?;
+    Ok(TurnGuard { policy, state_home, calls, rules })
+}
+
+fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Project { trusted: false } => "project",
+        Source::Project { trusted: true } => "trusted_project",
+        Source::Local => "local",
+    }
+}
+
+fn read_rules(document: RulesDocument) -> Result<GivenRules, DocumentError> {
+    let sources = [Source::Local, Source::Project { trusted: true }];
+    let sources = sources.into_iter().chain([Source::Project { trusted: false }]);
+    let source = |word: &str| sources.clone().find(|source| source_word(*source) == word);
+    let read = |(word, yaml): (String, String)| {
+        let unknown = || DocumentError::member("rules.files", format!("{word:?} is nobody's"));
+        Ok((source(&word).ok_or_else(unknown)?, yaml))
+    };
+    let files = document.files.into_iter().map(read).collect::<Result<_, DocumentError>>()?;
+    Ok(GivenRules { files, unreadable: document.unreadable })
 }
 
 /// A call that the hook judged.
@@ -142,16 +189,25 @@ mod tests {
             verification: vec!["make\t\"all\"".to_owned()],
             allowed: vec!["npm run *".to_owned()],
             on_ask: OnAsk::Pause,
+            confined: true,
+        };
+        let rules = GivenRules {
+            files: vec![
+                (Source::Project { trusted: false }, "permissions: {}\n".to_owned()),
+                (Source::Local, String::new()),
+            ],
+            unreadable: vec!["it is torn".to_owned()],
         };
         let (state_home, calls) = ("/s".to_owned(), "/s/calls".to_owned());
-        let guard = TurnGuard { policy, state_home, calls };
+        let guard = TurnGuard { policy, state_home, calls, rules: Some(rules) };
         assert_eq!(read(&write(&guard)), Ok(guard));
-        let table: [&[u8]; 5] = [
+        let table: [&[u8]; 6] = [
             b"",
             b"{}",
             b"\xff",
             br#"{"verification":[],"allowed":[],"on_ask":"allow","state_home":"/s","calls":"/c"}"#,
             br#"{"verification":[],"allowed":[],"on_ask":"deny","state_home":"/s","calls":"/c","more":1}"#,
+            br#"{"verification":[],"allowed":[],"on_ask":"deny","state_home":"/s","calls":"/c","rules":{"files":[["mine",""]],"unreadable":[]}}"#,
         ];
         for bytes in table {
             assert!(read(bytes).is_err(), "{bytes:?}");

@@ -12,10 +12,11 @@ use crate::effect::{
     Command, Durability, Expect, Failure, Io, ProcessEnd, ProcessSpec, ProcessStatus,
 };
 use crate::engine::conduct_args::TurnConditions;
+use crate::engine::confining::Confining;
 use crate::engine::store::{Paths, Store, StoreError};
 use crate::engine::usage;
 use crate::engine::verify::{private_names, recorded};
-use crate::engine::work::{WorkError, run_recorded};
+use crate::engine::work::{Work, WorkError, own_needs, run_recorded};
 use crate::run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
 use crate::text;
 
@@ -76,7 +77,7 @@ pub(crate) async fn act(
     agent: &Agent,
     store: &mut Store,
     record: &StepRecord,
-    conditions: TurnConditions,
+    (conditions, confining): (TurnConditions, &Confining),
 ) -> Result<Acted, StoreError> {
     match agent {
         Agent::You => Ok(act_by_person(io, record).await),
@@ -88,7 +89,8 @@ pub(crate) async fn act(
                 let log = store.paths().log(&attempt_name(record));
                 let spec = spec(io, store.run(), record, command, conditions.timeout_ms);
                 let (number, spec) = (record.step.number, spec.stream_to(log));
-                let end = run_recorded(io, store, Worker::Agent, number, spec).await;
+                let work = Work::new(Worker::Agent, number, confining);
+                let end = run_recorded(io, store, work, spec).await;
                 let end = followed(end, "script")?;
                 Ok(end
                     .map_or_else(|acted| acted, |end| ended(&end, "script", conditions.timeout_ms)))
@@ -104,14 +106,20 @@ pub(crate) async fn act(
                     return Ok(Acted::NotStarted(why));
                 }
                 let acting = (client, version.clone());
-                let acted = turn::take(io, acting, store, record, conditions).await?;
+                let acted = turn::take(io, acting, store, record, (conditions, confining)).await?;
                 let who = (*preset, client, version.as_deref());
                 Ok(start::explained(io, who, store, record, acted).await)
             }
-            None => act_by_prompt(io, store, record, conditions, |p| preset.command(p)).await,
+            None => {
+                let work = Work::new(Worker::Agent, record.step.number, confining);
+                let work = Work { needs: own_needs(io, preset.name), ..work };
+                act_by_prompt(io, store, record, (conditions, work), |p| preset.command(p)).await
+            }
         },
         Agent::CommandLine(line) => {
-            act_by_prompt(io, store, record, conditions, |_| agent::command_line(line)).await
+            let work = Work::new(Worker::Agent, record.step.number, confining);
+            act_by_prompt(io, store, record, (conditions, work), |_| agent::command_line(line))
+                .await
         }
     }
 }
@@ -121,7 +129,7 @@ async fn act_by_prompt(
     io: &Io,
     store: &mut Store,
     record: &StepRecord,
-    conditions: TurnConditions,
+    (conditions, mut work): (TurnConditions, Work<'_>),
     command: impl FnOnce(&str) -> Command,
 ) -> Result<Acted, StoreError> {
     let (attempt, paths) = (attempt_name(record), store.paths().clone());
@@ -135,10 +143,18 @@ async fn act_by_prompt(
     spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), paths.prompt(&attempt));
     spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
     spec.stdin = Some(prompt.into_bytes().into());
-    let end = run_recorded(io, store, Worker::Agent, record.step.number, spec).await;
+    // Only what is there can be written by somebody who is confined.
+    let usage = paths.usage(&attempt);
+    let empty = io.write(&usage, Vec::new(), Expect::Any, Durability::Relaxed).await;
+    if let Err(failure) = empty {
+        return Ok(Acted::failed(format!("the report of its use cannot be prepared: {failure}")));
+    }
+    work.needs.may_read.push(paths.prompt(&attempt));
+    work.needs.may_write.push(usage.clone());
+    let end = run_recorded(io, store, work, spec).await;
     let end = followed(end, "agent")?;
     let acted = end.map_or_else(|acted| acted, |end| ended(&end, "agent", conditions.timeout_ms));
-    let usage = usage::read(io, &paths.usage(&attempt)).await;
+    let usage = usage::read(io, &usage).await;
     store.apply(Event::UsageReported(usage)).map_err(StoreError::Overtaken)?;
     Ok(acted)
 }

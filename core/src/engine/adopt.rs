@@ -72,6 +72,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, adopt: bool) -> Result<(),
         protect: plan.protect,
         commit: plan.commit,
         setup: plan.setup,
+        confine: plan.confine,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -95,6 +96,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("protect", run.terms.protect == plan.protect);
     whole("commit", run.terms.commit == plan.commit);
     whole("setup", run.terms.setup == plan.setup);
+    whole("confine", run.terms.confine == plan.confine);
     whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
     whole("risk_level", run.terms.risk == plan.risk);
     if let Some(written) = &run.terms.written {

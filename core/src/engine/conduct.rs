@@ -29,7 +29,7 @@ use crate::text;
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let mut stall = Stall::default();
     let mut merges = store.merges();
-    let begun = begin(io, &mut store).await.err();
+    let begun = begin(io, &mut store, how).await.err();
     let halt = loop {
         if let Some(halt) = begun {
             break halt;
@@ -60,10 +60,10 @@ pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
 }
 
 /// What comes before the first turn.
-async fn begin(io: &Io, store: &mut Store) -> Result<(), Halt> {
+async fn begin(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Halt> {
     // Only a run that goes on now; one that waits for a person does not need its worktree yet.
     if matches!(store.run().next(), Next::Start { .. }) {
-        match make_ready(io, store).await? {
+        match make_ready(io, store, &how.conditions.confining).await? {
             Readiness::Ready => {}
             Readiness::Interrupted => return Err(Halt::Interrupted),
             Readiness::Failed(why) => {
@@ -127,7 +127,8 @@ async fn take_turn(
         }
         Next::Review { step } => {
             store.commit().await?;
-            let event = review::perform(io, store, step, how.turns.timeout_ms).await?;
+            let terms = (how.turns.timeout_ms, &how.conditions.confining);
+            let event = review::perform(io, store, step, terms).await?;
             store.apply(event.ok_or(Halt::Interrupted)?)?;
         }
         Next::Repeat => {
@@ -177,7 +178,7 @@ async fn take_step(
     }
     store.commit().await?;
     let record = store.run().step(step).expect("`next` names steps that exist").clone();
-    let acted = act(io, agent, store, &record, how.turns).await?;
+    let acted = act(io, agent, store, &record, (how.turns, &how.conditions.confining)).await?;
     if let Acted::Refused { went_on: false, .. } = acted {
         // Nobody has changed anything.
         return record_acted(io, store, how, step, acted).await;

@@ -3,7 +3,9 @@
 use crate::agent::Agent;
 use crate::effect::{Exit, Io};
 use crate::engine::choose_agent::AgentArgs;
+use crate::engine::confining::{Confining, Wish};
 use crate::engine::verify::Conditions;
+use crate::handsoff::config::ConfineWhen;
 use crate::limits;
 use crate::permission::OnAsk;
 use crate::run::{Platform, Run};
@@ -26,7 +28,10 @@ pub struct ConductArgs {
     /// Longest wait for a limit on usage or an overload to end [default: 6h]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub max_wait: Option<String>,
-    /// A call that neither a rule nor a person decides [default: deny]
+    /// Confine agents and checks: auto, on or off [default: auto]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub confine: Option<ConfineWhen>,
+    /// A call that neither a rule nor a person decides
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
     pub on_ask: Option<OnAskChoice>,
     /// Begin every attempt in a new conversation with the agent
@@ -50,9 +55,9 @@ pub struct ConductArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnAskChoice {
-    /// Not there yet; the same as `deny`
+    /// Allow it where it can only touch the checkout [default where confined]
     Contained,
-    /// Refuse it and tell the agent why
+    /// Refuse it and tell the agent why [default elsewhere]
     Deny,
     /// Refuse it, and wait for a person after the turn
     Pause,
@@ -70,7 +75,8 @@ impl OnAskChoice {
 
     fn meaning(self) -> OnAsk {
         match self {
-            OnAskChoice::Contained | OnAskChoice::Deny => OnAsk::Deny,
+            OnAskChoice::Contained => OnAsk::Contained,
+            OnAskChoice::Deny => OnAsk::Deny,
             OnAskChoice::Pause => OnAsk::Pause,
         }
     }
@@ -93,6 +99,9 @@ impl ConductArgs {
             given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect();
         if let Some(choice) = self.on_ask {
             line += &format!(" --on-ask {}", choice.as_str());
+        }
+        if let Some(when) = self.confine {
+            line += &format!(" --confine {}", when.as_str());
         }
         if self.fresh_session {
             line += " --fresh-session";
@@ -125,25 +134,44 @@ impl ConductArgs {
         })
     }
 
+    /// How this process confines what works for a run in `folder`, whose file says `confine: on` or
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Confining::decide`].
+    pub(crate) async fn confining(
+        &self,
+        io: &Io,
+        folder: &str,
+        file: bool,
+    ) -> Result<Confining, Exit> {
+        Confining::decide(io, folder, Wish { flag: self.confine, file }).await
+    }
+
     /// How this process conducts `run`.
     pub(crate) fn applied(
         &self,
         io: &Io,
         run: &Run,
         agents: Vec<Agent>,
-        timeouts: Timeouts,
+        (timeouts, confining): (Timeouts, Confining),
     ) -> Conduct {
+        let usual = match confining {
+            Confining::By { .. } => OnAsk::Contained,
+            Confining::Off(_) => OnAsk::Deny,
+        };
         Conduct {
             agents,
             max_wait_ms: timeouts.max_wait_ms,
             turns: TurnConditions {
                 timeout_ms: timeouts.agent_ms,
                 stall_ms: timeouts.stall_ms,
-                on_ask: self.on_ask.map_or(OnAsk::Deny, OnAskChoice::meaning),
+                on_ask: self.on_ask.map_or(usual, OnAskChoice::meaning),
                 fresh_session: self.fresh_session,
                 verbose: self.verbose,
             },
-            conditions: Conditions::of(io, run, timeouts.verify_ms),
+            conditions: Conditions::of(io, run, timeouts.verify_ms, confining),
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
             json: self.json,

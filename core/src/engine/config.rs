@@ -6,7 +6,7 @@ use crate::engine::checkout;
 use crate::handsoff::config::Config;
 use crate::limits;
 use crate::permission::Context;
-use crate::permission::rules::Source;
+use crate::permission::rules::{GivenRules, Source};
 use crate::text;
 
 /// The file of a project's rules.
@@ -28,6 +28,8 @@ pub struct Loaded {
     pub tracked: Option<String>,
     /// Why a file that is there could not be read. Its rules allow nothing then.
     pub failure: Option<Failure>,
+    /// The rules of all files, for a hook that cannot read them.
+    pub given: GivenRules,
     context: Context,
 }
 
@@ -42,24 +44,11 @@ impl Loaded {
 /// Reads what is configured for `cwd`, each file once. It never fails: a file that cannot be read
 /// takes permissions away and grants none.
 pub async fn load(io: &Io, cwd: &str) -> Loaded {
-    let mut context = Context::new(cwd);
-    context.places.user_home = io.env("HOME").map(str::to_owned);
-    context.places.ledger_home = io.start().state_home();
-    if let Some(home) = io.env("AGENTIZE_HOME") {
-        context.places.state_homes.insert(0, home.to_owned());
-    }
-    let mut loaded = Loaded {
-        config: Config::default(),
-        local_path: None,
-        project_path: None,
-        tracked: None,
-        failure: None,
-        context,
-    };
+    let mut loaded = nothing(io, cwd);
     match project_rules(io, cwd).await {
         Ok(Some(project)) => {
             let (path, trusted, yaml) = project;
-            loaded.context = loaded.context.with_rules(Source::Project { trusted }, &yaml);
+            loaded = loaded.with_rules(Source::Project { trusted }, &yaml);
             loaded.project_path = Some(path);
         }
         Ok(None) => {}
@@ -79,7 +68,7 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
     match local {
         Ok(Some((path, yaml))) => {
             loaded.config = Config::read(&yaml, folder_of(&path));
-            loaded.context = loaded.context.with_rules(Source::Local, &yaml);
+            loaded = loaded.with_rules(Source::Local, &yaml);
             loaded.local_path = Some(path);
         }
         Ok(None) => {}
@@ -92,11 +81,45 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
     loaded
 }
 
+/// What a hook goes by that cannot read the configuration: these rules, and nobody to ask.
+pub fn given(io: &Io, cwd: &str, rules: &GivenRules) -> Loaded {
+    let mut loaded = Loaded { config: Config::safe(), given: rules.clone(), ..nothing(io, cwd) };
+    loaded.context.rules = rules.rules();
+    loaded.context.places.temporary = loaded.context.rules.temporary();
+    loaded
+}
+
+/// What is known where nothing is configured.
+fn nothing(io: &Io, cwd: &str) -> Loaded {
+    let mut context = Context::new(cwd);
+    context.places.user_home = io.env("HOME").map(str::to_owned);
+    context.places.ledger_home = io.start().state_home();
+    if let Some(home) = io.env("AGENTIZE_HOME") {
+        context.places.state_homes.insert(0, home.to_owned());
+    }
+    Loaded {
+        config: Config::default(),
+        local_path: None,
+        project_path: None,
+        tracked: None,
+        failure: None,
+        given: GivenRules::default(),
+        context,
+    }
+}
+
 impl Loaded {
+    fn with_rules(mut self, source: Source, yaml: &str) -> Loaded {
+        self.given.add_file(source, yaml);
+        self.context = self.context.with_rules(source, yaml);
+        self
+    }
+
     /// Takes what a repository brings along under the name of the developer's file for what it
     /// is: it gives no more than the project's own file.
     fn take_as_the_projects(&mut self, path: &str, yaml: &str) {
         let source = Source::Project { trusted: false };
+        self.given.add_file(source, yaml);
         self.context.rules.add_file(source, yaml);
         self.context.places.temporary = self.context.rules.temporary();
         self.tracked.get_or_insert_with(|| {
@@ -110,6 +133,7 @@ impl Loaded {
 
     fn fail(&mut self, failure: Failure) {
         self.context.rules.add_unreadable(&failure.message);
+        self.given.unreadable.push(failure.message.clone());
         self.failure.get_or_insert(failure);
     }
 }

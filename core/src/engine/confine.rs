@@ -51,14 +51,25 @@ impl Confined {
         network: Network,
         only: Option<Mechanism>,
     ) -> Result<Confined, ConfineError> {
-        let scene = scene(io, folder).await?;
-        let confinement = confine::decide(&scene, network, only)?;
-        let temporary = scene.temporary;
-        let mark = format!("{temporary}/.keep");
+        let confined = Confined::again(io, folder, network, only).await?;
+        let mark = format!("{}/.keep", confined.temporary);
         io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed)
             .await
             .map_err(ConfineError::Failed)?;
-        Ok(Confined { confinement, temporary })
+        Ok(confined)
+    }
+
+    /// As [`Confined::prepare`], with the folder for temporary files that this program has made
+    /// before.
+    pub(crate) async fn again(
+        io: &Io,
+        folder: &str,
+        network: Network,
+        only: Option<Mechanism>,
+    ) -> Result<Confined, ConfineError> {
+        let scene = scene(io, folder).await?;
+        let confinement = confine::decide(&scene, network, only)?;
+        Ok(Confined { confinement, temporary: scene.temporary })
     }
 
     /// `spec`, confined.
@@ -82,6 +93,11 @@ impl Confined {
     /// A path outside that everybody may write who is not confined.
     pub(crate) fn beside(&self) -> String {
         format!("{}-outside", self.temporary)
+    }
+
+    /// The folder for temporary files, for whoever uses it again.
+    pub(crate) fn into_temporary(self) -> String {
+        self.temporary
     }
 
     /// Removes the temporary files.
@@ -113,6 +129,8 @@ async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
     caches.extend_from_slice(Caches::read(&loaded.config.confine_caches, home)?.paths());
     let path = io.env("PATH").unwrap_or_default();
     let programs = path.split(':').filter(|path| path.starts_with('/'));
+    let programs = programs.map(|path| path.trim_end_matches('/').to_owned());
+    let programs = programs.chain(own_program(io)).collect();
     let mut state_home = io.start().state_home();
     if let Some(real) = &state_home {
         state_home = Some(real_path(io, real).await);
@@ -123,13 +141,24 @@ async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
         git,
         homes,
         state_home,
-        programs: programs.map(|path| path.trim_end_matches('/').to_owned()).collect(),
+        programs,
         needed,
         environment_files,
         caches,
         folder,
         temporary: temporary_name(io),
     })
+}
+
+/// What has to be there so that a hook can start this program again: a program, or an interpreter and
+/// the package that a script is in.
+fn own_program(io: &Io) -> Vec<String> {
+    let words = io.start().program.iter().filter(|word| word.starts_with('/'));
+    let package = |word: &String| match word.rsplit_once("/bin/") {
+        Some((package, name)) if name.ends_with("js") => package.to_owned(),
+        Some(_) | None => word.clone(),
+    };
+    words.map(package).collect()
 }
 
 /// The path without links where it is there; a state home may come to be later.

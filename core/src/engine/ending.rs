@@ -260,6 +260,7 @@ mod tests {
     use crate::documents::ledger::Origin;
     use crate::effect::memory_host::MemoryHost;
     use crate::engine::conduct_args::ConductArgs;
+    use crate::engine::confining::Confining;
     use crate::engine::store::Store;
     use crate::run::{Beginning, Event, Place};
     use crate::workflow;
@@ -291,7 +292,8 @@ mod tests {
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
             let timeouts = args.timeouts(&io).await.expect("none is given");
-            let how = args.applied(&io, store.run(), vec![Agent::Script], timeouts);
+            let off = Confining::Off("a test".to_owned());
+            let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
             tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
         });
         assert_eq!(exit, Exit::Bug);

@@ -6,6 +6,7 @@ use crate::engine::change::apply;
 use crate::engine::choose_agent::choose_agents;
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::confining::Confining;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{drive_alone, take_over};
 use crate::engine::find_run::{Found, find_all};
@@ -70,6 +71,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Exit {
         Ok((store, how)) => {
             let driver = store.paths().driver_lock();
             let exit = conduct(io, store, &how).await;
+            how.conditions.end(io).await;
             let _ = io.unlock(&driver).await;
             exit
         }
@@ -127,38 +129,64 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     let timeouts = args.conduct.timeouts(io).await?;
     let budgets = raised(io, &store, &args.raise).await?;
+    let mut confining = args.conduct.confining(io, &root, store.run().terms.confine).await?;
+    let agents = match go_on(io, &mut store, args, budgets).await {
+        Ok(agents) => agents,
+        Err(exit) => {
+            confining.end(io).await;
+            return Err(exit);
+        }
+    };
+    if store.run().terms.confine && confining.mechanism().is_none() {
+        // The edited file asks for it.
+        confining = Confining::of(io, store.run()).await?;
+    }
+    io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    if let Some(notice) = confining.notice() {
+        io.note(format!("  {notice}")).await;
+    }
+    for line in store.repair_boxes().await {
+        io.note(line).await;
+    }
+    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
+    Ok((store, how))
+}
+
+/// Takes the run, and records that it goes on and how; who acts.
+async fn go_on(
+    io: &Io,
+    store: &mut Store,
+    args: &ResumeArgs,
+    budgets: Option<Budgets>,
+) -> Result<Vec<Agent>, Exit> {
     match args.take_over {
-        true => take_over(io, &mut store, args.reason.as_deref().unwrap_or_default()).await?,
-        false => drive_alone(io, &store).await?,
+        true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
+        false => drive_alone(io, store).await?,
     }
     end_survivors(io, store.run()).await?;
-    adopt::agree(io, &mut store, args.adopt).await?;
-    let agents = choose(io, &store, args).await?;
+    adopt::agree(io, store, args.adopt).await?;
+    let agents = choose(io, store, args).await?;
     let by = Some(decider(io, Door::Command));
     if let Some(budgets) = budgets {
-        apply(io, &mut store, Event::BudgetsChanged(budgets), by.clone()).await?;
+        apply(io, store, Event::BudgetsChanged(budgets), by.clone()).await?;
     }
     if args.accept_review && store.run().reviews.standing.is_some() {
-        apply(io, &mut store, Event::VerdictAccepted, by.clone()).await?;
+        apply(io, store, Event::VerdictAccepted, by.clone()).await?;
     }
-    apply(io, &mut store, Event::RunResumed, by.clone()).await?;
+    apply(io, store, Event::RunResumed, by.clone()).await?;
     let next = store.run().next();
     if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
         let event = match choice {
             Interrupted::Redo => Event::StepStarted { step },
             Interrupted::Done => Event::StepActed { step },
         };
-        apply(io, &mut store, event, by).await?;
+        apply(io, store, event, by).await?;
     }
     if let Err(error) = store.commit().await {
+        let id = store.run().id.clone();
         return Err(refuse(io, &id, &error).await);
     }
-    io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
-    for line in store.repair_boxes().await {
-        io.note(line).await;
-    }
-    let how = args.conduct.applied(io, store.run(), agents, timeouts);
-    Ok((store, how))
+    Ok(agents)
 }
 
 /// The command for each run that can go on, where there are several.

@@ -2,9 +2,10 @@
 
 use crate::agent::Reviewer;
 use crate::effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use crate::engine::confining::Confining;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::private_names;
-use crate::engine::work::{WorkError, run_recorded};
+use crate::engine::work::{Work, WorkError, own_needs, run_recorded};
 use crate::limits;
 use crate::run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use crate::text;
@@ -19,12 +20,12 @@ pub(crate) async fn perform(
     io: &Io,
     store: &mut Store,
     step: Option<u32>,
-    timeout_ms: u64,
+    (timeout_ms, confining): (u64, &Confining),
 ) -> Result<Option<Event>, StoreError> {
     let run = store.run();
-    let name = run.terms.review_agent.as_deref().unwrap_or_default();
+    let name = run.terms.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
-    let spec = ProcessSpec::new(Reviewer::recorded(name).command(&prompt))
+    let spec = ProcessSpec::new(Reviewer::recorded(&name).command(&prompt))
         .in_folder(&run.place.execution_root)
         .without_env(private_names(io))
         .with_env([("ONLOOP_RUN_ID", &run.id)])
@@ -38,7 +39,9 @@ pub(crate) async fn perform(
     };
     let base = base.or_else(|| run.reviews.base.clone());
     let after = step.unwrap_or(run.steps.len() as u32);
-    let (verdict, findings) = match run_recorded(io, store, Worker::Review, after, spec).await {
+    let work = Work::new(Worker::Review, after, confining);
+    let work = Work { needs: own_needs(io, &name), ..work };
+    let (verdict, findings) = match run_recorded(io, store, work, spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return Ok(None),
             ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),

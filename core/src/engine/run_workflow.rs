@@ -12,6 +12,7 @@ use crate::engine::choose_agent::names;
 use crate::engine::choose_agent::{choose_agents, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
+use crate::engine::confining::Wish;
 use crate::engine::decide::decider;
 use crate::engine::drive::drive_alone;
 use crate::engine::find_run::{Found, find_all, is_of};
@@ -23,6 +24,7 @@ use crate::engine::store::Store;
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
 use crate::run::{Beginning, Door, Event};
 use crate::text;
+use crate::workflow::Plan;
 
 /// Arguments of `onloop run`.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +83,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
         Ok(Begun::New(store, how)) => {
             let driver = store.paths().driver_lock();
             let exit = conduct(io, *store, &how).await;
+            how.conditions.end(io).await;
             let _ = io.unlock(&driver).await;
             exit
         }
@@ -110,12 +113,29 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.conduct.timeouts(io).await?;
-    let prepared = preflight(io, &plan, &file, &args.flags()).await?;
-    let store =
-        create(io, &plan, &prepared, |beginning| args.beginning(beginning, &reviewer)).await?;
-    let how = args.conduct.applied(io, store.run(), agents, timeouts);
+    // Before anything is made for the run.
+    let confining = args.conduct.confining(io, &io.start().cwd, plan.confine).await?;
+    let store = match make(io, args, (&plan, &file), &reviewer).await {
+        Ok(store) => store,
+        Err(exit) => {
+            confining.end(io).await;
+            return Err(exit);
+        }
+    };
+    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
     announce(io, &store, &how).await;
     Ok(Begun::New(Box::new(store), how))
+}
+
+/// Prepares the place and writes the beginning down.
+async fn make(
+    io: &Io,
+    args: &RunArgs,
+    (plan, file): (&Plan, &str),
+    reviewer: &Option<Reviewer>,
+) -> Result<Store, Exit> {
+    let prepared = preflight(io, plan, file, &args.flags()).await?;
+    create(io, plan, &prepared, |beginning| args.beginning(beginning, reviewer)).await
 }
 
 impl RunArgs {
@@ -150,7 +170,9 @@ async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts(io).await?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
+    let wish = Wish { flag: args.conduct.confine, file: plan.confine };
     let wanted = Wanted {
+        confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,
         file: &file,
         agents: &agents,
@@ -253,5 +275,8 @@ async fn announce(io: &Io, store: &Store, how: &Conduct) {
         lines += &format!("  Works in: {}\n", run.place.execution_root);
     }
     lines += &format!("  Report: {}\n", store.paths().report());
+    if let Some(notice) = how.conditions.confining.notice() {
+        lines += &format!("  {notice}\n");
+    }
     io.note(lines).await;
 }

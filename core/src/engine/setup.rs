@@ -7,10 +7,11 @@ pub(crate) use include::{FILE, included};
 
 use crate::effect::{Durability, Expect, Shell};
 use crate::effect::{Failure, FileKind, Io, ProcessSpec, ProcessStatus};
+use crate::engine::confining::Confining;
 use crate::engine::preflight::refuse_links;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{private_names, recorded};
-use crate::engine::work::{WorkError, run_recorded};
+use crate::engine::work::{Work, WorkError, run_recorded};
 use crate::limits;
 use crate::run::{Event, Run, SetUp, Worker};
 use crate::text;
@@ -31,7 +32,11 @@ pub(crate) enum Readiness {
 /// # Errors
 ///
 /// When it cannot be recorded which processes work; they have been ended.
-pub(crate) async fn make_ready(io: &Io, store: &mut Store) -> Result<Readiness, StoreError> {
+pub(crate) async fn make_ready(
+    io: &Io,
+    store: &mut Store,
+    confining: &Confining,
+) -> Result<Readiness, StoreError> {
     let Some((from, to)) = due(store.run()) else { return Ok(Readiness::Ready) };
     let included = match included(io, &from).await {
         Ok(included) => included,
@@ -50,7 +55,7 @@ pub(crate) async fn make_ready(io: &Io, store: &mut Store) -> Result<Readiness, 
         store.note(format!("    not copied: {} is no plain file", text::one_line(link)));
     }
     for (number, line) in (1..).zip(&lines) {
-        match run_line(io, store, number, line, &to).await? {
+        match run_line(io, store, (number, line), &to, confining).await? {
             Readiness::Ready => {}
             unready @ (Readiness::Failed(_) | Readiness::Interrupted) => return Ok(unready),
         }
@@ -131,9 +136,9 @@ async fn copy(io: &Io, from: &str, to: &str, files: &[String]) -> Result<Copied,
 async fn run_line(
     io: &Io,
     store: &mut Store,
-    number: u32,
-    line: &str,
+    (number, line): (u32, &str),
     folder: &str,
+    confining: &Confining,
 ) -> Result<Readiness, StoreError> {
     let shown = text::ellipsis(&text::one_line(line), 200);
     store.note(format!("→ Setup: {shown}"));
@@ -144,7 +149,8 @@ async fn run_line(
         .timeout_ms(limits::SETUP_TIMEOUT_MS)
         .label(format!("Setup: {shown}"))
         .stream_to(log.clone());
-    let end = match run_recorded(io, store, Worker::SetUp, 1, spec).await {
+    let work = Work::new(Worker::SetUp, 1, confining);
+    let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) => return Ok(gone_wrong(store, &shown, &failure)),
         Err(WorkError::Record(error)) => return Err(error),

@@ -15,6 +15,7 @@ use crate::engine::config;
 use crate::engine::preflight::Foreseen;
 use crate::engine::setup::included;
 use crate::engine::store::{Paths, StateHome};
+use crate::handsoff::config::ConfineWhen;
 use crate::install::Waits;
 use crate::preflight::{IsolationMode, Prepared};
 use crate::run::{Beginning, PageChecks, Run, at_most, on_paper, unique_id};
@@ -34,6 +35,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) reviewer: Option<&'a Reviewer>,
     /// Time limits.
     pub(crate) timeouts: &'a Timeouts,
+    /// Whether it would be confined.
+    pub(crate) confine: ConfineWhen,
     /// An unfinished run of the same file, which is offered first.
     pub(crate) unfinished: Option<String>,
 }
@@ -97,6 +100,7 @@ pub(crate) async fn simulate(
     let paper = Simulation {
         workflow: wanted.file.to_owned(),
         held_up,
+        confine: wanted.confine,
         changes,
         reviewer: wanted.reviewer.map(|reviewer| reviewer.command(PROMPT)),
         copied,

@@ -1,10 +1,13 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{Capture, Expect, Failure, FailureKind, FileKind, Io, ProcessSpec};
+use crate::effect::{
+    Capture, Exit, Expect, Failure, FailureKind, FileKind, Io, Network, ProcessSpec,
+};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::changed_check::Changes;
+use crate::engine::confining::Confining;
 use crate::engine::store::{Store, StoreError};
-use crate::engine::work::{WorkError, run_recorded};
+use crate::engine::work::{Work, WorkError, run_recorded};
 use crate::limits;
 use crate::run::{
     CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, is_machine_check,
@@ -21,16 +24,35 @@ pub(crate) struct Conditions {
     pub(crate) timeout_ms: u64,
     /// Command that looks at pages, for `sh -c`; `None`: a person looks.
     pub(crate) browser_checker: Option<String>,
+    /// How commands are confined.
+    pub(crate) confining: Confining,
 }
 
 impl Conditions {
     /// How this process evaluates the checks of `run`.
-    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64) -> Conditions {
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, confining: Confining) -> Conditions {
         Conditions {
             root: run.place.execution_root.clone(),
             timeout_ms,
             browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+            confining,
         }
+    }
+
+    /// How this process evaluates them for somebody who drives the run step by step; to be
+    /// [ended](Conditions::end).
+    ///
+    /// # Errors
+    ///
+    /// As [`Confining::decide`].
+    pub(crate) async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, Exit> {
+        let confining = Confining::of(io, run).await?;
+        Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
+    }
+
+    /// Removes what was made for them.
+    pub(crate) async fn end(self, io: &Io) {
+        self.confining.end(io).await;
     }
 }
 
@@ -233,7 +255,7 @@ async fn run_command(
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
         .label(place.label.as_str());
-    judge_command(io, store, place, spec, check.expect).await
+    judge_command(io, store, place, spec, (check.expect, check.network)).await
 }
 
 /// Runs a command that says by its exit code whether a check holds.
@@ -242,10 +264,12 @@ async fn judge_command(
     store: &mut Store,
     place: &Place<'_>,
     spec: ProcessSpec,
-    expect: Expectation,
+    (expect, network): (Expectation, Network),
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = spec.timeout_ms.unwrap_or(place.conditions.timeout_ms);
-    let end = match run_recorded(io, store, Worker::Check, place.step, spec).await {
+    let work = Work::new(Worker::Check, place.step, &place.conditions.confining);
+    let work = Work { network, ..work };
+    let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {
             return Err(NoVerdict::Interrupted);
@@ -437,7 +461,7 @@ async fn look_at_page(
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
         .timeout_ms(place.conditions.timeout_ms)
         .label(format!("page {url}"));
-    judge_command(io, store, place, spec, Expectation::Pass).await
+    judge_command(io, store, place, spec, (Expectation::Pass, Network::All)).await
 }
 
 /// Time a browser may take for one picture.

@@ -1,16 +1,45 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
 //! them, so that a later process can end what a killed one has left.
 
+use crate::confine::{Needs, client_needs};
 use crate::documents::ledger::sha256;
 use crate::effect::{
-    Exit, Failure, FailureKind, Io, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
+    Exit, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
 };
+use crate::engine::confining::Confining;
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Acting, Event, Run, Worker};
 use crate::{limits, text};
 
 /// The variable that marks what works for a run.
 const WORK_VARIABLE: &str = "ONLOOP_WORK";
+
+/// What is to work for a run, and how.
+pub(crate) struct Work<'w> {
+    /// Who works.
+    pub(crate) worker: Worker,
+    /// Number of the step.
+    pub(crate) step: u32,
+    /// How it is confined.
+    pub(crate) confining: &'w Confining,
+    /// Its network where it is.
+    pub(crate) network: Network,
+    /// What it needs besides where it is.
+    pub(crate) needs: Needs,
+}
+
+impl<'w> Work<'w> {
+    /// Work that needs nothing besides, and has the whole network.
+    pub(crate) fn new(worker: Worker, step: u32, confining: &'w Confining) -> Work<'w> {
+        Work { worker, step, confining, network: Network::All, needs: Needs::default() }
+    }
+}
+
+/// What a known client needs of its own; nothing for other names.
+pub(crate) fn own_needs(io: &Io, client: &str) -> Needs {
+    let home = io.env("HOME").filter(|home| home.starts_with('/'));
+    client_needs(client, home, |name| io.env(name))
+}
 
 /// Why it is not known how a process ended.
 #[derive(Debug)]
@@ -27,33 +56,45 @@ impl From<Failure> for WorkError {
     }
 }
 
-/// Runs a process that works on `step`.
+/// Runs a process that works for the run.
 pub(crate) async fn run_recorded(
     io: &Io,
     store: &mut Store,
-    worker: Worker,
-    step: u32,
+    work: Work<'_>,
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
-    let (host, spec) = (io.start().process.host.clone(), marked(io, store, spec));
-    let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
+    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let on_start = async |group| record(store, acting(group)).await;
     io.process_announced(spec, on_start).await
 }
 
-/// As [`run_recorded`], for the agent of `step`; `on_lines` is handed what it writes to standard
+/// As [`run_recorded`]; `on_lines` is handed what it writes to standard
 /// output as it comes, and nothing every [`limits::TURN_LOOK_MS`] while it is silent. `None`:
 /// `on_lines` had it ended.
 pub(crate) async fn follow_recorded(
     io: &Io,
     store: &mut Store,
-    step: u32,
+    work: Work<'_>,
     spec: ProcessSpec,
     on_lines: impl AsyncFnMut(&[u8]) -> Watched,
 ) -> Result<Option<ProcessEnd>, WorkError> {
-    let (worker, host) = (Worker::Agent, io.start().process.host.clone());
-    let spec = marked(io, store, spec);
-    let on_start = async |group| record(store, Acting { worker, step, group, host }).await;
+    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let on_start = async |group| record(store, acting(group)).await;
     io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await
+}
+
+/// `spec` with the mark of the run and confined, and what is recorded once it has a group.
+async fn made_ready(
+    io: &Io,
+    store: &Store,
+    work: &Work<'_>,
+    spec: ProcessSpec,
+) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>), Failure> {
+    let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
+    let spec = marked(io, store, spec);
+    let (spec, hold) = work.confining.put_in_force(io, folder, spec, extent).await?;
+    let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
+    Ok((spec, move |group| Acting { worker, step, group, host, hold: Some(hold) }))
 }
 
 async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
@@ -66,7 +107,9 @@ async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.
 pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
-    let Some(Acting { worker, step, group, host }) = run.acting.clone() else { return Ok(()) };
+    let Some(Acting { worker, step, group, host, hold: _ }) = run.acting.clone() else {
+        return Ok(());
+    };
     let whose = match worker {
         Worker::Agent => format!("the agent of step {step}"),
         Worker::Check => format!("a check of step {step}"),

@@ -46,6 +46,8 @@ pub struct Config {
     pub prices: Option<Prices>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
+    /// Whether agents and checks of runs are confined.
+    pub confine: ConfineWhen,
     /// Paths of caches, besides those of known tools, that confined commands may write.
     pub confine_caches: Vec<String>,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
@@ -78,6 +80,20 @@ words! {
         Cursor = "cursor",
         /// opencode.
         Opencode = "opencode",
+    }
+}
+
+words! {
+    /// When agents and checks of a run are confined.
+    #[derive(Default)]
+    pub enum ConfineWhen {
+        /// Where the machine can do it.
+        #[default]
+        Auto = "auto",
+        /// Always: where it cannot be done, nothing is started.
+        On = "on",
+        /// Never.
+        Off = "off",
     }
 }
 
@@ -130,6 +146,7 @@ impl Config {
             telegram: None,
             prices: None,
             workflows: Vec::new(),
+            confine: ConfineWhen::Auto,
             confine_caches: Vec::new(),
             notes: Vec::new(),
         }

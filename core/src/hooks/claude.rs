@@ -7,6 +7,7 @@ use super::{
     AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call, filled, output,
     permission_request, pre_tool_use, text, vscode,
 };
+use crate::permission::Decision;
 
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     if is_vscode(document) {
@@ -76,6 +77,11 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::ToolCall, HookAnswer::Decided(decision, why)) => {
             Some(pre_tool_use(decision.as_str(), why))
         }
+        (AnswerForm::ToolCall, HookAnswer::Rewritten { input, why }) => {
+            let mut answer = pre_tool_use(Decision::Allow.as_str(), why);
+            answer["hookSpecificOutput"]["updatedInput"] = input.clone();
+            Some(answer)
+        }
         (AnswerForm::ToolCall, HookAnswer::Deferred(why)) => Some(pre_tool_use("defer", why)),
         (AnswerForm::PermissionRequest, HookAnswer::Decided(decision, why)) => {
             permission_request(*decision, why)
@@ -92,7 +98,8 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             | HookAnswer::Tell(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_),
+            | HookAnswer::Deferred(_)
+            | HookAnswer::Rewritten { .. },
         ) => None,
     }
 }

@@ -63,7 +63,8 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             | HookAnswer::Tell(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_),
+            | HookAnswer::Deferred(_)
+            | HookAnswer::Rewritten { .. },
         ) => None,
     }
 }

@@ -7,7 +7,7 @@ use super::{
     AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, filled, output,
     reason, required, text,
 };
-use crate::permission::Call;
+use crate::permission::{Call, Decision};
 
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let event = match filled(document, "event").as_deref() {
@@ -46,6 +46,9 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             AnswerForm::ToolCall | AnswerForm::PermissionRequest,
             HookAnswer::Decided(decision, why),
         ) => Some(json!({ "decision": decision.as_str(), "reason": reason(why) })),
+        (AnswerForm::ToolCall, HookAnswer::Rewritten { input, why }) => Some(json!({
+            "decision": Decision::Allow.as_str(), "reason": reason(why), "input": input,
+        })),
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "continue": true, "prompt": prompt }))
         }
@@ -55,7 +58,8 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             | HookAnswer::Tell(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_),
+            | HookAnswer::Deferred(_)
+            | HookAnswer::Rewritten { .. },
         ) => None,
     }
 }

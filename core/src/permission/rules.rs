@@ -22,6 +22,7 @@ pub struct Rules {
     faults: Vec<String>,
     notes: Vec<String>,
     temporary: TemporaryPolicy,
+    unconfined: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ enum Malformed {
     List(Decision),
     #[error("has an entry {}[{}] that is not a rule", .0.as_str(), .1)]
     Entry(Decision, usize),
+    #[error("has `permissions.confine` that is neither `auto` nor `off`")]
+    Confine,
     #[error("has `permissions.temporary` that is neither `allow` nor `ask`")]
     Temporary,
 }
@@ -55,6 +58,46 @@ enum Pattern {
     Search(Box<Regex>),
     /// A pattern that does not compile: it asks about every call of its tool.
     Unusable(String),
+}
+
+/// The rules of configuration files, for a program that cannot read them itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenRules {
+    /// Whose each file is, and its text, which has nothing but `permissions` in it.
+    pub files: Vec<(Source, String)>,
+    /// Why a file could not be read: then nothing is allowed.
+    pub unreadable: Vec<String>,
+}
+
+impl GivenRules {
+    /// Adds a file, of which only what it says about permissions is kept: the rest has secrets.
+    pub fn add_file(&mut self, source: Source, yaml: &str) {
+        match only_permissions(yaml) {
+            Ok(kept) => self.files.push((source, kept)),
+            Err(why) => self.unreadable.push(why),
+        }
+    }
+
+    /// The rules in these files.
+    pub fn rules(&self) -> Rules {
+        let mut rules = Rules::default();
+        self.files.iter().for_each(|(source, yaml)| rules.add_file(*source, yaml));
+        self.unreadable.iter().for_each(|why| rules.add_unreadable(why));
+        rules
+    }
+}
+
+fn only_permissions(yaml: &str) -> Result<String, String> {
+    let value = strict_yaml::parse(yaml, strict_yaml::CONFIGURATION);
+    let mut value = value.map_err(|error| error.to_string())?;
+    match &mut value {
+        serde_yaml::Value::Null => return Ok(String::new()),
+        serde_yaml::Value::Mapping(top) => {
+            top.retain(|key, _| key.as_str() == Some("permissions"));
+        }
+        _ => return Err("it is no mapping".to_owned()),
+    }
+    serde_yaml::to_string(&value).map_err(|error| error.to_string())
 }
 
 impl Rules {
@@ -86,6 +129,7 @@ impl Rules {
                 "ask" => self.read_list(source, Decision::Ask, value),
                 "allow" => self.read_list(source, Decision::Allow, value),
                 "temporary" => self.read_temporary(source, value),
+                "confine" => self.read_confine(value),
                 _ => {
                     self.notes.push(format!("`permissions.{}` is not known", text::one_line(key)));
                     Ok(())
@@ -94,6 +138,19 @@ impl Rules {
             result = result.and(read);
         }
         result
+    }
+
+    /// Anybody may have calls asked about that could run confined.
+    fn read_confine(&mut self, value: &serde_yaml::Value) -> Result<(), Malformed> {
+        match value {
+            serde_yaml::Value::Bool(false) => self.unconfined = true,
+            value => match value.as_str() {
+                Some("auto") => {}
+                Some("off") => self.unconfined = true,
+                _ => return Err(Malformed::Confine),
+            },
+        }
+        Ok(())
     }
 
     fn read_temporary(
@@ -189,6 +246,11 @@ impl Rules {
     /// Warnings about the files, for people.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether calls that no rule decides may run confined instead of being asked about.
+    pub fn may_confine(&self) -> bool {
+        !self.unconfined
     }
 
     /// Whether writing to temporary folders asks.

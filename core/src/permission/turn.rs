@@ -14,11 +14,15 @@ pub struct TurnPolicy {
     pub allowed: Vec<String>,
     /// What becomes of a call that nobody decided.
     pub on_ask: OnAsk,
+    /// Whether the agent and everything that it starts is confined.
+    pub confined: bool,
 }
 
 text::words! {
     /// What becomes of a call about which neither a rule nor anybody who can be asked decides.
     pub enum OnAsk {
+        /// It is allowed where it can touch no more than the checkout, and is refused elsewhere.
+        Contained = "contained",
         /// It is refused, and the agent is told why.
         Deny = "deny",
         /// It is refused, and the run waits for a person after the turn.
@@ -45,7 +49,7 @@ impl TurnPolicy {
             }
         }
         let then = match self.on_ask {
-            OnAsk::Deny => "nobody can be asked in this run, so do without it",
+            OnAsk::Contained | OnAsk::Deny => "nobody can be asked in this run, so do without it",
             OnAsk::Pause => {
                 "the run will wait for a person; end your turn and say what you need this for"
             }
@@ -120,6 +124,7 @@ mod tests {
             verification: vec!["./check.sh --all".to_owned(), "rm -rf build".to_owned()],
             allowed: vec!["./tool run *".to_owned()],
             on_ask,
+            confined: false,
         };
         let table = [
             ("ls", Decision::Allow, "built-in"),

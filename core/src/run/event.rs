@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
+use super::hold::Hold;
 use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
@@ -229,6 +230,8 @@ pub struct Acting {
     /// The machine that they were started on, as
     /// [`ProcessIdentity::host`](crate::effect::ProcessIdentity).
     pub host: String,
+    /// What holds them; `None`: it was not said, in ledgers of older generations.
+    pub hold: Option<Hold>,
 }
 
 /// What made a fresh worktree ready.
@@ -299,6 +302,8 @@ pub struct Adoption {
     pub commit: CommitWhen,
     /// Lines of shell that make a fresh worktree ready.
     pub setup: Vec<String>,
+    /// Whether agents and checks have to be confined.
+    pub confine: bool,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`crate::workflow::PlanParts::digest`].

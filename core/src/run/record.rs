@@ -9,6 +9,7 @@ use super::event::{
     Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
 };
 use super::finish::{Disposition, Finish, FinishIntent};
+use super::hold::WorkHold;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use super::words::words;
@@ -76,6 +77,8 @@ pub struct Record {
     pub set_up: Option<SetUp>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
+    /// How what has worked for it was confined, in the order in which it first worked.
+    pub holds: Vec<WorkHold>,
     /// The commit that was merged or pushed in the end.
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
@@ -166,6 +169,8 @@ pub struct Terms {
     /// What a person can change for this run alone, as the file has it; unknown in records of
     /// older generations.
     pub written: Option<Written>,
+    /// Whether agents and checks have to be confined.
+    pub confine: bool,
     /// Whether machine checks are repeated before completion.
     pub reverify: bool,
     /// Agent that reviews at checkpoints.

@@ -2,6 +2,7 @@
 
 use super::event::{CheckVerdict, LogEntry};
 use super::finish::Finish;
+use super::hold::hold_line;
 use super::record::*;
 use super::summary::{symbol_and_word, table_cell, usage_line};
 use super::wait::TurnEnding;
@@ -157,6 +158,9 @@ fn render_final_summary(run: &Run, out: &mut String) {
     head_line("Duration", &text::duration(seconds), out);
     if let Some(used) = usage_line(run) {
         head_line("Used by agents", &used, out);
+    }
+    if let Some(held) = hold_line(&run.holds) {
+        *out += &format!("**Confined:** {}\n", escape(&held));
     }
     out.push('\n');
 }

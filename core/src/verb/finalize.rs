@@ -10,7 +10,6 @@ use crate::engine::keep::{keep_between, keep_whole, look};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::engine::verify::{Conditions, repeat_checks};
-use crate::limits;
 use crate::run::{Event, Next};
 
 /// Arguments of `onloop finalize`.
@@ -38,11 +37,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     demand_undriven(io, &store).await?;
     if !store.run().is_over() {
         if store.run().next() == Next::Repeat {
-            let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-            let repeated = match repeat_checks(io, &mut store, &conditions).await {
-                Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
-                Err(error) => return Err(refused_by(io, &error).await),
-            };
+            let repeated = repeat(io, &mut store).await?;
             change(io, &mut store, repeated).await?;
         }
         let driver = store.paths().driver_lock();
@@ -93,12 +88,19 @@ async fn is_changed(io: &Io, store: &Store) -> bool {
     }
 }
 
+/// Repeats the checks; what came of it is to be recorded.
+async fn repeat(io: &Io, store: &mut Store) -> Result<Event, Exit> {
+    let conditions = Conditions::step_by_step(io, store.run()).await?;
+    let repeated = repeat_checks(io, store, &conditions).await;
+    conditions.end(io).await;
+    match repeated {
+        Ok(repeated) => repeated.ok_or(Exit::Interrupted),
+        Err(error) => Err(refused_by(io, &error).await),
+    }
+}
+
 async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
-    let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
-    let repeated = match repeat_checks(io, store, &conditions).await {
-        Ok(repeated) => repeated.ok_or(Exit::Interrupted)?,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let repeated = repeat(io, store).await?;
     let failed =
         matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
     change(io, store, repeated).await?;

@@ -18,6 +18,7 @@ use crate::engine::sessions::Sessions;
 use crate::handsoff::{DEPTH_VARIABLE, SessionId};
 use crate::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
 use crate::limits;
+use crate::permission::rules::GivenRules;
 
 /// Arguments of `onloop hook`.
 #[derive(Clone, Debug)]
@@ -115,6 +116,8 @@ struct Scene {
     loaded: Loaded,
     /// Where a run keeps what its agent must not write, where a run started the agent.
     state_home: Option<String>,
+    /// Whether the agent is confined, and every call of it.
+    confined: bool,
 }
 
 async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> HookAnswer {
@@ -122,7 +125,7 @@ async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Hook
         return HookAnswer::Nothing;
     }
     let event = input.event.clone();
-    let scene = Scene::new(io, host, input, timeout_ms).await;
+    let scene = Scene::new(io, host, input, timeout_ms, None).await;
     // Not before every call of a tool.
     if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.tracked, &event) {
         io.note(format!("onloop: {why}")).await;
@@ -149,7 +152,13 @@ async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Hook
 }
 
 impl Scene {
-    async fn new(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Scene {
+    async fn new(
+        io: &Io,
+        host: Host,
+        input: HookInput,
+        timeout_ms: u64,
+        rules: Option<&GivenRules>,
+    ) -> Scene {
         let start = io.start().cwd.as_str();
         let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
         // The agent may be in any folder now; what counts is where it was started.
@@ -161,7 +170,10 @@ impl Scene {
         };
         let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
         let checkout = checkout::find(io, &project).await;
-        let loaded = config::load(io, &project).await;
+        let loaded = match rules {
+            Some(rules) => config::given(io, &project, rules),
+            None => config::load(io, &project).await,
+        };
         Scene {
             io: io.clone(),
             host,
@@ -173,6 +185,7 @@ impl Scene {
             checkout,
             loaded,
             state_home: None,
+            confined: false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::engine::ending::go_on;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
 use crate::engine::select::open;
-use crate::run::{Platform, Run, render_summary, step_list};
+use crate::run::{Platform, Run, hold_line, render_summary, step_list};
 use crate::text;
 
 /// Arguments of `onloop status`.
@@ -104,6 +104,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     out += &step_list(run);
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("\nWorks in: {root}\nReport: {report}\n");
+    if let Some(held) = hold_line(&run.holds) {
+        out += &text::wrapped(&format!("Confined: {held}"), 80, 2);
+        out.push('\n');
+    }
     io.result(out).await;
     if interrupted {
         io.note(format!(

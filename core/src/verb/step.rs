@@ -134,14 +134,15 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         io.note(format!("ERROR: Step {number} must be in_progress before verify")).await;
         return Err(Exit::Failed);
     }
-    let conditions = Conditions::of(io, store.run(), limits::VERIFY_TIMEOUT_MS);
     let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
     drive_alone(io, store).await.map_err(step_by_step)?;
     let verified = match end_survivors(io, store.run()).await {
         Ok(()) => verify_alone(io, store, number, &conditions).await,
         Err(exit) => Err(step_by_step(exit)),
     };
+    conditions.end(io).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().remark_lines(Some(number)) {

@@ -75,6 +75,8 @@ fields! {
         "none", [], []
     Frontmatter "setup" "lines of shell that make a fresh worktree ready, before the first step; a list",
         "none", [], []
+    Frontmatter "confine" "`on`: agents and checks run only where the machine can confine them", "what `--confine` or the configuration says",
+        ["on"], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 
@@ -95,6 +97,8 @@ fields! {
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
     Check "env" "variables added to the environment, one per line", "", [], ["shell"]
     Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
+    Check "network" "`all`, `loopback` (one of its own) or `none`; holds where the check is confined", "`all`",
+        ["all", "loopback", "none"], ["shell"]
     Check "url" "the page to open", "", [], ["browser"]
     Check "check" "what to look for on the page", "", [], ["browser"]
     Check "prompt" "what a person is to look at", "", [], ["human-review"]

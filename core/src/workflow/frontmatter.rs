@@ -38,6 +38,7 @@ words! {
         Commit = "commit",
         Review = "review",
         Setup = "setup",
+        Confine = "confine",
         PolicyProfile = "policy_profile",
     }
 }
@@ -62,6 +63,7 @@ pub(super) struct Frontmatter {
     pub commit: CommitWhen,
     pub review: Option<String>,
     pub setup: Vec<String>,
+    pub confine: bool,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -238,6 +240,7 @@ impl<'c> Reader<'c, '_> {
             }
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
+            FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }

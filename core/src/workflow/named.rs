@@ -186,7 +186,7 @@ pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::Shell;
+    use crate::effect::{Network, Shell};
     use crate::workflow::{Assertion, Expectation};
 
     fn shell(command: &str, cwd: Option<&str>) -> Check {
@@ -197,6 +197,7 @@ mod tests {
             cwd: cwd.map(str::to_owned),
             env: Default::default(),
             shell: Shell::Bash,
+            network: Network::All,
         })
     }
 

@@ -288,6 +288,7 @@ impl<'a> Body<'a> {
                     commit: front.commit,
                     review: front.review,
                     setup: front.setup,
+                    confine: front.confine,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

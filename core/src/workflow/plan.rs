@@ -48,6 +48,8 @@ pub struct PlanParts {
     pub review: Option<String>,
     /// Lines of shell that make a fresh worktree ready, before the first step.
     pub setup: Vec<String>,
+    /// Whether agents and checks have to be confined.
+    pub confine: bool,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every step's checkbox unticked, so that our own ticks
@@ -97,6 +99,7 @@ impl Plan {
             commit: CommitWhen::default(),
             review: None,
             setup: Vec::new(),
+            confine: false,
             steps,
             digest: "d".to_owned(),
         })

@@ -80,6 +80,7 @@ pub(super) fn to_document(event: &Event) -> EventDocument {
             commit: (adoption.commit != CommitWhen::End)
                 .then(|| adoption.commit.as_str().to_owned()),
             setup: adoption.setup,
+            confine: adoption.confine.then(|| "on".to_owned()),
             plan_digest: adoption.digest,
             steps: adoption
                 .steps
@@ -123,7 +124,7 @@ pub(super) fn to_document(event: &Event) -> EventDocument {
 
 fn work_started(worker: Worker, document: ActingDocument) -> Result<Event, DocumentError> {
     demand("acting", document.lacks)?;
-    Ok(Event::WorkStarted(acting_of(worker, document)))
+    Ok(Event::WorkStarted(acting_of(worker, document)?))
 }
 
 pub(super) fn from_document(document: EventDocument) -> Result<Event, DocumentError> {
@@ -207,6 +208,7 @@ pub(super) fn from_document(document: EventDocument) -> Result<Event, DocumentEr
             protect,
             commit,
             setup,
+            confine,
             plan_digest,
             steps,
         } => Event::PlanAdopted(Box::new(Adoption {
@@ -224,6 +226,14 @@ pub(super) fn from_document(document: EventDocument) -> Result<Event, DocumentEr
                 None => CommitWhen::default(),
             },
             setup,
+            confine: match confine.as_deref() {
+                None => false,
+                Some("on") => true,
+                Some(other) => {
+                    let what = format!("is {other:?}, expected on");
+                    return Err(DocumentError::member("confine", what));
+                }
+            },
             steps: steps
                 .into_iter()
                 .enumerate()

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::documents::checkpoint::read_checkpoint;
+use crate::documents::document::DocumentError;
 use crate::documents::finish::{read_finish, read_intent};
 use crate::effect::ProcessGroup;
 use crate::text::UnknownWord;
@@ -100,6 +101,11 @@ pub(super) fn from_document(
                 None => CommitWhen::default(),
             },
             setup: document.setup.unwrap_or_default(),
+            confine: match document.confine.as_deref() {
+                None => false,
+                Some("on") => true,
+                Some(other) => return unknown("confine", other, &["on"]),
+            },
             progress_verbose: document.options.progress_verbose,
             report_full: document.options.report_full,
             budgets: read_budgets("budgets.limits", &document.budgets.limits)?,
@@ -131,6 +137,7 @@ pub(super) fn from_document(
             .map_err(|error| damaged(error.to_string()))?,
         set_up: document.set_up.map(|done| SetUp { copied: done.copied, commands: done.commands }),
         acting: document.acting.map(read_acting).transpose()?,
+        holds: read_holds(document.confined.unwrap_or_default())?,
         finished_commit: present(document.finished_commit),
         checkpoints: document
             .checkpoints
@@ -203,12 +210,21 @@ fn read_acting(document: ActingDocument) -> Result<Acting, ReadError> {
         "" => Worker::Agent,
         name => word("acting.worker", name)?,
     };
-    Ok(acting_of(worker, document))
+    acting_of(worker, document).map_err(|error| damaged(error.to_string()))
 }
 
-pub(in crate::documents) fn acting_of(worker: Worker, document: ActingDocument) -> Acting {
-    let ActingDocument { step, pid, started, boot, host, .. } = document;
-    Acting { worker, step, group: ProcessGroup { pid, started, boot }, host }
+pub(in crate::documents) fn acting_of(
+    worker: Worker,
+    document: ActingDocument,
+) -> Result<Acting, DocumentError> {
+    let ActingDocument { step, pid, started, boot, host, confined, .. } = document;
+    let hold = confined.map(hold::read).transpose()?;
+    Ok(Acting { worker, step, group: ProcessGroup { pid, started, boot }, host, hold })
+}
+
+fn read_holds(documents: Vec<WorkHoldDocument>) -> Result<Vec<WorkHold>, ReadError> {
+    let holds: Result<_, _> = documents.into_iter().map(hold::read_work).collect();
+    holds.map_err(|error| damaged(error.to_string()))
 }
 
 /// The limits of a run; see [`limits_document`].
@@ -458,6 +474,10 @@ fn read_check(
             shell: match document.shell.as_deref() {
                 None => Shell::Bash,
                 Some(word) => read_shell(&at("shell"), word)?,
+            },
+            network: match document.network.as_deref() {
+                None => Network::All,
+                Some(name) => word(&at("network"), name)?,
             },
         }),
         "browser" => Check::Browser {

@@ -38,6 +38,7 @@ pub(super) fn to_document(run: &Run) -> RunDocument {
         protect: (!terms.protect.is_empty()).then(|| terms.protect.clone()),
         commit: (terms.commit != CommitWhen::End).then(|| terms.commit.as_str().to_owned()),
         setup: (!terms.setup.is_empty()).then(|| terms.setup.clone()),
+        confine: terms.confine.then(|| "on".to_owned()),
         set_up: run.set_up.map(set_up_document),
         written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
@@ -54,6 +55,7 @@ pub(super) fn to_document(run: &Run) -> RunDocument {
         turns: (!run.turns.is_empty()).then(|| run.turns.iter().map(turn_document).collect()),
         waits: (!run.waits.is_empty()).then(|| run.waits.iter().map(wait_document).collect()),
         acting: run.acting.as_ref().map(acting_document),
+        confined: (!run.holds.is_empty()).then(|| hold::documents(&run.holds)),
         finished_commit: run.finished_commit.clone(),
         checkpoints: run.checkpoints.iter().map(checkpoint_document).collect(),
         ledger: None,
@@ -77,6 +79,7 @@ pub(in crate::documents) fn acting_document(acting: &Acting) -> ActingDocument {
         started: acting.group.started.clone(),
         boot: acting.group.boot.clone(),
         host: acting.host.clone(),
+        confined: acting.hold.as_ref().map(hold::document),
         ..ActingDocument::default()
     }
 }
@@ -249,6 +252,7 @@ fn check_document(check: &Check, result: Option<&CheckResult>) -> CheckDocument 
             cwd: shell.cwd.clone(),
             env: (!shell.env.is_empty()).then(|| shell.env.clone()),
             shell: (shell.shell != Shell::Bash).then(|| shell.shell.as_str().to_owned()),
+            network: (shell.network != Network::All).then(|| shell.network.as_str().to_owned()),
             ..CheckDocument::default()
         },
         Check::Browser { url, check } => CheckDocument {

@@ -17,6 +17,7 @@ use crate::agent::{AgentState, Client, TurnTerms};
 use crate::documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use crate::effect::Io;
 use crate::engine::conduct_args::TurnConditions;
+use crate::engine::confining::Confining;
 use crate::engine::listen;
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
@@ -30,7 +31,7 @@ pub(super) async fn take(
     (client, version): (Client, Option<String>),
     store: &mut Store,
     record: &StepRecord,
-    conditions: TurnConditions,
+    (conditions, confining): (TurnConditions, &Confining),
 ) -> Result<Acted, StoreError> {
     let step = record.step.number;
     let mut opening = opening::of(store.run(), record, client, conditions.fresh_session);
@@ -38,14 +39,14 @@ pub(super) async fn take(
         store.note(format!("    a new conversation about step {step} begins: {why}"));
     }
     loop {
-        let guard = match guard::prepare(io, client, store, record, conditions).await {
+        let guard = match guard::prepare(io, client, store, record, (conditions, confining)).await {
             Ok(guard) => guard,
             Err(failure) => {
                 return Ok(Acted::failed(format!("the agent was not started: {failure}")));
             }
         };
         let version = version.clone();
-        let turn = Turn { io, client, version, record, conditions, guard };
+        let turn = Turn { io, client, version, record, conditions, confining, guard };
         match turn.perform(store, &opening).await? {
             Performed::Acted(acted) => return Ok(acted),
             Performed::NotResumed(why) => {
@@ -85,6 +86,7 @@ struct Turn<'a> {
     version: Option<String>,
     record: &'a StepRecord,
     conditions: TurnConditions,
+    confining: &'a Confining,
     guard: GuardFiles,
 }
 
@@ -102,6 +104,7 @@ impl Turn<'_> {
             session: opening.session.clone(),
             max_cost: cost_left(store.run()),
             is_repository: store.run().place.repo_root.is_some(),
+            confined: self.confining.mechanism(),
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
         };
         let launch = self.client.launch(&terms).expect("its stream is read, so it can be started");
@@ -112,10 +115,12 @@ impl Turn<'_> {
             .stream_to(paths.stream(&name))
             .with_stdin(prompt);
         spec.capture_bytes = limits::AGENT_LINE_BYTES;
+        let mut needs = self.guard.needs.clone();
+        needs.may_read.push(paths.prompt(&name));
         let state = AgentState::new(self.client, opening.used);
         let log = paths.log(&attempt_name(record));
         let mut watch = Watch::new(self, state, opening.session.as_deref(), log).await;
-        let end = match followed(watch.follow(spec, store).await, "agent")? {
+        let end = match followed(watch.follow(spec, needs, store).await, "agent")? {
             Ok(end) => end,
             Err(acted) => return Ok(Performed::Acted(acted)),
         };

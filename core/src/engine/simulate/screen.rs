@@ -2,6 +2,7 @@
 
 use super::line;
 use crate::documents::simulation::{PaperAgent, Simulation};
+use crate::handsoff::config::ConfineWhen;
 use crate::limits;
 use crate::run::{AutomaticReason, HumanReason, PaperMoment, StepRecord, is_machine_check};
 use crate::text;
@@ -46,7 +47,13 @@ fn place(paper: &Simulation, out: &mut String) {
         *out += &format!("  branch {}\n", text::one_line(branch));
     }
     *out += &format!("  works in {}\n", text::one_line(&place.execution_root));
-    *out += "  not confined: agent, checks and setup may do what you may do\n";
+    *out += match paper.confine {
+        ConfineWhen::Auto => {
+            "  confined where this machine can: `onloop doctor confine` tries it\n"
+        }
+        ConfineWhen::On => "  confined; where that cannot be done, nothing is started\n",
+        ConfineWhen::Off => "  not confined: agent, checks and setup may do what you may do\n",
+    };
 }
 
 fn agents(paper: &Simulation, out: &mut String) {

@@ -2,6 +2,7 @@
 
 use serde_yaml::{Mapping, Value};
 
+use super::ConfineWhen;
 use super::keys::{self, KeyKind, WORKFLOW_KEYS};
 use super::{BotToken, Config, CustomWorkflow, Prices, Provider, Supervisor, Telegram};
 use crate::limits;
@@ -50,11 +51,12 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.telegram = reader.telegram();
     config.workflows = reader.workflows(folder);
     config.prices = reader.prices();
+    config.confine = reader.confine();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     // Somebody who mistyped the switch has not said what should go on by itself.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
-        let Config { workflows, prices, confine_caches, .. } = config;
-        config = Config { workflows, prices, confine_caches, ..Config::safe() };
+        let Config { workflows, prices, confine, confine_caches, .. } = config;
+        config = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
     }
     config.notes = reader.notes();
     config
@@ -98,6 +100,18 @@ impl<'y> Reader<'y> {
     fn provider(&mut self) -> ConfigValue<Provider> {
         let provider = |value: &Value| value.as_str().and_then(Provider::in_any_case);
         self.value("handsoff.supervisor.provider", &alternatives(Provider::WORDS), provider)
+    }
+
+    /// Whoever mistyped it wants something that cannot be guessed: the machine decides.
+    fn confine(&mut self) -> ConfineWhen {
+        let when = |value: &Value| match value {
+            // YAML 1.1 has them as flags.
+            Value::Bool(true) => Some(ConfineWhen::On),
+            Value::Bool(false) => Some(ConfineWhen::Off),
+            value => value.as_str()?.trim().to_lowercase().parse().ok(),
+        };
+        let read = self.value("run.confine", &alternatives(ConfineWhen::WORDS), when);
+        read.or(ConfineWhen::Auto, ConfineWhen::Auto)
     }
 
     /// A chat only when all of it can be used: half a chat would answer to strangers.

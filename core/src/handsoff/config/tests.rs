@@ -29,6 +29,7 @@ telegram:
 permissions:
   deny: ['^npm run deploy:prod']
 run:
+  confine: on
   confine_caches: [~/.cache/zig, /srv/a cache]
 server: {anything: 1}
 ";
@@ -59,6 +60,7 @@ fn every_key_is_read() {
             name: "it".to_owned(),
             prompt_file: "/home/me/prompts/ship.md".to_owned(),
         }],
+        confine: ConfineWhen::On,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         notes: Vec::new(),
     };

@@ -58,9 +58,11 @@ export const Onloop = async ({ client, directory, worktree }) => {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const of = { session_id: sessionID, call_id: callID, cwd };
       const event = { event: "tool.execute.before", ...of, tool, input: args };
-      const { decision, reason } = await judge(event);
+      const { decision, reason, input } = await judge(event);
       // What needs a person is left to opencode's own permissions.
       if (decision === "deny") throw new Error(reason);
+      // The same call, confined.
+      if (decision === "allow" && input !== undefined) Object.assign(args, input);
     },
     "permission.ask": async (permission, output) => {
       const { type, sessionID, metadata } = permission;

@@ -200,6 +200,7 @@ fn every_event_has_a_line() {
         risk: Risk::High,
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
+        confine: true,
         commit: CommitWhen::Step,
         setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
@@ -208,8 +209,15 @@ fn every_event_has_a_line() {
     };
     let group = ProcessGroup { pid: 7, started: "s".to_owned(), boot: "b".to_owned() };
     let host = "h".to_owned();
+    let hold = Hold::Unconfined { why: "w".to_owned() };
     let events = [
-        Event::WorkStarted(Acting { worker: Worker::SetUp, step: 1, group, host }),
+        Event::WorkStarted(Acting {
+            worker: Worker::SetUp,
+            step: 1,
+            group,
+            host,
+            hold: Some(hold),
+        }),
         Event::WorktreeSetUp(SetUp { copied: 3, commands: 2 }),
         Event::PlanAdopted(Box::new(adoption)),
         Event::RecordRebuilt { ticked: vec![1] },

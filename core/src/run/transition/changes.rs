@@ -126,6 +126,7 @@ impl Run {
         self.0.terms.risk = adoption.risk;
         self.0.terms.allow.clone_from(&adoption.allow);
         self.0.terms.protect.clone_from(&adoption.protect);
+        self.0.terms.confine = adoption.confine;
         self.0.terms.commit = adoption.commit;
         if self.terms.setup != adoption.setup {
             self.0.terms.setup.clone_from(&adoption.setup);

@@ -6,6 +6,7 @@ use crate::limits;
 use crate::run::budget::exceeded;
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
+use crate::run::hold::WorkHold;
 use crate::run::record::*;
 use crate::run::remark::CheckRemarks;
 use crate::run::wait::{TurnEnding, Wait};
@@ -83,6 +84,9 @@ impl Run {
             Worker::Check | Worker::Review | Worker::SetUp => {}
         }
         self.0.acting = Some(acting.clone());
+        if let Some(hold) = WorkHold::of(acting) {
+            hold.put(&mut self.0.holds);
+        }
         Ok(())
     }
 

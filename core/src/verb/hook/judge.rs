@@ -4,18 +4,23 @@ use super::{Scene, log};
 use crate::documents::session::RememberedAnswer;
 use crate::engine::approval::pending::{self, Deferred};
 use crate::engine::approval::{self, Escalation, Resolution};
+use crate::engine::confining::Confining;
 use crate::engine::{links, surroundings};
 use crate::handsoff::approval::ApprovalChoice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{SessionState, digest, transcript};
 use crate::hooks::{HookAnswer, Host};
-use crate::permission::{Call, CallingSession, Context, Decision, Rule, Ruling, decide};
+use crate::permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
+use serde_json::Value;
 
 /// Before a tool is used.
 pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
     let ruling = by_rules(scene, call).await;
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
         return decided(scene, call, &ruling).await;
+    }
+    if let Some((input, ruling)) = confined(scene, call, &ruling).await {
+        return rewritten(scene, call, input, &ruling).await;
     }
     if let Some(ruling) = answered_by_hand(scene, call).await {
         return decided(scene, call, &ruling).await;
@@ -45,9 +50,38 @@ pub(super) async fn permission_request(scene: &Scene, call: &Call) -> HookAnswer
     decided(scene, call, &ruling).await
 }
 
+/// The input with which a call that no rule decides runs confined, where the host takes one and this
+/// machine can confine what runs in the folder.
+pub(super) async fn confined(
+    scene: &Scene,
+    call: &Call,
+    ruling: &Ruling,
+) -> Option<(Value, Ruling)> {
+    if !scene.host.rewrites() || scene.confined {
+        return None;
+    }
+    let context = context(scene).await;
+    let rewritten = contained(call, &context, ruling, &scene.io.start().program)?;
+    // A call that cannot run is worse than one that is asked about.
+    let can = Confining::attempt(&scene.io, &scene.cwd).await.ok()?;
+    can.end(&scene.io).await;
+    Some(rewritten)
+}
+
 pub(super) async fn decided(scene: &Scene, call: &Call, ruling: &Ruling) -> HookAnswer {
     log::decision(scene, call, ruling).await;
     HookAnswer::Decided(ruling.decision, why(ruling))
+}
+
+/// The answer about a call that runs with another input.
+pub(super) async fn rewritten(
+    scene: &Scene,
+    call: &Call,
+    input: Value,
+    ruling: &Ruling,
+) -> HookAnswer {
+    log::decision(scene, call, ruling).await;
+    HookAnswer::Rewritten { input, why: why(ruling) }
 }
 
 fn why(ruling: &Ruling) -> String {
@@ -172,6 +206,7 @@ fn refused_where_unheard(scene: &Scene, ruling: Ruling) -> Ruling {
 
 async fn context(scene: &Scene) -> Context {
     let mut context = scene.loaded.context();
+    context.confined = scene.confined;
     surroundings::place(&mut context.places, &scene.project, &scene.cwd);
     context.places.state_homes.extend(scene.state_home.clone());
     let Some(id) = &scene.session else { return context };

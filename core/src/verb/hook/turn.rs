@@ -12,8 +12,9 @@ use crate::documents::turn_policy::{self, JudgedCall, TURN_POLICY_VARIABLE, Turn
 use crate::effect::{Durability, Failure, FailureKind, Io, OptionalExt};
 use crate::handsoff::digest;
 use crate::hooks::{HookAnswer, HookEvent, HookInput, Host};
-use crate::permission::{Call, Decision, Ruling};
+use crate::permission::{Call, Decision, OnAsk, Ruling};
 use crate::{limits, text};
+use serde_json::Value;
 
 /// How often a line is tried to be added to the log while other hooks add theirs.
 const TRIES: u32 = 50;
@@ -62,16 +63,20 @@ pub(super) async fn respond(
         }
     };
     let id = identity(&input, &call);
-    let mut scene = Scene::new(io, host, input, timeout_ms).await;
+    let mut scene = Scene::new(io, host, input, timeout_ms, guard.rules.as_ref()).await;
     scene.state_home = Some(guard.state_home.clone());
-    let ruling = settled(&scene, &call, &guard, id.as_deref()).await;
+    scene.confined = guard.policy.confined && guard.policy.on_ask == OnAsk::Contained;
+    let (ruling, input) = settled(&scene, &call, &guard, id.as_deref()).await;
     let line = line(&scene, &call, &ruling, id, door);
     if let Err(failure) = log(&scene, &line, &guard.calls).await {
         // A call that nobody can see afterwards does not run.
         let why = format!("onloop (run): the call cannot be written down: {failure}");
         return HookAnswer::Decided(Decision::Deny, text::one_line(&why));
     }
-    judge::decided(&scene, &call, &ruling.ruling).await
+    match input {
+        Some(input) => judge::rewritten(&scene, &call, input, &ruling.ruling).await,
+        None => judge::decided(&scene, &call, &ruling.ruling).await,
+    }
 }
 
 /// What tells a call from every other one, the same for all hooks that are asked about it. `None`:
@@ -88,13 +93,24 @@ struct Settled {
     decided: bool,
 }
 
-/// By rules, by whoever can be asked, and else as the run wants it.
-async fn settled(scene: &Scene, call: &Call, guard: &TurnGuard, id: Option<&str>) -> Settled {
+/// By rules, by confining it, by whoever can be asked, and else as the run wants it; with the input
+/// that it runs with where that is another.
+async fn settled(
+    scene: &Scene,
+    call: &Call,
+    guard: &TurnGuard,
+    id: Option<&str>,
+) -> (Settled, Option<Value>) {
     let policy = &guard.policy;
     let ruling = judge::by_rules(scene, call).await;
     let known = policy.settle(call, ruling.clone());
     if ruling.decision != Decision::Ask || known.decision == Decision::Allow {
-        return Settled { ruling: known, decided: true };
+        return (Settled { ruling: known, decided: true }, None);
+    }
+    if policy.on_ask == OnAsk::Contained
+        && let Some((input, ruling)) = judge::confined(scene, call, &ruling).await
+    {
+        return (Settled { ruling, decided: true }, Some(input));
     }
     let ruling = match (scene.is_asked_by_us(), id) {
         (true, _) => ruling,
@@ -102,7 +118,7 @@ async fn settled(scene: &Scene, call: &Call, guard: &TurnGuard, id: Option<&str>
         (false, Some(id)) => escalated_once(scene, call, ruling, &guard.calls, id).await,
     };
     let decided = ruling.decision != Decision::Ask;
-    Settled { ruling: policy.settle(call, ruling), decided }
+    (Settled { ruling: policy.settle(call, ruling), decided }, None)
 }
 
 /// Asks whoever can be asked, unless another hook has asked about the same call.

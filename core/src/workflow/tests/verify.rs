@@ -1,7 +1,7 @@
 //! Every form of `verify`, and what is wrong with some.
 
 use super::*;
-use crate::effect::Shell;
+use crate::effect::{Network, Shell};
 
 #[test]
 fn verify_in_every_form() {
@@ -12,6 +12,7 @@ fn verify_in_every_form() {
         cwd: Some("app".to_owned()),
         env: vec![("A".to_owned(), "b c".to_owned()), ("B_2".to_owned(), "x: y".to_owned())],
         shell: Shell::Sh,
+        network: Network::Loopback,
     };
     let artifact = |assertion| Check::Artifact { path: "out".to_owned(), assertion };
     let review = |prompt: &str| Check::HumanReview { prompt: prompt.to_owned() };
@@ -40,7 +41,7 @@ fn verify_in_every_form() {
         ),
         (
             "\n  type: shell\n  command: make \"x\" # no comment\n  expect: fail\n  timeout: 1h30m\n  \
-             cwd: app\n  env:\n    A: \"b c\"\n    B_2: x: y\n  shell: sh",
+             cwd: app\n  env:\n    A: \"b c\"\n    B_2: x: y\n  shell: sh\n  network: loopback",
             vec![Check::Shell(extended)],
         ),
         (

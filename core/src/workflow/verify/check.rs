@@ -74,7 +74,11 @@ impl<'c> CheckReader<'_, 'c> {
     }
 
     fn shell(&mut self, draft: &Draft<'c>) -> Option<Check> {
-        self.only(draft, "shell", &["command", "expect", "timeout", "cwd", "env", "shell"]);
+        self.only(
+            draft,
+            "shell",
+            &["command", "expect", "timeout", "cwd", "env", "shell", "network"],
+        );
         let command = self.required(draft, "shell", "command")?;
         let mut check = ShellCheck { env: draft.env.clone(), ..ShellCheck::new(command) };
         let word = |name: &str| draft.value(name).map(|value| (plain_word(value), value.span));
@@ -97,6 +101,12 @@ impl<'c> CheckReader<'_, 'c> {
                 Err(_) => {
                     self.invalid(span, "shell", text, "`bash`, `sh`, `pwsh` or `cmd`");
                 }
+            }
+        }
+        if let Some((text, span)) = word("network") {
+            match text.parse() {
+                Ok(network) => check.network = network,
+                Err(_) => self.invalid(span, "network", text, "`all`, `loopback` or `none`"),
             }
         }
         if let Some((text, span)) = word("cwd") {

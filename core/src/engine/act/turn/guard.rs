@@ -3,13 +3,16 @@
 use super::super::line::guard as form_of;
 use super::turn_name;
 use crate::agent::Client;
+use crate::confine::Needs;
 use crate::documents::turn_policy;
 use crate::documents::turn_policy::TurnGuard;
 use crate::effect::{Durability, Expect, Failure, FailureKind, Io};
 use crate::engine::choose_agent::on_path;
 use crate::engine::conduct_args::TurnConditions;
 use crate::engine::config;
+use crate::engine::confining::Confining;
 use crate::engine::store::Store;
+use crate::engine::work::own_needs;
 use crate::handsoff::config::Prices;
 use crate::install::{TurnHook, Waits};
 use crate::permission::TurnPolicy;
@@ -24,6 +27,8 @@ pub(super) struct GuardFiles {
     pub(super) calls: String,
     /// What models cost, says the user.
     pub(super) prices: Option<Prices>,
+    /// What the turn needs of the machine besides where it is.
+    pub(super) needs: Needs,
 }
 
 /// Writes what the hook is told, before anybody can call it.
@@ -32,7 +37,7 @@ pub(super) async fn prepare(
     client: Client,
     store: &Store,
     record: &StepRecord,
-    conditions: TurnConditions,
+    (conditions, confining): (TurnConditions, &Confining),
 ) -> Result<GuardFiles, Failure> {
     let mut program = io.start().program.clone();
     if program.is_empty() {
@@ -43,15 +48,19 @@ pub(super) async fn prepare(
         }
         program.push("onloop".to_owned());
     }
+    let loaded = config::load(io, &store.run().place.execution_root).await;
+    let is_confined = confining.mechanism().is_some();
     let (paths, name) = (store.paths(), turn_name(store.run(), record));
     let guard = TurnGuard {
         policy: TurnPolicy {
             verification: verification(record),
             allowed: store.run().terms.allow.clone(),
             on_ask: conditions.on_ask,
+            confined: is_confined,
         },
         state_home: store.home().folder().to_owned(),
         calls: paths.calls(&name),
+        rules: is_confined.then(|| loaded.given.clone()),
     };
     let put = async |path: &str, bytes: Vec<u8>| {
         io.write(path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
@@ -59,14 +68,18 @@ pub(super) async fn prepare(
     let policy = paths.policy(&name);
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
-    let config = config::load(io, &store.run().place.execution_root).await.config;
+    let config = loaded.config;
+    let mut needs = own_needs(io, client.as_str());
+    needs.may_read.push(policy.clone());
+    needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
     let plugin = paths.plugin(&name);
     if client == Client::Opencode {
         put(&plugin, hook.opencode_plugin().into_bytes()).await?;
+        needs.may_read.push(plugin.clone());
     }
     let form = form_of(client, &hook, &plugin);
-    Ok(GuardFiles { form, calls: guard.calls, prices: config.prices })
+    Ok(GuardFiles { form, calls: guard.calls, prices: config.prices, needs })
 }
 
 /// The lines of shell that verify a step.

@@ -6,12 +6,13 @@ use super::rollout::Rollout;
 
 use super::{Turn, cost_left, tokens_left};
 use crate::agent::{AgentErrorKind, AgentState, Retry};
+use crate::confine::Needs;
 use crate::effect::{ProcessEnd, ProcessSpec, Watched};
 use crate::engine::listen::{Listener, noted};
 use crate::engine::store::Store;
-use crate::engine::work::{WorkError, follow_recorded};
+use crate::engine::work::{Work, WorkError, follow_recorded};
 use crate::money::Money;
-use crate::run::WaitReason;
+use crate::run::{WaitReason, Worker};
 use crate::time::Timestamp;
 use crate::tokens::Tokens;
 use crate::{limits, text};
@@ -58,13 +59,15 @@ impl<'a> Watch<'a> {
     pub(super) async fn follow(
         &mut self,
         spec: ProcessSpec,
+        needs: Needs,
         store: &mut Store,
     ) -> Result<Option<ProcessEnd>, WorkError> {
         let io = self.turn.io;
-        let step = self.turn.record.step.number;
+        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.confining);
+        let work = Work { needs, ..work };
         let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
         let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
-        follow_recorded(io, store, step, spec, on_lines).await
+        follow_recorded(io, store, work, spec, on_lines).await
     }
 
     /// Takes what the client wrote, if anything.

@@ -1,0 +1,188 @@
+//! The folders in which clients of agents keep their sessions and their logins, and what in them
+//! decides what a client does the next time, perhaps without being confined.
+
+use super::Needs;
+
+/// A client's folders. Paths are below the home, or below what `variable` says instead.
+struct ClientFolder {
+    client: &'static str,
+    /// Moves the folder, where there is such a variable.
+    variable: &'static str,
+    /// What the value of the variable stands for, as a path below the home.
+    moved: &'static str,
+    /// The folder.
+    folder: &'static str,
+    /// Files in it that are hidden from everybody else.
+    own: &'static [&'static str],
+    /// What in it stays as it is: settings, instructions, and what is run or loaded.
+    kept: &'static [&'static str],
+}
+
+const FOLDERS: &[ClientFolder] = &[
+    ClientFolder {
+        client: "claude",
+        variable: "CLAUDE_CONFIG_DIR",
+        moved: ".claude",
+        folder: ".claude",
+        own: &[".credentials.json"],
+        kept: &[
+            ".claude.json",
+            "CLAUDE.md",
+            "agents",
+            "commands",
+            "hooks",
+            "keybindings.json",
+            "local",
+            "output-styles",
+            "plugins",
+            "rules",
+            "settings.json",
+            "settings.local.json",
+            "skills",
+            "workflows",
+        ],
+    },
+    ClientFolder {
+        client: "codex",
+        variable: "CODEX_HOME",
+        moved: ".codex",
+        folder: ".codex",
+        own: &["auth.json"],
+        kept: &[
+            "AGENTS.md",
+            "AGENTS.override.md",
+            "config.toml",
+            "hooks.json",
+            "managed_config.toml",
+            "plugins",
+            "prompts",
+            "requirements.toml",
+            "rules",
+        ],
+    },
+    ClientFolder {
+        client: "opencode",
+        variable: "XDG_DATA_HOME",
+        moved: ".local/share",
+        folder: ".local/share/opencode",
+        own: &["auth.json"],
+        kept: &[],
+    },
+    ClientFolder {
+        client: "opencode",
+        variable: "XDG_STATE_HOME",
+        moved: ".local/state",
+        folder: ".local/state/opencode",
+        own: &[],
+        kept: &[],
+    },
+    ClientFolder {
+        client: "opencode",
+        variable: "XDG_CACHE_HOME",
+        moved: ".cache",
+        folder: ".cache/opencode",
+        own: &[],
+        kept: &[],
+    },
+    ClientFolder {
+        client: "opencode",
+        variable: "XDG_CONFIG_HOME",
+        moved: ".config",
+        folder: ".config/opencode",
+        own: &[],
+        kept: &[
+            "AGENTS.md",
+            "agent",
+            "agents",
+            "command",
+            "commands",
+            "config.json",
+            "mode",
+            "modes",
+            "opencode.json",
+            "opencode.jsonc",
+            "plugin",
+            "plugins",
+            "skill",
+            "skills",
+            "tool",
+            "tools",
+        ],
+    },
+    ClientFolder {
+        client: "gemini",
+        variable: "",
+        moved: "",
+        folder: ".gemini",
+        own: &["oauth_creds.json"],
+        kept: &["GEMINI.md", "commands", "extensions", "hooks", "policies", "settings.json"],
+    },
+    ClientFolder {
+        client: "cursor",
+        variable: "",
+        moved: "",
+        folder: ".cursor",
+        own: &[],
+        kept: &["cli-config.json", "hooks", "hooks.json", "mcp.json", "rules"],
+    },
+    ClientFolder {
+        client: "copilot",
+        variable: "COPILOT_HOME",
+        moved: ".copilot",
+        folder: ".copilot",
+        own: &[],
+        kept: &["agents", "config.json", "hooks", "installed-plugins", "mcp-config.json", "skills"],
+    },
+];
+
+/// What the turn of a client needs besides what every command may touch; nothing for names that are
+/// not known. `variable` is an environment variable that is set.
+pub fn client_needs<'v>(
+    client: &str,
+    home: Option<&str>,
+    variable: impl Fn(&str) -> Option<&'v str>,
+) -> Needs {
+    let mut needs = Needs::default();
+    for known in FOLDERS.iter().filter(|known| known.client == client) {
+        let moved = Some(known.variable).filter(|name| !name.is_empty()).and_then(&variable);
+        let moved = moved.filter(|path| path.len() > 1 && path.starts_with('/'));
+        let below = known.folder.strip_prefix(known.moved).unwrap_or_default();
+        let folder = match (moved, home) {
+            (Some(moved), _) => format!("{}{below}", moved.trim_end_matches('/')),
+            (None, Some(home)) => format!("{}/{}", home.trim_end_matches('/'), known.folder),
+            (None, None) => continue,
+        };
+        let within = |name: &&str| format!("{folder}/{name}");
+        needs.may_write.extend(known.own.iter().map(within));
+        needs.may_read.extend(known.kept.iter().map(within));
+        needs.may_write.push(folder);
+    }
+    // Its settings, which lie beside its folder.
+    if let (true, Some(home)) = (client == "claude", home) {
+        needs.may_read.push(format!("{}/.claude.json", home.trim_end_matches('/')));
+    }
+    needs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_write_its_sessions_and_not_what_it_will_obey() {
+        let needs = client_needs("claude", Some("/home/u"), |_| None);
+        assert_eq!(needs.may_write, ["/home/u/.claude/.credentials.json", "/home/u/.claude"]);
+        for path in ["/home/u/.claude/settings.json", "/home/u/.claude.json"] {
+            assert!(needs.may_read.contains(&path.to_owned()), "{path}");
+        }
+        let moved = |name: &str| (name == "XDG_DATA_HOME").then_some("/data");
+        let needs = client_needs("opencode", Some("/home/u/"), moved);
+        for path in ["/data/opencode", "/data/opencode/auth.json", "/home/u/.cache/opencode"] {
+            assert!(needs.may_write.contains(&path.to_owned()), "{path}: {needs:?}");
+        }
+        let moved = |name: &str| (name == "CODEX_HOME").then_some("/c/");
+        let needs = client_needs("codex", None, moved);
+        assert_eq!(needs.may_write, ["/c/auth.json", "/c"]);
+        assert_eq!(client_needs("script", Some("/home/u"), |_| None), Needs::default());
+    }
+}
