@@ -2,13 +2,18 @@
 
 mod escapes;
 mod place;
+mod run;
 mod tools;
 
 use std::process::Command;
 
 use place::Place;
 
-/// The mechanisms that this machine has. Where one is missing its tests say so and check nothing.
+/// Says that this machine cannot have bubblewrap.
+const WITHOUT_BUBBLEWRAP: &str = "ONLOOP_TEST_WITHOUT_BUBBLEWRAP";
+
+/// The mechanisms that this machine has. On Linux one is bubblewrap, unless somebody says that it
+/// cannot be; Landlock depends on the kernel, and where it is missing that is said.
 fn mechanisms() -> Vec<&'static str> {
     let place = Place::new();
     let there = |mechanism: &&str| {
@@ -19,7 +24,13 @@ fn mechanisms() -> Vec<&'static str> {
         }
         said.exit == Some(0)
     };
-    ["bubblewrap", "landlock"].into_iter().filter(there).collect()
+    let found: Vec<_> = ["bubblewrap", "landlock"].into_iter().filter(there).collect();
+    let is_excused = std::env::var_os(WITHOUT_BUBBLEWRAP).is_some_and(|set| !set.is_empty());
+    assert!(
+        !cfg!(target_os = "linux") || is_excused || found.contains(&"bubblewrap"),
+        "bubblewrap does not work here; install it, or set {WITHOUT_BUBBLEWRAP}"
+    );
+    found
 }
 
 /// Whether a program is installed.

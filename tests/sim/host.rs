@@ -138,7 +138,9 @@ impl SimHost {
             requests: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
             ancestors: Vec::new(),
-            env: [("ONLOOP_STATE_HOME".to_owned(), "/state".to_owned())].into(),
+            env: [("ONLOOP_STATE_HOME", "/state"), ("ONLOOP_CONFINE", "off")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             cwd,
             now,
             tick_ms: 1,

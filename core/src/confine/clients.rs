@@ -135,23 +135,24 @@ const FOLDERS: &[ClientFolder] = &[
     },
 ];
 
-/// What the turn of a client needs besides what every command may touch; nothing for names that are
-/// not known. `variable` is an environment variable that is set.
+/// The folders of a client, none for names that are not known. `variable` is an environment variable
+/// that is set.
+pub fn client_folders<'v>(
+    client: &str,
+    home: Option<&str>,
+    variable: impl Fn(&str) -> Option<&'v str>,
+) -> Vec<String> {
+    known(client, home, &variable).into_iter().map(|(folder, _)| folder).collect()
+}
+
+/// What the turn of a client needs besides what every command may touch; as [`client_folders`].
 pub fn client_needs<'v>(
     client: &str,
     home: Option<&str>,
     variable: impl Fn(&str) -> Option<&'v str>,
 ) -> Needs {
     let mut needs = Needs::default();
-    for known in FOLDERS.iter().filter(|known| known.client == client) {
-        let moved = Some(known.variable).filter(|name| !name.is_empty()).and_then(&variable);
-        let moved = moved.filter(|path| path.len() > 1 && path.starts_with('/'));
-        let below = known.folder.strip_prefix(known.moved).unwrap_or_default();
-        let folder = match (moved, home) {
-            (Some(moved), _) => format!("{}{below}", moved.trim_end_matches('/')),
-            (None, Some(home)) => format!("{}/{}", home.trim_end_matches('/'), known.folder),
-            (None, None) => continue,
-        };
+    for (folder, known) in known(client, home, &variable) {
         let within = |name: &&str| format!("{folder}/{name}");
         needs.may_write.extend(known.own.iter().map(within));
         needs.may_read.extend(known.kept.iter().map(within));
@@ -162,6 +163,27 @@ pub fn client_needs<'v>(
         needs.may_read.push(format!("{}/.claude.json", home.trim_end_matches('/')));
     }
     needs
+}
+
+fn known<'v>(
+    client: &str,
+    home: Option<&str>,
+    variable: &impl Fn(&str) -> Option<&'v str>,
+) -> Vec<(String, &'static ClientFolder)> {
+    let path = |known: &ClientFolder| {
+        let moved = Some(known.variable).filter(|name| !name.is_empty()).and_then(variable);
+        let moved = moved.filter(|path| path.len() > 1 && path.starts_with('/'));
+        match (moved, home) {
+            (Some(moved), _) => {
+                let below = known.folder.strip_prefix(known.moved).unwrap_or_default();
+                Some(format!("{}{below}", moved.trim_end_matches('/')))
+            }
+            (None, Some(home)) => Some(format!("{}/{}", home.trim_end_matches('/'), known.folder)),
+            (None, None) => None,
+        }
+    };
+    let of_client = FOLDERS.iter().filter(|known| known.client == client);
+    of_client.filter_map(|known| Some((path(known)?, known))).collect()
 }
 
 #[cfg(test)]

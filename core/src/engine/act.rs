@@ -112,7 +112,7 @@ pub(crate) async fn act(
             }
             None => {
                 let work = Work::new(Worker::Agent, record.step.number, confining);
-                let work = Work { needs: own_needs(io, preset.name), ..work };
+                let work = Work { needs: own_needs(io, confining, preset.name).await, ..work };
                 act_by_prompt(io, store, record, (conditions, work), |p| preset.command(p)).await
             }
         },

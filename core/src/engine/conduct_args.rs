@@ -55,7 +55,7 @@ pub struct ConductArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnAskChoice {
-    /// Allow it where it can only touch the checkout [default where confined]
+    /// Run it confined, else as deny [default where confined]
     Contained,
     /// Refuse it and tell the agent why [default elsewhere]
     Deny,
@@ -159,7 +159,7 @@ impl ConductArgs {
     ) -> Conduct {
         let usual = match confining {
             Confining::By { .. } => OnAsk::Contained,
-            Confining::Off(_) => OnAsk::Deny,
+            Confining::Off { .. } => OnAsk::Deny,
         };
         Conduct {
             agents,

@@ -13,8 +13,13 @@ use crate::run::{Hold, Run};
 /// How the processes of a run are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Confining {
-    /// Not at all: why, on one line.
-    Off(String),
+    /// Not at all.
+    Off {
+        /// Why, on one line.
+        why: String,
+        /// Whether a person wants it so, and need not be told.
+        chosen: bool,
+    },
     /// By this means, which has been tried; where it fails later, nothing is started.
     By {
         /// The means.
@@ -53,7 +58,7 @@ impl Confining {
     /// [`Exit::Refused`] where it has to be done and cannot; it has been said.
     pub(crate) async fn decide(io: &Io, folder: &str, wish: Wish) -> Result<Confining, Exit> {
         let when = wish.when(io, folder).await;
-        let off = |why: &str| Ok(Confining::Off(why.to_owned()));
+        let off = |why: &str| Ok(Confining::Off { why: why.to_owned(), chosen: true });
         match (when, wish.flag) {
             (ConfineWhen::Off, Some(_)) => return off("`--confine off`"),
             (ConfineWhen::Off, None) => return off("`run.confine: off`"),
@@ -66,7 +71,7 @@ impl Confining {
         };
         let why = why.strip_prefix("cannot confine a program: ").unwrap_or(&why).to_owned();
         if when == ConfineWhen::Auto {
-            return Ok(Confining::Off(why));
+            return Ok(Confining::Off { why, chosen: false });
         }
         let who = match (wish.file, wish.flag) {
             (true, _) => "the workflow file says `confine: on`",
@@ -95,15 +100,15 @@ impl Confining {
     /// What a person is told once; nothing where there is nothing to know.
     pub(crate) fn notice(&self) -> Option<String> {
         match self {
-            Confining::Off(why) => Some(format!("not confined: {why}")),
-            Confining::By { .. } => None,
+            Confining::Off { why, chosen: false } => Some(format!("not confined: {why}")),
+            Confining::Off { chosen: true, .. } | Confining::By { .. } => None,
         }
     }
 
     /// What enforces it.
     pub(crate) fn mechanism(&self) -> Option<Mechanism> {
         match self {
-            Confining::Off(_) => None,
+            Confining::Off { .. } => None,
             Confining::By { mechanism, .. } => Some(*mechanism),
         }
     }
@@ -121,7 +126,7 @@ impl Confining {
         (network, needs): (Network, &Needs),
     ) -> Result<(ProcessSpec, Hold), Failure> {
         let by = match self {
-            Confining::Off(why) => return Ok((spec, Hold::Unconfined { why: why.clone() })),
+            Confining::Off { why, .. } => return Ok((spec, Hold::Unconfined { why: why.clone() })),
             Confining::By { mechanism, .. } => *mechanism,
         };
         let confined = Confined::again(io, folder, network, Some(by)).await;

@@ -292,7 +292,7 @@ mod tests {
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
             let timeouts = args.timeouts(&io).await.expect("none is given");
-            let off = Confining::Off("a test".to_owned());
+            let off = Confining::Off { why: "a test".to_owned(), chosen: true };
             let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
             tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
         });

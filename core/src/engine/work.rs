@@ -1,10 +1,11 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
 //! them, so that a later process can end what a killed one has left.
 
-use crate::confine::{Needs, client_needs};
+use crate::confine::{Needs, client_folders, client_needs};
 use crate::documents::ledger::sha256;
 use crate::effect::{
-    Exit, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
+    Durability, Exit, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup,
+    ProcessSpec, Watched,
 };
 use crate::engine::confining::Confining;
 use crate::engine::store::{Store, StoreError};
@@ -35,9 +36,21 @@ impl<'w> Work<'w> {
     }
 }
 
-/// What a known client needs of its own; nothing for other names.
-pub(crate) fn own_needs(io: &Io, client: &str) -> Needs {
+/// What a known client needs of its own; nothing for other names. Its folders are made where it has
+/// never been used: somebody who is confined cannot.
+pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str) -> Needs {
+    if confining.mechanism().is_none() {
+        return Needs::default();
+    }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
+    for folder in client_folders(client, home, |name| io.env(name)) {
+        if io.stat(&folder).await.is_err_and(|failure| failure.is_not_found()) {
+            // A folder is made for what is in it. Without one, the client says what it misses.
+            let mark = format!("{folder}/.onloop");
+            let _ = io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed).await;
+            let _ = io.remove(&mark).await;
+        }
+    }
     client_needs(client, home, |name| io.env(name))
 }
 

@@ -9,7 +9,7 @@ use super::event::{
     Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
 };
 use super::finish::{Disposition, Finish, FinishIntent};
-use super::hold::WorkHold;
+use super::held::WorkHold;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use super::words::words;

@@ -2,7 +2,7 @@
 
 use super::event::{CheckVerdict, LogEntry};
 use super::finish::Finish;
-use super::hold::hold_line;
+use super::held::hold_line;
 use super::record::*;
 use super::summary::{symbol_and_word, table_cell, usage_line};
 use super::wait::TurnEnding;

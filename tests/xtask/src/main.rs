@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask ci` is the whole of it and what `./test` runs; every stage also runs alone.
 
+mod apt;
 mod browser;
 mod cargo;
 mod command;

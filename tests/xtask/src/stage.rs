@@ -6,7 +6,7 @@ use crate::cargo::Cargo;
 use crate::command::target_folder;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{browser, deny, hosts, links, npm, purity, sizes, vscode};
+use crate::{apt, browser, deny, hosts, links, npm, purity, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -163,6 +163,7 @@ fn generate() -> Result<Tally, Stop> {
 }
 
 fn test() -> Result<Tally, Stop> {
+    apt::demand_bubblewrap()?;
     let tests = seeded("test --locked --no-fail-fast --workspace").test()?;
     if tests.passed == 0 {
         return Err(Stop { why: "no test was run".to_owned(), tests });

@@ -1,7 +1,7 @@
 //! What the environment overrides. It wins over every file.
 
 use super::read::{flag_word, is_model};
-use super::{Config, Provider, Supervisor, keys};
+use super::{Config, ConfineWhen, Provider, Supervisor, keys};
 use crate::text;
 
 pub(super) fn overridden<'v>(
@@ -55,9 +55,16 @@ pub(super) fn overridden<'v>(
             config.supervisor = Supervisor::default();
         }
     }
+    if let Some(word) = variable("ONLOOP_CONFINE") {
+        match word.trim().to_lowercase().parse() {
+            Ok(when) => config.confine = when,
+            Err(_) => wrong("ONLOOP_CONFINE", word, &text::alternatives(ConfineWhen::WORDS)),
+        }
+    }
     config.notes.append(&mut notes);
     if is_unclear {
-        config = Config { workflows: config.workflows, notes: config.notes, ..Config::safe() };
+        let Config { workflows, notes, confine, .. } = config;
+        config = Config { workflows, notes, confine, ..Config::safe() };
     }
     config
 }

@@ -100,7 +100,7 @@ keys! {
         "How long one request for answers may stay open at Telegram, and the pause after an error"
     "telegram.allowed_user_ids" (Ids) "", None =>
         "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you"
-    "run.confine" (Word(ConfineWhen::WORDS)) "auto", None =>
+    "run.confine" (Word(ConfineWhen::WORDS)) "auto", Some("ONLOOP_CONFINE") =>
         "Whether agents and checks of runs are [confined](confinement.md): `auto`: where this machine can, `on`: always, `off`: not. A file that says `confine: on` asks for more, `--confine` says it for one run"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"

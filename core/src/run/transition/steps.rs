@@ -6,7 +6,7 @@ use crate::limits;
 use crate::run::budget::exceeded;
 use crate::run::event::*;
 use crate::run::gate::{GateRule, gate_rule};
-use crate::run::hold::WorkHold;
+use crate::run::held::WorkHold;
 use crate::run::record::*;
 use crate::run::remark::CheckRemarks;
 use crate::run::wait::{TurnEnding, Wait};

@@ -69,7 +69,7 @@ pub(super) async fn prepare(
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
     let config = loaded.config;
-    let mut needs = own_needs(io, client.as_str());
+    let mut needs = own_needs(io, confining, client.as_str()).await;
     needs.may_read.push(policy.clone());
     needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };

@@ -1,0 +1,232 @@
+//! Runs whose agents and checks are confined, and calls of agents that run confined instead of
+//! being asked about.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use super::mechanisms;
+use super::place::{Place, SECRET};
+use crate::workspace::{Run, program};
+
+const FRONT: &str =
+    "intent: Try\nsuccess_criteria: It works\nrisk_level: low\ndirty_worktree: allow\n";
+
+/// A workflow of one step in the repository, committed.
+fn place(more: &str, verify: &str, script: &str) -> Place {
+    let place = Place::new();
+    let script =
+        if script.is_empty() { String::new() } else { format!("\n```bash\n{script}\n```\n") };
+    place.write(
+        "repo/hotl-workflow-try.md",
+        &format!(
+            "---\n{FRONT}{more}---\n\n- [ ] **Step 1: Go**\naction: Go.\nloop: false\n\
+             verify:{verify}\n{script}"
+        ),
+    );
+    place.git("repo", &["add", "hotl-workflow-try.md"]);
+    place.git("repo", &["commit", "--quiet", "--message", "Add a workflow"]);
+    place
+}
+
+fn run(place: &Place, options: &[&str]) -> Run {
+    place.onloop("repo", &[&["run", "hotl-workflow-try.md"], options].concat())
+}
+
+/// Everything in the ledger of the only run.
+fn ledger(place: &Place) -> Vec<Value> {
+    let runs = std::fs::read_dir(place.path("state/runs")).unwrap();
+    let mut runs = runs.map(|entry| entry.unwrap().path());
+    // The place has a run of its own, which is nobody's.
+    let run = runs.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("try-"));
+    let ledger = run.unwrap().join("ledger.jsonl");
+    let text = std::fs::read_to_string(ledger).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
+    let Some(by) = mechanisms().first().copied() else { return };
+    let script = "\
+        cat ~/.ssh/id_ed25519 ../../../repo/.env > read 2>/dev/null\n\
+        echo evil >> ../../../repo/hotl-workflow-try.md\n\
+        echo evil > ../../../repo/.git/hooks/post-commit\n\
+        find \"$HOME/../state\" -type f > state 2>/dev/null\n\
+        echo fine > \"$TMPDIR/t\" && cat \"$TMPDIR/t\" > made\n\
+        git add made && git commit -qm Made\n\
+        sleep 600 > /dev/null 2>&1 &\n\
+        true";
+    let place = place(
+        "confine: on\nsetup:\n  - echo ready > ready\n",
+        " test -s made && ! test -s read && ! test -s state",
+        script,
+    );
+    let before = std::fs::read_to_string(place.path("repo/hotl-workflow-try.md")).unwrap();
+    let done = run(&place, &["--agent", "script", "--json"]).expect_exit(0);
+    let after = std::fs::read_to_string(place.path("repo/hotl-workflow-try.md")).unwrap();
+    assert_eq!(before, after);
+    assert!(!place.path("repo/.git/hooks/post-commit").exists());
+    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    let hold = |worker: &str| json!({"worker": worker, "step": 1, "by": by, "network": "all"});
+    assert_eq!(summary["confined"], json!([hold("setup"), hold("agent"), hold("check")]));
+    let held: Vec<String> = ledger(&place)
+        .iter()
+        .filter(|event| event["event"].as_str().unwrap_or_default().ends_with("_started"))
+        .filter(|event| event["event"] != "step_started")
+        .map(|event| format!("{} {}", event["event"], event["confined"]))
+        .collect();
+    let expected = format!(r#"{{"by":"{by}","network":"all"}}"#);
+    assert!(held.len() >= 4 && held.iter().all(|line| line.ends_with(&expected)), "{held:?}");
+    let id = summary["run_id"].as_str().unwrap();
+    let status = place.onloop("repo", &["status", id]);
+    assert!(status.stdout.contains(&format!("\nConfined: {by}\n")), "{}", status.stdout);
+    let report = place.onloop("repo", &["report", id]);
+    assert!(report.stdout.contains(&format!("**Confined:** {by}\n")), "{}", report.stdout);
+}
+
+#[test]
+fn who_does_not_want_it_gets_none_and_the_ledger_says_so() {
+    let place = place("", " 'true'", "echo hi > ../../../home/written");
+    let done = run(&place, &["--agent", "script", "--confine", "off", "--json"]).expect_exit(0);
+    assert!(!done.stderr.contains("not confined"), "{}", done.stderr);
+    assert!(place.path("home/written").exists());
+    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    let expected = json!({"worker": "agent", "step": 1, "why": "`--confine off`"});
+    assert_eq!(summary["confined"][0], expected);
+}
+
+#[test]
+fn where_it_cannot_be_done_a_run_says_so_once_or_is_refused() {
+    let place = Place::new();
+    place.write("home/.agentize.local.yaml", "{}\n");
+    let file = format!(
+        "---\n{FRONT}---\n\n- [ ] **Step 1: Go**\naction: Go.\nloop: false\nverify: 'true'\n"
+    );
+    place.write("home/hotl-workflow-try.md", &file);
+    place.git("home", &["init", "--quiet", "--initial-branch=main"]);
+    place.git("home", &["add", "hotl-workflow-try.md"]);
+    place.git("home", &["commit", "--quiet", "--message", "Add a workflow"]);
+    let start = |options: &[&str]| {
+        let words = ["run", "hotl-workflow-try.md", "--agent", "script"];
+        place.onloop("home", &[&words, options].concat())
+    };
+    let on = start(&["--confine", "on"]).expect_exit(4);
+    let why = format!("`{0}` holds what nothing confined may read", place.path("home").display());
+    let expected = format!("error: `--confine on`, and nothing can be confined here: {why}");
+    assert!(on.stderr.contains(&expected), "{}", on.stderr);
+    assert!(on.stderr.contains("\n    onloop doctor confine\n"), "{}", on.stderr);
+    let auto = start(&[]).expect_exit(0);
+    assert_eq!(auto.stderr.matches(&format!("not confined: {why}")).count(), 1, "{}", auto.stderr);
+    let asked = file.replace("risk_level", "confine: on\nrisk_level");
+    place.write("home/hotl-workflow-try.md", &asked);
+    let refused = start(&["--confine", "off", "--fresh"]).expect_exit(4);
+    let who = "error: the workflow file says `confine: on`, and nothing can be confined here: ";
+    assert!(refused.stderr.contains(who), "{}", refused.stderr);
+}
+
+#[test]
+fn a_check_has_the_network_that_the_file_gives_it() {
+    if mechanisms().is_empty() {
+        return;
+    }
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let reach = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    let verify = format!(
+        "\n  - type: shell\n    command: {reach}\n  - type: shell\n    command: {reach}\n    \
+         expect: fail\n    network: none"
+    );
+    let place = place("", &verify, "");
+    let done = run(&place, &["--agent", "script", "--json"]).expect_exit(0);
+    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(summary["confined"][0]["network"], "all", "the least that held: {summary}");
+    let networks: Vec<Value> = ledger(&place)
+        .into_iter()
+        .filter(|event| event["event"] == "check_started")
+        .map(|event| event["confined"]["network"].clone())
+        .collect();
+    assert_eq!(networks[..2], [json!("all"), json!("none")]);
+}
+
+#[test]
+fn an_agent_of_its_own_reads_its_prompt_and_tells_what_it_used() {
+    if mechanisms().is_empty() {
+        return;
+    }
+    let place = place("", " grep -q Go. got", "");
+    let line = "cat \"$ONLOOP_PROMPT_FILE\" > got; echo evil > \"$ONLOOP_PROMPT_FILE\"; \
+                echo '{\"tokens\": 7}' > \"$ONLOOP_USAGE_FILE\"";
+    let done = run(&place, &["--agent-command", line, "--confine", "on", "--json"]).expect_exit(0);
+    let reported = ledger(&place).into_iter().find(|event| event["event"] == "usage_reported");
+    assert_eq!(reported.unwrap()["tokens"], 7, "{}", done.stderr);
+    let id: Value = serde_json::from_str(&done.stdout).unwrap();
+    let prompt = format!("state/runs/{}/prompts/1-1.md", id["run_id"].as_str().unwrap());
+    let prompt = std::fs::read_to_string(place.path(&prompt)).unwrap();
+    assert!(!prompt.contains("evil"), "{prompt}");
+}
+
+/// What a host's hook answers about a line.
+fn answer(place: &Place, host: &str, call: &Value) -> Value {
+    use std::io::Write;
+    let mut command = place.command(program(), "wt");
+    command.args(["hook", host]).env("HANDSOFF_AUTO_PERMISSION", "false");
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(call.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn claude(place: &Place, line: &str) -> Value {
+    let call = json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "cwd": place.path("wt"),
+        "tool_name": "Bash", "tool_input": { "command": line, "description": "Try" },
+    });
+    answer(place, "claude", &call)["hookSpecificOutput"].clone()
+}
+
+#[test]
+fn an_undecided_call_runs_confined_with_its_own_output_and_exit_code() {
+    if mechanisms().is_empty() {
+        return;
+    }
+    let place = Place::new();
+    place.write("home/.agentize.local.yaml", "{}\n");
+    place.write(
+        "wt/run.sh",
+        "#!/bin/sh\necho \"<$1>\"; cat ~/.ssh/id_ed25519\necho x > ../repo/x\nexit 7\n",
+    );
+    let said = claude(&place, "sh run.sh 'a  b'\\''c'");
+    assert_eq!(said["permissionDecision"], "allow", "{said}");
+    assert_eq!(said["updatedInput"]["description"], "Try", "{said}");
+    let line = said["updatedInput"]["command"].as_str().unwrap();
+    let ran: Run = place.command("sh", "wt").args(["-c", line]).output().unwrap().into();
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(7), "<a  b'c>\n"), "{line}\n{}", ran.stderr);
+    assert!(!ran.stdout.contains(SECRET) && !place.path("repo/x").exists());
+    let call = json!({
+        "event": "tool.execute.before", "session_id": "s", "cwd": place.path("wt"), "tool": "bash",
+        "input": { "command": "sh run.sh" },
+    });
+    let said = answer(&place, "opencode", &call);
+    assert_eq!(said["decision"], "allow", "{said}");
+    assert!(said["input"]["command"].as_str().unwrap().contains(" confine -- "), "{said}");
+}
+
+#[test]
+fn what_leaves_the_checkout_is_asked_about_and_what_is_denied_stays_denied() {
+    let place = Place::new();
+    place.write("home/.agentize.local.yaml", "{}\n");
+    for (line, decision) in [
+        ("git push origin main", "ask"),
+        ("npm publish", "ask"),
+        ("ssh host ls", "ask"),
+        ("rm -rf /", "deny"),
+        ("cat ~/.ssh/id_ed25519", "deny"),
+    ] {
+        let said = claude(&place, line);
+        assert_eq!(said["permissionDecision"], decision, "{line}: {said}");
+        assert_eq!(said["updatedInput"], Value::Null, "{line}");
+    }
+    place.write("home/.agentize.local.yaml", "permissions:\n  confine: off\n");
+    assert_eq!(claude(&place, "sh run.sh")["permissionDecision"], "ask");
+}

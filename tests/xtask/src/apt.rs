@@ -1,0 +1,111 @@
+//! Programs that tests need and that Debian's own tool installs where it may.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::stage::Stop;
+
+/// Says that this machine cannot have bubblewrap, so that its tests are left out.
+const WITHOUT_BUBBLEWRAP: &str = "ONLOOP_TEST_WITHOUT_BUBBLEWRAP";
+
+/// Makes sure that bubblewrap is there on Linux, unless somebody says that it cannot be.
+pub(crate) fn demand_bubblewrap() -> Result<(), Stop> {
+    let is_excused = std::env::var_os(WITHOUT_BUBBLEWRAP).is_some_and(|set| !set.is_empty());
+    if !cfg!(target_os = "linux") || is_excused || on_path(&["bwrap"]).is_some() {
+        return Ok(());
+    }
+    install("bubblewrap").map_err(|why| {
+        Stop::from(format!(
+            "no bubblewrap: {why}\n`bwrap` is not on PATH; install it, or set {WITHOUT_BUBBLEWRAP} \
+             where this machine cannot have it"
+        ))
+    })
+}
+
+/// The first of these programs that is on `PATH`.
+pub(crate) fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    find(names, &std::env::split_paths(&path).collect::<Vec<_>>())
+}
+
+/// The first of `names` that is a file in one of `folders`.
+fn find(names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
+    let in_folders = |name: &&str| {
+        folders.iter().map(|folder| folder.join(name)).find(|path: &PathBuf| path.is_file())
+    };
+    names.iter().find_map(in_folders)
+}
+
+/// Installs a package; why that cannot be done.
+pub(crate) fn install(package: &str) -> Result<(), String> {
+    let apt = on_path(&["apt-get"]).ok_or("there is no apt-get to install it with")?;
+    let may = permission().ok_or("installing it needs root, or sudo without a password")?;
+    let started = Instant::now();
+    // A fresh system has no lists of packages.
+    for words in [&["update", "-qq"][..], &["install", "-qq", "-y", "--no-install-recommends"][..]]
+    {
+        let mut command = may.command(&apt);
+        command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        if words[0] == "install" {
+            command.arg(package);
+        }
+        println!("$ apt-get {}", words.join(" "));
+        let status = command.status().map_err(|error| error.to_string())?;
+        if !status.success() {
+            return Err(format!("apt-get {} failed", words[0]));
+        }
+    }
+    println!("installed {package} in {} s", started.elapsed().as_secs());
+    Ok(())
+}
+
+/// By which way we may install something.
+enum May {
+    Ourselves,
+    Sudo,
+}
+
+impl May {
+    fn command(&self, program: &Path) -> Command {
+        match self {
+            May::Ourselves => Command::new(program),
+            May::Sudo => {
+                let mut command = Command::new("sudo");
+                // Never asks: nobody may be there.
+                command.arg("-n").arg(program);
+                command
+            }
+        }
+    }
+}
+
+fn permission() -> Option<May> {
+    let id = Command::new("id").arg("-u").output().ok()?;
+    if id.stdout.trim_ascii() == b"0" {
+        return Some(May::Ourselves);
+    }
+    let sudo = Command::new("sudo").args(["-n", "true"]).output().ok()?;
+    sudo.status.success().then_some(May::Sudo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_name_goes_before_the_first_folder() {
+        let top = std::env::temp_dir().join(format!("onloop-apt-{}", std::process::id()));
+        let folders = ["a", "b"].map(|name| top.join(name));
+        for folder in &folders {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(folders[0].join("second"), "").unwrap();
+        std::fs::write(folders[1].join("first"), "").unwrap();
+        std::fs::create_dir(folders[0].join("first")).unwrap();
+        assert_eq!(find(&["first", "second"], &folders), Some(folders[1].join("first")));
+        assert_eq!(find(&["second"], &folders), Some(folders[0].join("second")));
+        assert_eq!(find(&["third"], &folders), None);
+        std::fs::remove_dir_all(&top).unwrap();
+    }
+}
