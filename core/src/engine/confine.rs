@@ -3,6 +3,7 @@
 use crate::confine::{
     self, Caches, GitPlace, Surroundings, Unsuitable, default_caches, is_environment_file,
 };
+use crate::documents::ledger::sha256;
 use crate::effect::{
     Confinement, Durability, Exit, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
     is_within,
@@ -110,8 +111,9 @@ impl Confined {
 fn temporary_name(io: &Io) -> String {
     let folder = io.env("TMPDIR").filter(|path| path.starts_with('/')).unwrap_or("/tmp");
     let folder = folder.trim_end_matches('/');
-    let name: String = io.start().random.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{folder}/onloop-{name}")
+    // Everybody sees the name, and keys are made of the same randomness.
+    let name = sha256(&[b"onloop temporary folder\0".as_slice(), &io.start().random].concat());
+    format!("{folder}/onloop-{}", &name[..32])
 }
 
 async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {

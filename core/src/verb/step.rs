@@ -2,6 +2,7 @@
 
 use crate::effect::{Exit, Io};
 use crate::engine::change::{change, change_by};
+use crate::engine::confining::Confining;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
@@ -108,8 +109,13 @@ async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
     if !setup::is_due(store.run()) {
         return Ok(());
     }
-    drive_alone(io, store).await.map_err(step_by_step)?;
-    let readied = setup::make_ready(io, store).await;
+    let confining = Confining::of(io, store.run()).await.map_err(step_by_step)?;
+    if let Err(exit) = drive_alone(io, store).await {
+        confining.end(io).await;
+        return Err(step_by_step(exit));
+    }
+    let readied = setup::make_ready(io, store, &confining).await;
+    confining.end(io).await;
     let said = store.commit().await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     let failed = match (readied, said) {
@@ -137,7 +143,10 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
     let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
-    drive_alone(io, store).await.map_err(step_by_step)?;
+    if let Err(exit) = drive_alone(io, store).await {
+        conditions.end(io).await;
+        return Err(step_by_step(exit));
+    }
     let verified = match end_survivors(io, store.run()).await {
         Ok(()) => verify_alone(io, store, number, &conditions).await,
         Err(exit) => Err(step_by_step(exit)),

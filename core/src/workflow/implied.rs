@@ -191,18 +191,10 @@ fn started<'w>(words: &'w [&'w str], starter: &str) -> Option<&'w [&'w str]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::Shell;
-    use crate::workflow::{Expectation, ShellCheck};
+    use crate::workflow::named::shell;
 
     fn implied_in(command: &str, cwd: Option<&str>) -> Vec<Implied> {
-        implied_by(&Check::Shell(ShellCheck {
-            command: command.to_owned(),
-            expect: Expectation::Pass,
-            timeout_ms: None,
-            cwd: cwd.map(str::to_owned),
-            env: Default::default(),
-            shell: Shell::Bash,
-        }))
+        implied_by(&shell(command, cwd))
     }
 
     #[test]

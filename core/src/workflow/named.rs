@@ -183,23 +183,24 @@ pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// A check of a shell line with nothing else about it.
+#[cfg(test)]
+pub(super) fn shell(command: &str, cwd: Option<&str>) -> Check {
+    Check::Shell(ShellCheck {
+        command: command.to_owned(),
+        expect: super::Expectation::Pass,
+        timeout_ms: None,
+        cwd: cwd.map(str::to_owned),
+        env: Default::default(),
+        shell: crate::effect::Shell::Bash,
+        network: crate::effect::Network::All,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::{Network, Shell};
-    use crate::workflow::{Assertion, Expectation};
-
-    fn shell(command: &str, cwd: Option<&str>) -> Check {
-        Check::Shell(ShellCheck {
-            command: command.to_owned(),
-            expect: Expectation::Pass,
-            timeout_ms: None,
-            cwd: cwd.map(str::to_owned),
-            env: Default::default(),
-            shell: Shell::Bash,
-            network: Network::All,
-        })
-    }
+    use crate::workflow::Assertion;
 
     #[test]
     fn a_file_is_named_whatever_surrounds_it() {
