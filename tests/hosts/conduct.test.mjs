@@ -76,7 +76,7 @@ test("a line that the workflow file allows runs, and others like it do not", asy
   const git = "git add -A && git -c user.name=me -c user.email=me@example.org commit -qm more";
   assert.equal((await run("sh", ["-c", git], place)).code, 0);
   const script = used([{ run: "./make.sh --odd" }, { run: "./make.sh one" }, { say: "Done." }]);
-  const { code, summary, heard, told } = await conducted(claude, place, script);
+  const { code, summary, heard, told } = await conducted(claude, place, script, "--on-ask", "deny");
   assert.equal(code, 0, told);
   assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "one\n");
   assert.equal(summary.steps[0].denied, 1, told);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::preset::Preset;
-use crate::effect::{Command, Mechanism};
+use crate::effect::Command;
 use crate::money::Money;
 
 /// What a turn is started with.
@@ -23,8 +23,8 @@ pub struct TurnTerms {
     pub max_cost: Option<Money>,
     /// Whether it works in a repository.
     pub is_repository: bool,
-    /// What confines the client and everything that it starts; `None`: nothing does.
-    pub confined: Option<Mechanism>,
+    /// Whether the client can set up a sandbox of its own where it works: inside of ours perhaps not.
+    pub has_own_sandbox: bool,
     /// The content of `OPENCODE_CONFIG_CONTENT` that the user has set.
     pub opencode_config: Option<String>,
 }
@@ -113,11 +113,8 @@ fn codex(terms: &TurnTerms) -> Vec<String> {
     words.extend(owned(&["--disable", "unbounded_connection_retries", "--enable", "hooks"]));
     words.extend(owned(&["--dangerously-bypass-hook-trust", "-c"]));
     words.push(terms.guard.clone());
-    // Its own sandbox cannot be set up inside of Landlock, which holds as much.
-    let own = match terms.confined {
-        Some(Mechanism::Landlock) => "danger-full-access",
-        Some(Mechanism::Bubblewrap | Mechanism::Seatbelt) | None => "workspace-write",
-    };
+    // Without one, ours is around it.
+    let own = if terms.has_own_sandbox { "workspace-write" } else { "danger-full-access" };
     words.extend(owned(&["--sandbox", own]));
     if !terms.is_repository {
         words.push("--skip-git-repo-check".to_owned());
@@ -170,7 +167,7 @@ mod tests {
             session: None,
             max_cost: None,
             is_repository: true,
-            confined: None,
+            has_own_sandbox: true,
             opencode_config: None,
         }
     }
@@ -240,8 +237,8 @@ mod tests {
         assert!(claude.ends_with(" --max-budget-usd 1.5 --resume S"), "{claude}");
         let codex = line(Client::Codex, &terms);
         assert!(codex.ends_with(" --skip-git-repo-check resume S -"), "{codex}");
-        let landlock = TurnTerms { confined: Some(Mechanism::Landlock), ..terms.clone() };
-        let codex = line(Client::Codex, &landlock);
+        let held = TurnTerms { has_own_sandbox: false, ..terms.clone() };
+        let codex = line(Client::Codex, &held);
         assert!(codex.contains(" --sandbox danger-full-access "), "{codex}");
         let opencode = line(Client::Opencode, &terms);
         assert!(opencode.ends_with(" --session S"), "{opencode}");

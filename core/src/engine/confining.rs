@@ -167,6 +167,14 @@ impl Confining {
         Err(why)
     }
 
+    /// Whether a short program, confined like this, ends well.
+    pub(crate) async fn succeeds(&self, io: &Io, folder: &str, spec: ProcessSpec) -> bool {
+        let extent = (Network::All, &Needs::default());
+        let spec = spec.in_folder(folder);
+        let Ok((spec, _)) = self.put_in_force(io, folder, spec, extent).await else { return false };
+        io.process(spec).await.is_ok_and(|end| end.status == ProcessStatus::Exited(0))
+    }
+
     /// Removes the temporary files.
     pub(crate) async fn end(self, io: &Io) {
         if let Confining::By { temporary, .. } = self {

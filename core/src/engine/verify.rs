@@ -1,8 +1,10 @@
 //! Evaluating checks: the part that an agent must not own.
 
-use crate::effect::{
-    Capture, Exit, Expect, Failure, FailureKind, FileKind, Io, Network, ProcessSpec,
-};
+mod artifact;
+
+use artifact::look_at_artifact;
+
+use crate::effect::{Capture, Exit, Expect, Io, Mechanism, Network, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::changed_check::Changes;
 use crate::engine::confining::Confining;
@@ -13,7 +15,7 @@ use crate::run::{
     CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, is_machine_check,
 };
 use crate::text;
-use crate::workflow::{Assertion, Check, Expectation, ShellCheck};
+use crate::workflow::{Check, Expectation, ShellCheck};
 
 /// How checks are evaluated in this program.
 #[derive(Clone, Debug)]
@@ -278,7 +280,14 @@ async fn judge_command(
         Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
     };
     let failed = |reason: String| CheckVerdict::Failed { reason };
-    let verdict = match (end.status, expect) {
+    // Told as shells tell a death by signal; what may be one is no answer.
+    let status = match (end.status, end.confined) {
+        (ProcessStatus::Exited(code @ 129..=159), Some(Mechanism::Bubblewrap)) => {
+            ProcessStatus::Signalled(code - 128)
+        }
+        (status, _) => status,
+    };
+    let verdict = match (status, expect) {
         (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
         (ProcessStatus::TimedOut, _) => {
             failed(format!("verify timed out after {}", seconds(timeout_ms)))
@@ -299,7 +308,7 @@ async fn judge_command(
         }
         (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
     };
-    let exit_code = match end.status {
+    let exit_code = match status {
         ProcessStatus::Exited(code) => Some(code),
         ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
     };
@@ -370,75 +379,6 @@ async fn inside(io: &Io, root: &str, path: &str) -> Inside {
         (Ok(_), Err(failure)) if failure.is_not_found() => Inside::Absent,
         (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
     }
-}
-
-/// Largest artifact that is searched for a text.
-const ARTIFACT_BYTES: u64 = 64 * 1024 * 1024;
-
-async fn look_at_artifact(
-    io: &Io,
-    conditions: &Conditions,
-    path: &str,
-    assertion: &Assertion,
-) -> Evaluated {
-    let said = |holds: bool, what: String| {
-        let verdict = match holds {
-            true => CheckVerdict::Passed,
-            false => CheckVerdict::Failed { reason: what.clone() },
-        };
-        Evaluated::said(verdict, what)
-    };
-    let found = match inside(io, &conditions.root, path).await {
-        Inside::At(found) => found,
-        Inside::Outside(why) => return cannot(format!("artifact `{path}` {why}")),
-        Inside::Absent => {
-            return said(
-                false,
-                match assertion {
-                    Assertion::Exists | Assertion::Contains(_) => {
-                        format!("artifact missing: {path}")
-                    }
-                    Assertion::MatchesGlob(_) => format!("artifact directory missing: {path}"),
-                },
-            );
-        }
-    };
-    match assertion {
-        Assertion::Exists => said(true, format!("artifact exists: {path}")),
-        Assertion::Contains(wanted) => match io.read(&found, ARTIFACT_BYTES).await {
-            Ok((bytes, _)) if memchr::memmem::find(&bytes, wanted.as_bytes()).is_some() => {
-                said(true, format!("artifact contains expected text: {path}"))
-            }
-            Ok(_) => said(false, format!("artifact missing expected text in {path}")),
-            Err(failure) => cannot(format!("artifact {path}: {}", failure.message)),
-        },
-        Assertion::MatchesGlob(glob) => match matching_name(io, &found, glob).await {
-            Ok(true) => said(true, format!("artifact matches glob: {path}/{glob}")),
-            Ok(false) => said(false, format!("no artifact matches {glob} in {path}")),
-            Err(why) => cannot(format!("artifact {path}: {why}")),
-        },
-    }
-}
-
-/// Whether the folder directly contains a regular file whose name matches.
-async fn matching_name(io: &Io, folder: &str, pattern: &str) -> Result<bool, Failure> {
-    let pattern = glob::Pattern::new(pattern)
-        .map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
-    let options = glob::MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
-    let names = io.list(folder).await?;
-    for name in names.iter().filter(|name| pattern.matches_with(name, options)) {
-        if let Ok(found) = io.canonical(&format!("{folder}/{name}")).await
-            && let Ok(stat) = io.stat(&found).await
-            && stat.kind == FileKind::File
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 async fn look_at_page(

@@ -37,6 +37,8 @@ export function environment(home, more = {}) {
     PATH: process.env.PATH,
     HOME: home,
     ONLOOP_STATE_HOME: state,
+    // The native program could confine, Node cannot.
+    ONLOOP_CONFINE: "off",
     LANG: "C.UTF-8",
     ONLOOP_NOW: "2026-03-20T21:23:15Z",
     GIT_CONFIG_NOSYSTEM: "1",

@@ -149,6 +149,16 @@ fn a_check_has_the_network_that_the_file_gives_it() {
 }
 
 #[test]
+fn a_death_by_signal_is_no_answer() {
+    if mechanisms().is_empty() {
+        return;
+    }
+    let verify = "\n  type: shell\n  command: kill -9 $$\n  expect: fail";
+    let done = run(&place("", verify, ""), &["--agent", "script"]).expect_exit(1);
+    assert!(done.stderr.contains("verify failed: killed by signal 9"), "{}", done.stderr);
+}
+
+#[test]
 fn an_agent_of_its_own_reads_its_prompt_and_tells_what_it_used() {
     if mechanisms().is_empty() {
         return;

@@ -33,7 +33,7 @@ pub(crate) fn first_turn(
         session: None,
         max_cost,
         is_repository,
-        confined: None,
+        has_own_sandbox: true,
         opencode_config: None,
     };
     client.launch(&terms).map(|launch| launch.command)

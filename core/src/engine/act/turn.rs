@@ -15,7 +15,7 @@ use watch::Watch;
 use super::{Acted, attempt_name, followed, spec, write_prompt};
 use crate::agent::{AgentState, Client, TurnTerms};
 use crate::documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
-use crate::effect::Io;
+use crate::effect::{Io, Mechanism, ProcessSpec};
 use crate::engine::conduct_args::TurnConditions;
 use crate::engine::confining::Confining;
 use crate::engine::listen;
@@ -104,7 +104,7 @@ impl Turn<'_> {
             session: opening.session.clone(),
             max_cost: cost_left(store.run()),
             is_repository: store.run().place.repo_root.is_some(),
-            confined: self.confining.mechanism(),
+            has_own_sandbox: self.has_own_sandbox(store.run()).await,
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
         };
         let launch = self.client.launch(&terms).expect("its stream is read, so it can be started");
@@ -140,6 +140,19 @@ impl Turn<'_> {
             }
             acted => Performed::Acted(acted),
         })
+    }
+
+    /// Whether the client can set up a sandbox of its own, which only Codex has. Inside of another one
+    /// it takes namespaces in namespaces, which root for one does not get.
+    async fn has_own_sandbox(&self, run: &Run) -> bool {
+        match (self.client, self.confining.mechanism()) {
+            (Client::Codex, Some(Mechanism::Bubblewrap)) => {
+                let spec = ProcessSpec::argv(["unshare", "--user", "--map-root-user", "true"]);
+                self.confining.succeeds(self.io, &run.place.execution_root, spec).await
+            }
+            (_, Some(Mechanism::Landlock | Mechanism::Seatbelt)) => false,
+            (_, Some(Mechanism::Bubblewrap) | None) => true,
+        }
     }
 
     /// The calls that our hook judged.

@@ -60,7 +60,8 @@ pub(super) async fn confined(
     if !scene.host.rewrites() || scene.confined {
         return None;
     }
-    let context = context(scene).await;
+    let mut context = branched(scene, call).await;
+    links::resolve(&scene.io, call, &mut context.places).await;
     let rewritten = contained(call, &context, ruling, &scene.io.start().program)?;
     // A call that cannot run is worse than one that is asked about.
     let can = Confining::attempt(&scene.io, &scene.cwd).await.ok()?;
@@ -183,8 +184,7 @@ pub(super) async fn remember(scene: &Scene, asked: &str, ruling: &Ruling) {
 
 /// The ruling of the permission engine for this session, branch and folder.
 pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
-    let mut context = context(scene).await;
-    context.git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
+    let mut context = branched(scene, call).await;
     let ruling = refused_where_unheard(scene, decide(call, &context));
     // Links can only take a permission away, so only an allowed call is looked at again.
     if ruling.decision == Decision::Allow
@@ -202,6 +202,12 @@ fn refused_where_unheard(scene: &Scene, ruling: Ruling) -> Ruling {
         true => Ruling { decision: Decision::Deny, ..ruling },
         false => ruling,
     }
+}
+
+/// The context of a call, with the branch where that matters to it.
+async fn branched(scene: &Scene, call: &Call) -> Context {
+    let git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
+    Context { git_branch, ..context(scene).await }
 }
 
 async fn context(scene: &Scene) -> Context {

@@ -63,10 +63,11 @@ pub(super) async fn respond(
         }
     };
     let id = identity(&input, &call);
+    let is_before_call = matches!(input.event, HookEvent::ToolCall(_));
     let mut scene = Scene::new(io, host, input, timeout_ms, guard.rules.as_ref()).await;
     scene.state_home = Some(guard.state_home.clone());
     scene.confined = guard.policy.confined && guard.policy.on_ask == OnAsk::Contained;
-    let (ruling, input) = settled(&scene, &call, &guard, id.as_deref()).await;
+    let (ruling, input) = settled(&scene, &call, &guard, (id.as_deref(), is_before_call)).await;
     let line = line(&scene, &call, &ruling, id, door);
     if let Err(failure) = log(&scene, &line, &guard.calls).await {
         // A call that nobody can see afterwards does not run.
@@ -99,7 +100,7 @@ async fn settled(
     scene: &Scene,
     call: &Call,
     guard: &TurnGuard,
-    id: Option<&str>,
+    (id, is_before_call): (Option<&str>, bool),
 ) -> (Settled, Option<Value>) {
     let policy = &guard.policy;
     let ruling = judge::by_rules(scene, call).await;
@@ -108,6 +109,7 @@ async fn settled(
         return (Settled { ruling: known, decided: true }, None);
     }
     if policy.on_ask == OnAsk::Contained
+        && is_before_call
         && let Some((input, ruling)) = judge::confined(scene, call, &ruling).await
     {
         return (Settled { ruling, decided: true }, Some(input));
