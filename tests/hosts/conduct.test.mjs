@@ -38,7 +38,7 @@ always(CLIENTS, (name) => `a call of ${name} that is denied does not run, is tol
   const place = await repository(client);
   const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
   const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
-  const { code, summary, heard, told } = await conducted(client, place, script);
+  const { code, summary, heard, told } = await conducted(client, place, script, "--on-ask", "deny");
   assert.equal(code, 0, told);
   assert.ok(existsSync(join(summary.execution_root, "victim/file")), told);
   assert.ok(!existsSync(join(summary.execution_root, "victim/denied")), told);
