@@ -71,7 +71,7 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
             let form = input.event.answer_form();
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
-            let answer = match turn::Door::of(io, args.policy.as_deref()) {
+            let answer = match turn::HookDoor::of(io, args.policy.as_deref()) {
                 Some(door) => turn::respond(io, host, input, timeout_ms, &door).await,
                 None => respond(io, host, input, timeout_ms).await,
             };

@@ -22,20 +22,20 @@ const TRIES: u32 = 50;
 const ABOUT_BYTES: usize = 400;
 
 /// How a hook learned that it works in the turn of a run's agent.
-pub(super) struct Door {
+pub(super) struct HookDoor {
     /// File with what the run says.
     policy: String,
     /// It is installed, and the run's own hook is asked as well.
     is_installed: bool,
 }
 
-impl Door {
+impl HookDoor {
     /// From the option, else from the environment that the run gave its agent; `None`: no run
     /// started the agent.
-    pub(super) fn of(io: &Io, option: Option<&str>) -> Option<Door> {
+    pub(super) fn of(io: &Io, option: Option<&str>) -> Option<HookDoor> {
         let is_installed = option.is_none();
         let policy = option.or_else(|| io.env(TURN_POLICY_VARIABLE))?.to_owned();
-        Some(Door { policy, is_installed })
+        Some(HookDoor { policy, is_installed })
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn respond(
     host: Host,
     input: HookInput,
     timeout_ms: u64,
-    door: &Door,
+    door: &HookDoor,
 ) -> HookAnswer {
     let (HookEvent::ToolCall(call) | HookEvent::PermissionRequest(call)) = input.event.clone()
     else {
@@ -153,7 +153,7 @@ fn line(
     call: &Call,
     settled: &Settled,
     id: Option<String>,
-    door: &Door,
+    door: &HookDoor,
 ) -> JudgedCall {
     let short = |words: &str| text::ellipsis(&text::one_line(words), ABOUT_BYTES);
     let about = scene.io.redacted(&turn_policy::told(&call.input));
