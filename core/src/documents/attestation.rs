@@ -171,20 +171,24 @@ pub fn decided(ledger: &[u8]) -> Vec<Decided> {
     lines.iter().filter(|line| line["event"] == "gate_decided").filter_map(of).collect()
 }
 
-/// Each agent that worked, with its model and in which steps.
+/// Each agent that worked, with its model, the version that its client told of itself, and in which
+/// steps.
 fn agents(run: &Run) -> Vec<Value> {
-    let mut agents: Vec<(&str, Option<&str>, Vec<u32>)> = Vec::new();
+    type Who<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+    let mut agents: Vec<(Who<'_>, Vec<u32>)> = Vec::new();
     for turn in &run.turns {
-        let (agent, model) = (turn.agent.as_str(), turn.model.as_deref());
-        match agents.iter_mut().find(|known| (known.0, known.1) == (agent, model)) {
-            Some((_, _, steps)) if steps.contains(&turn.step) => {}
-            Some((_, _, steps)) => steps.push(turn.step),
-            None => agents.push((agent, model, vec![turn.step])),
+        let who = (turn.agent.as_str(), turn.model.as_deref(), turn.client_version.as_deref());
+        match agents.iter_mut().find(|(known, _)| *known == who) {
+            Some((_, steps)) if steps.contains(&turn.step) => {}
+            Some((_, steps)) => steps.push(turn.step),
+            None => agents.push((who, vec![turn.step])),
         }
     }
     let shown = agents.into_iter();
     shown
-        .map(|(agent, model, steps)| json!({ "agent": agent, "model": model, "steps": steps }))
+        .map(|((agent, model, version), steps)| {
+            json!({ "agent": agent, "model": model, "version": version, "steps": steps })
+        })
         .collect()
 }
 

@@ -263,7 +263,8 @@ pub struct KeptWork {
     /// Its tree, hexadecimal: the same files have the same tree.
     pub tree: String,
     /// Digest, hexadecimal, of everything that the repository's own configuration names as a
-    /// program to run. Configuration of the user and of the system does not count.
+    /// program to run, for a checkpoint or for bringing one back; configuration of the user and of the
+    /// system does not count. Behind a plus sign: digest of the `pre-push` hook, or nothing.
     pub programs: String,
     /// Files that should have been kept and were not, sorted by path.
     pub left_out: Vec<LeftOut>,

@@ -20,6 +20,14 @@ impl Run {
         self.checkpoints.first().map(|first| first.programs.as_str())
     }
 
+    /// Whether a push runs another hook now than when the run began, by what is said of programs
+    /// now. Checkpoints of earlier versions do not tell.
+    pub fn has_other_push_hook(&self, now: &str) -> bool {
+        let hook = |programs: &str| programs.split_once('+').map(|(_, hook)| hook.to_owned());
+        let began = self.trusted_programs().and_then(hook);
+        began.is_some() && began != hook(now)
+    }
+
     /// The last checkpoint with this name, or of the step with this number.
     pub fn checkpoint_named(&self, name: &str) -> Option<&Checkpoint> {
         self.position_named(name).map(|at| &self.checkpoints[at])

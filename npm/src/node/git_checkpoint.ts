@@ -2,8 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
-import { chmod, copyFile, mkdir, rm, stat, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, copyFile, mkdir, open, rm, stat, utimes } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint, NewCheckpoint } from "../host.js";
 import { failure, is } from "./errors.js";
@@ -27,8 +28,8 @@ interface Changes {
 
 /** Keeps the files of the checkout around `cwd`. */
 export async function checkpoint(cwd: string, made: NewCheckpoint): Promise<KeptWork> {
-  const { root } = await layoutOf(cwd);
-  const programs = await demandPrograms(root, made.programs);
+  const { root, common } = await layoutOf(cwd);
+  const { digest, hooks } = await demandPrograms(root, made.programs);
   await prepareIndex(root, made.index);
   const changes = await changesIn(root, made.index).catch(async (error: unknown) => {
     if (!(error instanceof Failure && error.kind === "other" && existsSync(made.index))) throw error;
@@ -47,6 +48,7 @@ export async function checkpoint(cwd: string, made: NewCheckpoint): Promise<Kept
   const committed = { input: made.message, committedMs: made.atMs };
   const id = line(await succeedAside(root, [...words, "-F", "-", tree], committed));
   await succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
+  const programs = `${digest}+${await pushHook(hooks ?? join(common, "hooks"))}`;
   return { commit: id, tree, programs, leftOut };
 }
 
@@ -160,27 +162,68 @@ function reference(name: string): string {
  * Digest of everything that the repository's own configuration names as a program which git would
  * run for us.
  */
-async function demandPrograms(root: string, expected: string | undefined): Promise<string> {
+async function demandPrograms(root: string, expected: string | undefined): Promise<Programs> {
   const listed = await succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
   const entries = listed.toString(BYTES).split("\0");
   const named = createHash("sha256");
   const keys = new Set<string>();
+  let hooks: string | undefined;
   for (let at = 0; at + 1 < entries.length; at += 2) {
     const [scope, entry = ""] = entries.slice(at, at + 2);
     const [key = ""] = entry.split("\n");
+    // What we say ourselves turns hooks off, and does not count.
+    if (key === "core.hookspath" && scope !== "command") {
+      hooks = folderIn(root, readable(entry.slice(key.length + 1)));
+    }
     if ((scope === "local" || scope === "worktree") && namesProgram(key)) {
       named.update(`${entry}\0`, BYTES);
       keys.add(readable(key));
     }
   }
-  const found = named.digest("hex");
-  if (expected === undefined || expected === found) return found;
+  const digest = named.digest("hex");
+  // What comes after it is about a hook, which does not run here.
+  if (expected === undefined || expected.split("+")[0] === digest) {
+    return { digest, ...(hooks !== undefined && { hooks }) };
+  }
   const list = [...keys].sort().map((key) => `\`${key}\``);
   throw new Failure(
     "denied",
     `the configuration of the repository around \`${root}\` names other programs than when the ` +
       `run began (${list.join(", ") || "none now"}), and git would run them`,
   );
+}
+
+/** Programs that a repository names. */
+interface Programs {
+  /** Of those that its own configuration names. */
+  digest: string;
+  /** Where the hooks are, if any configuration says so. */
+  hooks?: string;
+}
+
+/** A folder as configuration names it: relative to the top folder, or to the home of the user. */
+function folderIn(root: string, named: string): string {
+  if (named.startsWith("~/")) return join(homedir(), named.slice(2));
+  return isAbsolute(named) ? named : join(root, named);
+}
+
+/** How much of a hook is looked at, besides its length. */
+const HOOK_BYTES = 1024 * 1024;
+
+/** Digest of the hook that a push runs; empty: there is none. */
+async function pushHook(hooks: string): Promise<string> {
+  const path = join(hooks, "pre-push");
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return "";
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(HOOK_BYTES), 0, HOOK_BYTES, 0);
+    const seen = createHash("sha256").update(buffer.subarray(0, bytesRead));
+    return seen.update(`\0${found.size}`).digest("hex");
+  } finally {
+    await file.close();
+  }
 }
 
 /**

@@ -145,3 +145,37 @@ fn one_commit_a_step_where_the_file_or_a_flag_asks_for_it() {
     let said = run.refused(&["merge", "--commit", "never"]);
     assert!(said.contains("is not committed (--commit never):\n  more.txt\n"), "{said}");
 }
+
+#[test]
+fn a_hook_that_came_with_the_run_is_not_run_by_a_push() {
+    for planted in [".git/hooks/pre-push", "../elsewhere/pre-push"] {
+        let run = uncommitted("worktree");
+        let workspace = &run.workspace;
+        workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
+        workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
+        workspace.write(planted, "#!/bin/sh\ntouch sprung\n");
+        workspace.shell(&format!("chmod +x {planted}")).expect_exit(0);
+        if planted.starts_with("..") {
+            let folder = workspace.path("../elsewhere");
+            workspace.git_says(&["config", "core.hooksPath", folder.to_str().unwrap()]);
+        }
+        let root = workspace.worktree("hotl/x").canonicalize().unwrap();
+        let id = &run.id;
+        assert_eq!(
+            run.refused(&["publish"]),
+            format!(
+                "ERROR: hotl/x was not published.\n  the hook `pre-push` is another than when the \
+                 run began, and a push would run it; look at it, then push yourself, and record \
+                 that:\n  git -C {} push origin hotl/x\n  onloop finish {id} publish --remote \
+                 origin\n",
+                root.display()
+            )
+        );
+        let sprung = || workspace.path("sprung").exists() || root.join("sprung").exists();
+        assert!(!sprung(), "{planted}");
+        // A person may look at it and let it run.
+        workspace.git_says(&["-C", root.to_str().unwrap(), "push", "--quiet", "origin", "hotl/x"]);
+        assert!(sprung(), "{planted}: the trap works");
+        assert_eq!(run.done(&["publish"])["disposition"], "published", "{planted}");
+    }
+}

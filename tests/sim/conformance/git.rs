@@ -14,7 +14,7 @@ use super::{strings, text};
 /// # Panics
 ///
 /// When git fails.
-pub fn set_up(folder: &Path, words: &[String]) {
+pub(super) fn set_up(folder: &Path, words: &[String]) {
     let mut command = Command::new("git");
     command
         .current_dir(folder)

@@ -4,7 +4,7 @@
 use super::plan::{self, Wish};
 use super::pull_request;
 use super::scene::{Scene, TargetBranch};
-use super::{FinishError, refuse};
+use super::{FinishError, refuse, verified};
 use crate::effect::{Failure, FailureKind, GitRequest, Io, OptionalExt};
 use crate::engine::rescue::rescue_records;
 use crate::engine::store::Store;
@@ -194,6 +194,10 @@ async fn publish(
         }
     };
     if !pushed {
+        if let Some(why) = verified::other_hook(io, &store, scene, remote).await? {
+            let failure = Failure::new(FailureKind::Denied, why);
+            return Err(give_up(&mut store, &format!("{branch} was not published."), failure).await);
+        }
         let cwd = scene.home.clone();
         let request = GitRequest::Push { cwd, remote: remote.to_owned(), branch: branch.clone() };
         if let Err(failure) = io.git(request).await {

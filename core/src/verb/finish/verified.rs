@@ -210,6 +210,33 @@ pub(super) async fn demand_untouched(
     }
 }
 
+/// Why nothing is pushed: git would run a hook that came with the run.
+pub(super) async fn other_hook(
+    io: &Io,
+    store: &Store,
+    scene: &Scene,
+    remote: &str,
+) -> Result<Option<String>, FinishError> {
+    let run = store.run();
+    let root = &run.place.execution_root;
+    // Without the checkout there is no configuration of it, and nobody to ask.
+    let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
+    if !tells || io.stat(root).await.is_err() {
+        return Ok(None);
+    }
+    let seen = look(io, store).await.map_err(unknown_files)?;
+    Ok(run.has_other_push_hook(&seen.programs).then(|| {
+        let (remote, branch) = (text::shell_word(remote), text::shell_word(&scene.branch));
+        format!(
+            "the hook `pre-push` is another than when the run began, and a push would run it; look \
+             at it, then push yourself, and record that:\ngit -C {} push {remote} {branch}\nonloop \
+             finish {} publish --remote {remote}",
+            text::shell_word(root),
+            run.id
+        )
+    }))
+}
+
 fn unknown_files(failure: Failure) -> FinishError {
     match failure.kind {
         FailureKind::Interrupted => FinishError::Interrupted,

@@ -4,6 +4,7 @@ mod checkpoint;
 mod command;
 mod commit;
 mod merge;
+mod programs;
 mod references;
 mod remote;
 mod worktree;

@@ -6,12 +6,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
 use onloop_core::time::Timestamp;
 
 use super::super::{libgit, rollback};
 use super::command::{Aside, lines_until_nul, text};
+use super::programs::{Programs, push_hook};
 use super::{Answer, GitProgram};
 
 /// The folder in which copies of records lie; it is the run's and not its work.
@@ -77,9 +77,12 @@ impl GitProgram {
         cwd: &Path,
         new: &NewCheckpoint<'_>,
     ) -> Result<KeptWork, Failure> {
-        let root = match new.library {
-            Some(repository) => libgit::workdir(repository)?,
-            None => self.layout(cwd)?.root,
+        let (root, common) = match new.library {
+            Some(repository) => (libgit::workdir(repository)?, repository.commondir().to_owned()),
+            None => {
+                let layout = self.layout(cwd)?;
+                (layout.root, layout.common)
+            }
         };
         self.prepare_index(&root, new.index)?;
         let (programs, changes) = self.trusted_changes(&root, new);
@@ -103,7 +106,9 @@ impl GitProgram {
         let commit = self.commit_aside(&root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
         self.answer_aside(&root, &args, &[], Aside::default())?.success()?;
-        Ok(KeptWork { commit, tree, programs, left_out })
+        let Programs { digest, hooks } = programs;
+        let hook = push_hook(&hooks.unwrap_or_else(|| common.join("hooks")));
+        Ok(KeptWork { commit, tree, programs: format!("{digest}+{hook}"), left_out })
     }
 
     fn commit_aside(
@@ -127,38 +132,6 @@ impl GitProgram {
         let aside = Aside { committed: Some(new.at), ..Aside::default() };
         let made = self.answer_aside(root, &args, new.message.as_bytes(), aside)?;
         Ok(text(&made.success()?))
-    }
-
-    /// Digest of everything that the repository's own configuration names as a program which git
-    /// would run for us.
-    fn demand_programs(&self, root: &Path, expected: Option<&str>) -> Result<String, Failure> {
-        let args = ["config", "--list", "--show-scope", "-z"];
-        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
-        let mut named = Vec::new();
-        let mut keys = BTreeSet::new();
-        let mut fields = listed.split(|&byte| byte == 0);
-        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
-            let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            let key = String::from_utf8_lossy(key);
-            if matches!(scope, b"local" | b"worktree") && names_program(&key) {
-                named.extend_from_slice(entry);
-                named.push(0);
-                keys.insert(key.into_owned());
-            }
-        }
-        let found = sha256(&named);
-        if expected.is_none_or(|expected| expected == found) {
-            return Ok(found);
-        }
-        let keys: Vec<String> =
-            keys.iter().map(|key| format!("`{}`", key.escape_debug())).collect();
-        let keys = if keys.is_empty() { "none now".to_owned() } else { keys.join(", ") };
-        let message = format!(
-            "the configuration of the repository around `{}` names other programs than when the \
-             run began ({keys}), and git would run them",
-            root.display()
-        );
-        Err(Failure::new(FailureKind::Denied, message))
     }
 
     /// Makes `index` ready to be used: begins it with what the checkout's index says, and takes
@@ -190,7 +163,7 @@ impl GitProgram {
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
-    ) -> (Result<String, Failure>, Result<Changes, Failure>) {
+    ) -> (Result<Programs, Failure>, Result<Changes, Failure>) {
         let aside = Aside { index: Some(new.index), ..Aside::default() };
         let tracked =
             ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
@@ -386,23 +359,6 @@ impl GitProgram {
         let aside = Aside { index: Some(index), ..Aside::default() };
         let others = self.answer_aside(root, &args, &[], aside)?.success()?;
         Ok(lines_until_nul(&others).map(<[u8]>::to_vec).collect())
-    }
-}
-
-/// Whether git would run what this setting says when it does what we ask. What we turn off does
-/// not count: hooks, the file system monitor, everything that shows differences.
-fn names_program(key: &str) -> bool {
-    let section = key.split('.').next().unwrap_or_default();
-    let name = key.rsplit('.').next().unwrap_or_default();
-    match section {
-        "filter" => matches!(name, "clean" | "smudge" | "process"),
-        "merge" => name == "driver",
-        "gpg" => matches!(name, "program" | "defaultkeycommand"),
-        "core" => matches!(name, "sshcommand" | "gitproxy" | "askpass"),
-        "credential" => name == "helper",
-        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
-        "protocol" => name == "allow",
-        _ => false,
     }
 }
 

@@ -1,0 +1,110 @@
+//! What a repository's own configuration would have git run.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use onloop_core::documents::ledger::sha256;
+use onloop_core::effect::{Failure, FailureKind};
+
+use super::GitProgram;
+use super::command::Aside;
+
+impl GitProgram {
+    /// Digest of everything that the repository's own configuration names as a program which git
+    /// would run for us.
+    pub(super) fn demand_programs(
+        &self,
+        root: &Path,
+        expected: Option<&str>,
+    ) -> Result<Programs, Failure> {
+        let args = ["config", "--list", "--show-scope", "-z"];
+        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let mut named = Vec::new();
+        let mut keys = BTreeSet::new();
+        let mut hooks = None;
+        let mut fields = listed.split(|&byte| byte == 0);
+        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+            let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let key = String::from_utf8_lossy(key);
+            // What we say ourselves turns hooks off, and does not count.
+            if key == "core.hookspath" && scope != b"command" {
+                hooks = Some(folder_in(root, &entry[(key.len() + 1).min(entry.len())..]));
+            }
+            if matches!(scope, b"local" | b"worktree") && names_program(&key) {
+                named.extend_from_slice(entry);
+                named.push(0);
+                keys.insert(key.into_owned());
+            }
+        }
+        let digest = sha256(&named);
+        // What comes after it is about a hook, which does not run here.
+        let expected = expected.map(|known| known.split('+').next().unwrap_or_default());
+        if expected.is_none_or(|expected| expected == digest) {
+            return Ok(Programs { digest, hooks });
+        }
+        let keys: Vec<String> =
+            keys.iter().map(|key| format!("`{}`", key.escape_debug())).collect();
+        let keys = if keys.is_empty() { "none now".to_owned() } else { keys.join(", ") };
+        let message = format!(
+            "the configuration of the repository around `{}` names other programs than when the \
+             run began ({keys}), and git would run them",
+            root.display()
+        );
+        Err(Failure::new(FailureKind::Denied, message))
+    }
+}
+
+/// Programs that a repository names.
+pub(super) struct Programs {
+    /// Of those that its own configuration names.
+    pub(super) digest: String,
+    /// Where the hooks are, if any configuration says so.
+    pub(super) hooks: Option<PathBuf>,
+}
+
+/// A folder as configuration names it: relative to the top folder, or to the home of the user.
+fn folder_in(root: &Path, named: &[u8]) -> PathBuf {
+    let named = String::from_utf8_lossy(named);
+    match named.strip_prefix("~/") {
+        Some(rest) => PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(rest),
+        None => root.join(&*named),
+    }
+}
+
+/// Digest of the hook that a push runs; empty: there is none.
+pub(super) fn push_hook(hooks: &Path) -> String {
+    let path = hooks.join("pre-push");
+    let Ok(found) = fs::metadata(&path) else { return String::new() };
+    if !found.is_file() {
+        return String::new();
+    }
+    let mut bytes = Vec::new();
+    let opened = File::open(&path).map(|file| file.take(HOOK_BYTES).read_to_end(&mut bytes));
+    if opened.is_err() {
+        return String::new();
+    }
+    bytes.extend_from_slice(format!("\0{}", found.len()).as_bytes());
+    sha256(&bytes)
+}
+
+/// How much of a hook is looked at, besides its length.
+const HOOK_BYTES: u64 = 1024 * 1024;
+
+/// Whether git would run what this setting says when it does what we ask. What we turn off does
+/// not count: hooks, the file system monitor, everything that shows differences.
+fn names_program(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match section {
+        "filter" => matches!(name, "clean" | "smudge" | "process"),
+        "merge" => name == "driver",
+        "gpg" => matches!(name, "program" | "defaultkeycommand"),
+        "core" => matches!(name, "sshcommand" | "gitproxy" | "askpass"),
+        "credential" => name == "helper",
+        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
+        "protocol" => name == "allow",
+        _ => false,
+    }
+}
