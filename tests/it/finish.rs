@@ -118,7 +118,7 @@ fn merging_takes_the_work_in_and_removes_what_was_made_for_the_run() {
     assert_eq!(record["finish_intent"], Value::Null);
     assert_eq!(record["report_path"], format!(".hotl/reports/{}.md", run.id));
     let report = run.workspace.read(&format!(".hotl/reports/{}.md", run.id));
-    assert!(report.contains("## Finish Outcome\n\n**Disposition:** merged\n"), "{report}");
+    assert!(report.contains("## Finish Outcome\n\n**Disposition:** merged"), "{report}");
     assert_eq!(run.workspace.git_says(&["status", "--porcelain"]), "?? hotl-workflow-x.md");
 }
 

@@ -231,7 +231,7 @@ pub(super) async fn other_hook(
             "the hook `pre-push` is another than when the run began, and a push would run it; look \
              at it, then push yourself, and record that:\ngit -C {} push {remote} {branch}\nonloop \
              finish {} publish --remote {remote}",
-            text::shell_word(root),
+            text::shell_word(&scene.home),
             run.id
         )
     }))
