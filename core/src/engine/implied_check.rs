@@ -3,7 +3,7 @@
 use crate::effect::{DiffShown, FileKind, Io};
 use crate::limits;
 use crate::run::{Run, begins_file};
-use crate::workflow::implied::{Implied, Rules};
+use crate::workflow::implied::{Implied, RuleForm};
 
 /// Two commits, and the paths that differ between them.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ pub(crate) async fn rules_there(io: &Io, run: &Run, implied: &[Implied]) -> Vec<
         if found.len() >= limits::CHANGED_CHECK_FILES {
             break;
         }
-        let Some(rules) = Rules::of(path) else { continue };
+        let Some(rules) = RuleForm::of(path) else { continue };
         if found.iter().any(|(known, _)| known == path) {
             continue;
         }

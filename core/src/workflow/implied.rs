@@ -103,20 +103,20 @@ pub fn implied_by(check: &Check) -> Vec<Implied> {
 
 /// How a file of rules says what is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum RuleForm {
     /// In the member `scripts` of a JSON document.
     Scripts,
     /// In indented lines.
     Recipes,
 }
 
-impl Rules {
+impl RuleForm {
     /// Of a file by its name; `None`: it does not say what is run.
-    pub fn of(path: &str) -> Option<Rules> {
+    pub fn of(path: &str) -> Option<RuleForm> {
         let name = path.rsplit('/').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
-            "package.json" => Some(Rules::Scripts),
-            "makefile" | "gnumakefile" | "justfile" | ".justfile" => Some(Rules::Recipes),
+            "package.json" => Some(RuleForm::Scripts),
+            "makefile" | "gnumakefile" | "justfile" | ".justfile" => Some(RuleForm::Recipes),
             _ => None,
         }
     }
@@ -124,13 +124,13 @@ impl Rules {
     /// What is run, as lines of a shell.
     pub fn lines(self, content: &str) -> String {
         match self {
-            Rules::Scripts => {
+            RuleForm::Scripts => {
                 let read: Option<serde_json::Value> = serde_json::from_str(content).ok();
                 let scripts = read.as_ref().and_then(|read| read["scripts"].as_object());
                 let lines = scripts.into_iter().flat_map(|scripts| scripts.values());
                 lines.filter_map(|line| line.as_str()).map(|line| line.to_owned() + "\n").collect()
             }
-            Rules::Recipes => {
+            RuleForm::Recipes => {
                 let recipes = content.lines().filter_map(|line| line.strip_prefix(['\t', ' ']));
                 let plain = recipes.map(|line| line.trim_start().trim_start_matches(['@', '-']));
                 plain.map(|line| line.to_owned() + "\n").collect()
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn rules_say_what_is_run() {
-        let lines_of = |path, content| Rules::of(path).map(|rules| rules.lines(content));
+        let lines_of = |path, content| RuleForm::of(path).map(|rules| rules.lines(content));
         let said = |lines: &str| Some(lines.to_owned());
         let makefile = "test: x\n\t@sh ci/check.sh\n\t-./ci/more.sh\nx:\n";
         assert_eq!(lines_of("a/Makefile", makefile), said("sh ci/check.sh\n./ci/more.sh\n"));
