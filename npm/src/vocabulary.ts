@@ -998,7 +998,8 @@ export interface KeptWork {
   tree: string;
   /**
    * Digest, hexadecimal, of everything that the repository's own configuration names as a program
-   * to run. Configuration of the user and of the system does not count.
+   * to run, for a checkpoint or for bringing one back; configuration of the user and of the system
+   * does not count. Behind a plus sign: digest of the `pre-push` hook, or nothing.
    */
   programs: string;
   /** Files that should have been kept and were not, sorted by path. */
