@@ -8,6 +8,7 @@ use crate::text;
 use crate::workflow::Budgets;
 
 /// What came of asking a person.
+#[allow(clippy::large_enum_variant, reason = "an answer is taken apart where it arrives")]
 pub(crate) enum Consulted {
     /// The person decided.
     Decided(Event),

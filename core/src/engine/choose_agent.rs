@@ -184,10 +184,11 @@ pub(crate) async fn find_on_path(io: &Io, program: &str) -> Option<String> {
         match stat.kind {
             FileKind::File if stat.executable => return Some(path),
             // A link is followed by asking about what it leads to.
-            FileKind::Link => match io.canonical(&path).await {
-                Ok(path) => return Some(path),
-                Err(_) => {}
-            },
+            FileKind::Link => {
+                if let Ok(path) = io.canonical(&path).await {
+                    return Some(path);
+                }
+            }
             FileKind::File | FileKind::Folder | FileKind::Other => {}
         }
     }
