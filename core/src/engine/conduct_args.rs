@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::effect::{Exit, Io};
 use crate::engine::choose_agent::AgentArgs;
-use crate::engine::confining::{Confining, Wish};
+use crate::engine::confining::{ConfineWish, Confining};
 use crate::engine::verify::Conditions;
 use crate::handsoff::config::ConfineWhen;
 use crate::limits;
@@ -146,7 +146,7 @@ impl ConductArgs {
         folder: &str,
         file: bool,
     ) -> Result<Confining, Exit> {
-        Confining::decide(io, folder, Wish { flag: self.confine, file }).await
+        Confining::decide(io, folder, ConfineWish { flag: self.confine, file }).await
     }
 
     /// How this process conducts `run`.

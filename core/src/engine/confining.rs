@@ -31,14 +31,14 @@ pub(crate) enum Confining {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct ConfineWish {
     /// `--confine`.
     pub(crate) flag: Option<ConfineWhen>,
     /// `confine: on` in the workflow file: it can ask for more, never for less.
     pub(crate) file: bool,
 }
 
-impl Wish {
+impl ConfineWish {
     /// What it comes to, with what is configured for `folder`.
     pub(crate) async fn when(self, io: &Io, folder: &str) -> ConfineWhen {
         match (self.file, self.flag) {
@@ -56,7 +56,11 @@ impl Confining {
     /// # Errors
     ///
     /// [`Exit::Refused`] where it has to be done and cannot; it has been said.
-    pub(crate) async fn decide(io: &Io, folder: &str, wish: Wish) -> Result<Confining, Exit> {
+    pub(crate) async fn decide(
+        io: &Io,
+        folder: &str,
+        wish: ConfineWish,
+    ) -> Result<Confining, Exit> {
         let when = wish.when(io, folder).await;
         let off = |why: &str| Ok(Confining::Off { why: why.to_owned(), chosen: true });
         match (when, wish.flag) {
@@ -93,7 +97,7 @@ impl Confining {
     ///
     /// As [`Confining::decide`].
     pub(crate) async fn of(io: &Io, run: &Run) -> Result<Confining, Exit> {
-        let wish = Wish { flag: None, file: run.terms.confine };
+        let wish = ConfineWish { flag: None, file: run.terms.confine };
         Confining::decide(io, &run.place.execution_root, wish).await
     }
 

@@ -12,7 +12,7 @@ use crate::engine::choose_agent::names;
 use crate::engine::choose_agent::{choose_agents, choose_reviewer};
 use crate::engine::conduct::conduct;
 use crate::engine::conduct_args::{Conduct, ConductArgs};
-use crate::engine::confining::Wish;
+use crate::engine::confining::ConfineWish;
 use crate::engine::decide::decider;
 use crate::engine::drive::drive_alone;
 use crate::engine::find_run::{Found, find_all, is_of};
@@ -170,7 +170,7 @@ async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts(io).await?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
-    let wish = Wish { flag: args.conduct.confine, file: plan.confine };
+    let wish = ConfineWish { flag: args.conduct.confine, file: plan.confine };
     let wanted = Wanted {
         confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,
