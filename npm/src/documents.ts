@@ -1,5 +1,7 @@
 /** The documents that go into the core and come out of it. */
 
+import type { Mechanism, Network } from "./vocabulary.js";
+
 /** The record of a run as its file has it. Opaque: kept and passed on as it is. */
 export type RunRecord = string;
 

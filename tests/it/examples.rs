@@ -164,8 +164,9 @@ fn a_release_waits_for_a_reader_and_for_a_decision() {
         &run.stderr,
         &[
             "⚡ Step 1: Raise the version (auto-approved)\n",
-            "human review required: Read NOTES.md.",
+            "⏸ Step 2: Write the release notes (waits for you)\n",
             "Paused",
+            "To review: Read NOTES.md.",
             &format!("onloop gate 2 approved --run-id {id} && onloop resume {id}"),
         ],
     );

@@ -27,6 +27,8 @@ pub(super) struct Draft<'a> {
     pub header: Header<'a>,
     name: String,
     indent: Option<usize>,
+    /// The indentation of the last field.
+    last_indent: usize,
     mixed: bool,
     action: Option<Field<'a>>,
     repeat: Option<Field<'a>>,
@@ -49,6 +51,7 @@ impl<'a> Draft<'a> {
             header,
             name: display_name(header.name),
             indent: None,
+            last_indent: 0,
             mixed: false,
             action: None,
             repeat: None,
@@ -99,6 +102,7 @@ impl<'a> Draft<'a> {
     }
 
     fn note_indent(&mut self, indent: usize, line: Line<'a>, findings: &mut Findings) {
+        self.last_indent = indent;
         let expected = *self.indent.get_or_insert(indent);
         if indent != expected && !self.mixed {
             self.mixed = true;
@@ -351,7 +355,12 @@ impl<'a> Draft<'a> {
         // Not less than what follows, which would be read as more of the value.
         let follows = source[at..].trim_start_matches(['\r', '\n']);
         let columns = follows.len() - follows.trim_start_matches(' ').len();
-        let indent = " ".repeat(self.indent.unwrap_or(columns));
+        // Nor more than the field above, of whose value it would be a part.
+        let indent = match self.mixed {
+            true => self.last_indent,
+            false => self.indent.unwrap_or(columns),
+        };
+        let indent = " ".repeat(indent);
         let text = match at_line_start {
             true => format!("{indent}loop: false{line_break}"),
             false => format!("{line_break}{indent}loop: false"),

@@ -74,8 +74,10 @@ fn the_report_is_a_rendering_of_the_record() {
 fn the_report_as_a_page_is_one_file_that_loads_nothing() {
     let steps = "- [ ] **Step 1: Make <b>it</b>**\naction: make *it* <script>alert(1)</script>\n\
         loop: false\nverify: grep -q made it.txt\ngate: human\n```sh\necho 'made </pre>' > it.txt\n```\n";
-    let project = project("", steps);
-    run(&project, &["--mode", "host"]).expect_exit(3);
+    let project = Workspace::git();
+    project.write(super::FILE, super::workflow("", steps));
+    project.commit("Plan");
+    project.onloop(&["run", "--mode", "branch"]).expect_exit(3);
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     project.onloop(&["resume"]).expect_exit(0);
     let id = project.record()["run_id"].as_str().unwrap().to_owned();
