@@ -27,6 +27,7 @@ export declare class Core extends Functions {
 }
 
 // documents.d.ts
+import type { Mechanism, Network } from "./vocabulary.js";
 export type RunRecord = string;
 export interface Diagnostic {
     code: string;
@@ -105,7 +106,7 @@ export type RunEvent = {
     step: number;
     results: CheckResult[];
 } | {
-    event: "step_blocked";
+    event: "step_blocked" | "step_redone" | "step_reopened";
     step: number;
     reason: string;
 } | {
@@ -178,12 +179,20 @@ export interface RunView {
         usage: UsageView;
     }[];
     usage: UsageView;
+    confined: HoldView[];
     review: {
         step: number | null;
         verdict: string;
         findings: string;
     } | null;
     [other: string]: unknown;
+}
+export interface HoldView {
+    worker: "agent" | "check" | "review" | "setup";
+    step: number;
+    by?: Mechanism;
+    network?: Network;
+    why?: string;
 }
 export interface RemarkView {
     kind: "check_changed" | "check_unseen";
