@@ -21,6 +21,31 @@ const OF_REPOSITORY: [&str; 5] = ["config", "config.worktree", "hooks", "info", 
 /// What of a linked worktree must stay as it is, in its own folder of git.
 const OF_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
+/// What of a checkout decides what agents and their hosts may do, or is run by them: it must stay as it
+/// is, or a confined command has the next one run without being confined.
+const OF_AGENTS: [&str; 20] = [
+    ".agentize.yaml",
+    ".agentize.local.yaml",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks",
+    ".clinerules/hooks",
+    ".codex",
+    ".cursor/cli.json",
+    ".cursor/hooks",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".github/hooks",
+    ".mcp.json",
+    ".opencode/opencode.json",
+    ".opencode/plugin",
+    ".opencode/plugins",
+    ".vscode/mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
 /// What of a repository everybody who commits in one of its worktrees writes.
 const TO_COMMIT: [&str; 3] = ["objects", "refs", "logs"];
 
@@ -137,6 +162,7 @@ pub fn decide(
     };
     let caches = scene.caches.iter().filter(|cache| is_in_shared(cache) || !is_private(cache));
     confinement.may_write.extend(caches.cloned());
+    confinement.may_read.extend(below(&scene.folder, &OF_AGENTS));
     repository(scene.git.as_ref(), &scene.folder, &mut confinement);
     let seen = scene.homes.iter().take(1).chain(&scene.programs).chain(&scene.needed);
     confinement.may_read.extend(seen.filter(|path| is_in_shared(path)).cloned());
@@ -162,10 +188,11 @@ fn is_in_shared(path: &str) -> bool {
     SHARED.iter().any(|shared| path != *shared && is_within(path, shared))
 }
 
+fn below(folder: &str, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("{folder}/{name}")).collect()
+}
+
 fn repository(git: Option<&GitPlace>, folder: &str, confinement: &mut Confinement) {
-    let below = |folder: &str, names: &[&str]| -> Vec<String> {
-        names.iter().map(|name| format!("{folder}/{name}")).collect()
-    };
     match git {
         None => {}
         Some(GitPlace::Unknown) => confinement.may_read.push(format!("{folder}/.git")),
@@ -228,6 +255,9 @@ mod tests {
             ("/home/u/repo/.git/HEAD", Reach::Read),
             ("/home/u/repo/.git/index", Reach::Read),
             ("/home/u/repo/a.txt", Reach::Read),
+            ("/home/u/w/.agentize.local.yaml", Reach::Read),
+            ("/home/u/w/.claude/settings.json", Reach::Read),
+            ("/home/u/w/.claude/skills/a.md", Reach::Write),
             ("/home/u/repo/.env", Reach::Hidden),
             ("/home/u/.cargo/registry/cache/x", Reach::Write),
             ("/home/u/.cargo/bin/cargo", Reach::Read),

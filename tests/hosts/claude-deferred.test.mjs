@@ -1,7 +1,7 @@
 // Calls that the real Claude Code puts off for a person, who answers when there is time.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, machine, onloop, run } from "./clients.mjs";
@@ -11,6 +11,8 @@ const CALL = "cp victim/file copied";
 /** A machine on which the call above waits, and the id under which it does. */
 async function waiting() {
   const place = machine(claude);
+  // Otherwise the call would be confined instead of being asked about.
+  writeFileSync(join(place.home, ".agentize.local.yaml"), "permissions:\n  confine: off\n");
   await onloop(place, "install", "claude");
   const ended = await claude.session(place, [{ run: CALL }]);
   assert.equal(ended.code, 0, JSON.stringify(ended));

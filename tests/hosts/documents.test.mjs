@@ -54,6 +54,7 @@ test("the page about Claude Code", async () => {
   const ended = await claude.session(place, LINES);
   recorded("claude.md", "denied", plain(place, ended.heard.results[1]));
 
+  writeFileSync(join(place.home, ".agentize.local.yaml"), "permissions:\n  confine: off\n");
   const deferred = await claude.session(place, [{ run: "cp victim/file copied" }]);
   assert.equal(JSON.parse(deferred.stdout).terminal_reason, "tool_deferred");
   recorded("claude.md", "waiting", plain(place, await onloop(place, "approve")));

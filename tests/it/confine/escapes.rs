@@ -167,6 +167,26 @@ const PLANTED: &[&str] = &[
     "echo x > ../repo/.git/worktrees/wt/gitdir",
 ];
 
+/// Change what agents and their hosts obey the next time, perhaps without being confined. Only the
+/// first file is there.
+const OBEYED: &[&str] = &[
+    "echo x > .claude/settings.json",
+    "sed -i s/was/is/ .claude/settings.json",
+    "rm -f .claude/settings.json",
+    "echo x > new && mv new .claude/settings.json",
+    "mv .claude gone; mkdir .claude; echo x > .claude/settings.json",
+    "rm -rf .claude; ln -s gone .claude",
+    "echo x > .claude/settings.local.json",
+    "mkdir .claude/hooks && echo x > .claude/hooks/a",
+    "echo 'permissions: {allow: [.*]}' > .agentize.local.yaml",
+    "echo x > real; ln -s real .agentize.local.yaml",
+    "echo x > .mcp.json",
+    "mkdir -p .codex && echo x > .codex/config.toml",
+    "mkdir -p .opencode/plugin && echo x > .opencode/plugin/a.js",
+    "mkdir -p .cursor && echo x > .cursor/hooks.json",
+    "echo x > opencode.json",
+];
+
 /// The same in a main checkout.
 const PLANTED_IN_MAIN: &[&str] = &[
     "git config core.fsmonitor ./evil",
@@ -373,6 +393,31 @@ fn nothing_is_planted_where_git_would_find_it() {
                 place.confine_in(folder, &["--with", mechanism], &line);
                 assert_eq!(guarded(&place), before, "{mechanism}: {folder}: {line}");
             }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_planted_where_an_agent_would_obey_it() {
+    const KEPT: [&str; 9] = [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/hooks/a",
+        ".agentize.local.yaml",
+        ".mcp.json",
+        ".codex/config.toml",
+        ".opencode/plugin/a.js",
+        ".cursor/hooks.json",
+        "opencode.json",
+    ];
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        place.write("wt/.claude/settings.json", "as it was\n");
+        let obeyed = || KEPT.map(|path| std::fs::read(place.path("wt").join(path)).ok());
+        let before = obeyed();
+        for line in OBEYED {
+            place.confine_in("wt", &["--with", mechanism], line);
+            assert_eq!(obeyed(), before, "{mechanism}: {line}");
         }
     }
 }

@@ -67,9 +67,13 @@ impl Kept {
         Ok(Kept { before })
     }
 
-    /// Undoes what has changed, and says where.
+    /// Undoes what has changed, and says where. What cannot be undone does not keep the rest from it.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that could not be undone.
     pub(super) fn put_right(&self) -> Result<Vec<String>, Failure> {
-        let mut changed = Vec::new();
+        let (mut changed, mut failed) = (Vec::new(), None);
         for (path, before) in &self.before {
             // Larger than it may be is changed, too.
             let now = content(path, &mut Budget::default()).unwrap_or(Content::Other);
@@ -77,26 +81,36 @@ impl Kept {
                 continue;
             }
             let shown = path.display().to_string();
-            demand_real_folder(path)?;
-            restore(path, before).map_err(|error| {
-                failure::of_path(&error, "put back what a confined program has changed at", &shown)
-            })?;
-            changed.push(shown);
+            let undone = remove_links_above(path, before).and_then(|()| {
+                restore(path, before).map_err(|error| {
+                    let what = "put back what a confined program has changed at";
+                    failure::of_path(&error, what, &shown)
+                })
+            });
+            match undone {
+                Ok(()) => changed.push(shown),
+                Err(failure) => {
+                    failed.get_or_insert(failure);
+                }
+            }
         }
-        Ok(changed)
+        failed.map_or(Ok(changed), Err)
     }
 }
 
-/// Nothing is written through a link that the program may have put there.
-fn demand_real_folder(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    if folder.canonicalize().is_ok_and(|real| real == folder) {
+/// Nothing is written through a link that the program has put there; it leads nowhere from now on.
+fn remove_links_above(path: &Path, before: &Content) -> Result<(), Failure> {
+    let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
+    folders.reverse();
+    let Some(link) = folders.into_iter().find(|folder| folder.is_symlink()) else { return Ok(()) };
+    let shown = link.display().to_string();
+    fs::remove_file(link).map_err(|error| failure::of_path(&error, "remove the link", &shown))?;
+    if *before == Content::Nothing {
         return Ok(());
     }
     let message = format!(
-        "a confined program has replaced `{}`; what was there before cannot be put back, so look \
-         at it before git is used there",
-        folder.display()
+        "a confined program has replaced `{shown}` by a link, which is removed; what was there before \
+         cannot be put back, so look at it before git or an agent is used there"
     );
     Err(Failure::new(FailureKind::Conflict, message))
 }
@@ -104,7 +118,7 @@ fn demand_real_folder(path: &Path) -> Result<(), Failure> {
 fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        Err(error) if is_nothing(&error) => return Ok(Content::Nothing),
         Err(error) => return Err(error),
     };
     budget.files += 1;
@@ -130,6 +144,11 @@ fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
         return Err(io::Error::other("too much to be compared afterwards; it takes `bwrap`"));
     }
     Ok(Content::File { bytes: fs::read(path)?, mode })
+}
+
+/// Nothing is there, perhaps because a file is where a folder was.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn restore(path: &Path, before: &Content) -> io::Result<()> {

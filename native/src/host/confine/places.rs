@@ -87,9 +87,11 @@ impl Places {
     }
 }
 
-/// The path with everything but its last part resolved; `None` where its folder is not there.
+/// The path with everything above its last part resolved that is there.
 fn real_name(path: &Path) -> Option<PathBuf> {
-    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+    let (folder, name) = (path.parent()?, path.file_name()?);
+    let folder = folder.canonicalize().ok().or_else(|| real_name(folder))?;
+    Some(folder.join(name))
 }
 
 #[cfg(test)]
