@@ -37,9 +37,9 @@ test("what can be written is offered where it can be written", () => {
     [`${FRONT}${STEP}action: |\n  gate: human\n`, ""],
     [`${FRONT}${STEP}action: some\n  ga|\n`, ""],
     // Checks: an object, a list of them, and what is below.
-    [`${FRONT}${STEP}verify:\n  |\n`, "type command expect timeout cwd env shell url check prompt path assert"],
+    [`${FRONT}${STEP}verify:\n  |\n`, "type command expect timeout cwd env shell network url check prompt path assert"],
     [`${FRONT}${STEP}verify:\n  type: |\n`, "shell browser human-review artifact"],
-    [`${FRONT}${STEP}verify:\n  type: shell\n  |\n`, "command expect timeout cwd env shell"],
+    [`${FRONT}${STEP}verify:\n  type: shell\n  |\n`, "command expect timeout cwd env shell network"],
     [`${FRONT}${STEP}verify:\n  - npm test\n  - type: artifact\n    |\n`, "path assert"],
     [`${FRONT}${STEP}verify:\n  - type: shell\n    command: x\n  - type: browser\n    |\n    url: http://a\n  - type: shell`, "check"],
     [`${FRONT}${STEP}verify:\n  - ty|\n`, /^type /],
