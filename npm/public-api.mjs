@@ -1,7 +1,7 @@
 // `node public-api.mjs [--write]`: what the package offers to TypeScript, without comments, compared with
-// `public-api.d.ts` or written to it. The declarations come from the built package.
+// the files in `public-api` or written to them. The declarations come from the built package.
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -9,18 +9,31 @@ import ts from "typescript";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const types = join(root, "dist/types/esm");
-const file = join(root, "public-api.d.ts");
+const folder = join(root, "public-api");
 const ENTRIES = ["index", "inline", "pure", "slim"];
 
-/** Every declaration that the entry points lead to, one file after the other. */
-export function listing() {
-  const parts = [];
+/** The text of a listing, one file after the other. */
+const joined = (files) => files.map(([name, text]) => `// ${name}\n${text}`).join("\n");
+
+/** Every declaration that the entry points lead to. */
+export const listing = () => joined(offered());
+
+/** Every declaration that is written down. */
+export function written() {
+  const names = readdirSync(folder).sort();
+  return joined(names.map((name) => [name, readFileSync(join(folder, name), "utf8").replaceAll("\r\n", "\n")]));
+}
+
+/** Names of files, in their order, with the declarations in them. */
+function offered() {
+  const files = [];
   for (const path of reached(ENTRIES.map((entry) => join(types, `${entry}.d.ts`)))) {
     const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.ES2022);
     const text = ts.createPrinter({ removeComments: true }).printFile(source);
-    parts.push(`// ${relative(types, path).replaceAll("\\", "/")}\n${text.trim()}\n`);
+    // One folder is enough to look at.
+    files.push([relative(types, path).replaceAll(/[\\/]/g, "-"), `${text.trim()}\n`]);
   }
-  return parts.join("\n");
+  return files.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function reached(entries) {
@@ -54,12 +67,14 @@ export function difference(written, present) {
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   if (argv[2] === "--write") {
-    writeFileSync(file, listing());
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const [name, text] of offered()) writeFileSync(join(folder, name), text);
     exit(0);
   }
-  const lines = difference(readFileSync(file, "utf8").replaceAll("\r\n", "\n"), listing());
+  const lines = difference(written(), listing());
   if (lines.length > 0) {
-    console.error(`the package offers something else than npm/public-api.d.ts says; if that is meant, write it
+    console.error(`the package offers something else than npm/public-api says; if that is meant, write it
 down with \`node npm/public-api.mjs --write\`:
 ${lines.join("\n")}`);
     exit(1);

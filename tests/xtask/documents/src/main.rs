@@ -26,6 +26,8 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/exit-codes.md", content: exit_codes::document },
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/transitions.md", content: transitions::document },
+    Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
+    Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },
     Document { path: "npm/src/vocabulary.ts", content: vocabulary::document },
 ];
 

@@ -75,13 +75,43 @@ struct Declaration {
     /// Its documentation, in Markdown.
     doc: String,
     of: Type,
+    /// Its module of the package, without an ending.
+    module: &'static str,
 }
+
+/// The module that has every type, its own and those of the others.
+const WHOLE: &str = "vocabulary";
+
+/// Files whose types are in a module of their own.
+const APART: &[(&str, &[&str])] = &[
+    ("git_vocabulary", &["effect/git.rs"]),
+    ("process_vocabulary", &["effect/confine.rs", "effect/process.rs", "effect/shell.rs"]),
+];
 
 /// `npm/src/vocabulary.ts`.
 pub(crate) fn document() -> String {
+    module(WHOLE)
+}
+
+/// `npm/src/git_vocabulary.ts`.
+pub(crate) fn git_document() -> String {
+    module("git_vocabulary")
+}
+
+/// `npm/src/process_vocabulary.ts`.
+pub(crate) fn process_document() -> String {
+    module("process_vocabulary")
+}
+
+fn module(name: &str) -> String {
     let declarations =
         declarations(SOURCES, DOCUMENTS).unwrap_or_else(|why| panic!("core/src/{why}"));
-    write::module(&declarations)
+    write::module(name, &declarations)
+}
+
+fn module_of(source: &str) -> &'static str {
+    let apart = APART.iter().find(|(_, sources)| sources.contains(&source));
+    apart.map_or(WHOLE, |(module, _)| module)
 }
 
 /// The types with these names and every type inside them, each behind the one that first
@@ -89,7 +119,8 @@ pub(crate) fn document() -> String {
 fn declarations(sources: &[(&str, &str)], names: &[&str]) -> Result<Vec<Declaration>, String> {
     let mut items = BTreeMap::new();
     for (path, source) in sources {
-        read::items(source, &mut items).map_err(|why| format!("{path}: {why}"))?;
+        let module = module_of(path);
+        read::items(source, module, &mut items).map_err(|why| format!("{path}: {why}"))?;
     }
     let mut found: Vec<Declaration> = Vec::new();
     let mut next: Vec<String> = names.iter().rev().map(|name| (*name).to_owned()).collect();
@@ -97,8 +128,9 @@ fn declarations(sources: &[(&str, &str)], names: &[&str]) -> Result<Vec<Declarat
         if found.iter().any(|known| known.name == name) {
             continue;
         }
-        let item = items.get(&name).ok_or_else(|| format!("effect: no type `{name}`"))?;
-        let declaration = read::declaration(item).map_err(|why| format!("effect: {why}"))?;
+        let (module, item) = items.get(&name).ok_or_else(|| format!("effect: no type `{name}`"))?;
+        let declaration =
+            read::declaration(item, module).map_err(|why| format!("effect: {why}"))?;
         let mut inside = Vec::new();
         mentioned(&declaration.of, &mut inside);
         next.extend(inside.into_iter().rev());

@@ -40,7 +40,11 @@ fn written_by(function: &str) -> Result<(Type, &'static str), String> {
 }
 
 /// Adds the structs and enums of a source.
-pub(super) fn items(source: &str, into: &mut BTreeMap<String, Item>) -> Result<(), String> {
+pub(super) fn items(
+    source: &str,
+    module: &'static str,
+    into: &mut BTreeMap<String, (&'static str, Item)>,
+) -> Result<(), String> {
     let file = syn::parse_file(source).map_err(|error| error.to_string())?;
     for item in file.items {
         let name = match &item {
@@ -48,7 +52,7 @@ pub(super) fn items(source: &str, into: &mut BTreeMap<String, Item>) -> Result<(
             Item::Enum(item) => item.ident.to_string(),
             _ => continue,
         };
-        if into.insert(name.clone(), item).is_some() {
+        if into.insert(name.clone(), (module, item)).is_some() {
             return Err(format!("a second type `{name}`"));
         }
     }
@@ -56,7 +60,7 @@ pub(super) fn items(source: &str, into: &mut BTreeMap<String, Item>) -> Result<(
 }
 
 /// What becomes of a struct or an enum.
-pub(super) fn declaration(item: &Item) -> Result<Declaration, String> {
+pub(super) fn declaration(item: &Item, module: &'static str) -> Result<Declaration, String> {
     let (name, attributes, generics) = match item {
         Item::Struct(item) => (&item.ident, &item.attrs, &item.generics),
         Item::Enum(item) => (&item.ident, &item.attrs, &item.generics),
@@ -69,7 +73,7 @@ pub(super) fn declaration(item: &Item) -> Result<Declaration, String> {
         None => derived(item, attributes),
     };
     let of = of.map_err(|why| format!("`{name}`: {why}"))?;
-    Ok(Declaration { name, doc: documentation(attributes), of })
+    Ok(Declaration { name, doc: documentation(attributes), of, module })
 }
 
 fn derived(item: &Item, attributes: &[Attribute]) -> Result<Type, String> {

@@ -12,7 +12,7 @@ fn vocabulary() -> Vec<Declaration> {
 
 /// The module for types of which the first is called `A`.
 fn module(source: &str) -> Result<String, String> {
-    Ok(write::module(&declarations(&[("a.rs", source)], &["A"])?))
+    Ok(write::module(WHOLE, &declarations(&[("a.rs", source)], &["A"])?))
 }
 
 fn of<'a>(name: &str, all: &'a [Declaration]) -> &'a Type {
@@ -340,4 +340,16 @@ fn what_is_not_known_is_an_error() {
     for (source, expected) in table {
         assert_eq!(module(source).unwrap_err(), expected, "{source}");
     }
+}
+
+#[test]
+fn a_type_of_another_module_is_taken_from_there() {
+    let whole = "#[derive(Serialize)]\npub struct A { pub b: B }\n";
+    let git = "#[derive(Serialize)]\npub struct B { pub a: u32 }\n";
+    let found = declarations(&[("effect.rs", whole), ("effect/git.rs", git)], &["A"]).unwrap();
+    let head = "import type {\n  B,\n} from \"./git_vocabulary.js\";\n\
+                export type * from \"./git_vocabulary.js\";\n\nexport interface A {";
+    assert!(write::module(WHOLE, &found).contains(head));
+    let apart = write::module("git_vocabulary", &found);
+    assert!(apart.contains("export interface B {") && !apart.contains("import"), "{apart}");
 }

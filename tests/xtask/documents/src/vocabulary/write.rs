@@ -1,6 +1,8 @@
 //! Types as a module of TypeScript.
 
-use super::{Declaration, Member, Type};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Declaration, Member, Type, WHOLE, mentioned};
 
 /// Columns that a line of a comment may have.
 const WIDTH: usize = 100;
@@ -14,10 +16,12 @@ const HEAD: &str = "\
  */
 ";
 
-/// The whole module.
-pub(super) fn module(declarations: &[Declaration]) -> String {
+/// The module of this name: its own types, after those that they take from others.
+pub(super) fn module(module: &str, declarations: &[Declaration]) -> String {
     let mut text = HEAD.to_owned();
-    for Declaration { name, doc, of } in declarations {
+    text.push_str(&imports(module, declarations));
+    let own = declarations.iter().filter(|declaration| declaration.module == module);
+    for Declaration { name, doc, of, .. } in own {
         text.push('\n');
         comment(doc, 0, &mut text);
         match of {
@@ -37,6 +41,32 @@ pub(super) fn module(declarations: &[Declaration]) -> String {
         }
     }
     text
+}
+
+/// What the types of a module take from other modules; the whole hands on everything.
+fn imports(module: &str, declarations: &[Declaration]) -> String {
+    let mut wanted = Vec::new();
+    for declaration in declarations.iter().filter(|declaration| declaration.module == module) {
+        mentioned(&declaration.of, &mut wanted);
+    }
+    let mut from: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for declaration in declarations.iter().filter(|declaration| declaration.module != module) {
+        let names = from.entry(declaration.module).or_default();
+        if wanted.contains(&declaration.name) {
+            names.insert(&declaration.name);
+        }
+    }
+    let mut lines = String::new();
+    for (other, names) in from {
+        if !names.is_empty() {
+            let names: String = names.iter().map(|name| format!("  {name},\n")).collect();
+            lines += &format!("import type {{\n{names}}} from \"./{other}.js\";\n");
+        }
+        if module == WHOLE {
+            lines += &format!("export type * from \"./{other}.js\";\n");
+        }
+    }
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// A type, in a block that is indented this far.

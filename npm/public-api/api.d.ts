@@ -1,0 +1,8 @@
+export { Core, EXIT_BUG } from "./core.js";
+export type * from "./documents.js";
+export { Failure, type FailureKind } from "./failure.js";
+export type * from "./host.js";
+export { Bug } from "./instance.js";
+export { PureCore } from "./pure_core.js";
+export type * from "./session_documents.js";
+export type { Start } from "./vocabulary.js";

@@ -1,0 +1,305 @@
+import type { Mechanism, Network } from "./vocabulary.js";
+export type RunRecord = string;
+export interface Diagnostic {
+    code: string;
+    severity: "error" | "warning";
+    message: string;
+    help: string | null;
+    start: number;
+    end: number;
+    fix: Fix | null;
+}
+export interface Fix {
+    title: string;
+    edits: {
+        start: number;
+        end: number;
+        text: string;
+    }[];
+}
+export interface Span {
+    start: number;
+    end: number;
+}
+export interface Outline {
+    frontmatter: Span | null;
+    steps: {
+        number: number;
+        name: string;
+        title: Span;
+        span: Span;
+    }[];
+}
+export interface Field {
+    section: "frontmatter" | "step" | "check" | "assert";
+    name: string;
+    about: string;
+    default: string;
+    values: string[];
+    types: string[];
+}
+export interface Beginning {
+    id?: string;
+    at_ms: number;
+    auto_approve?: boolean;
+    reverify?: boolean;
+    review_agent?: string;
+    place?: {
+        workflow_path?: string;
+        source_workflow_path?: string;
+        source_branch?: string;
+        source_head?: string;
+        branch?: string;
+        repo_root?: string;
+        execution_root?: string;
+        worktree_path?: string;
+        executor_mode?: string;
+        report_path?: string;
+    };
+}
+export interface CheckResult {
+    check: number;
+    verdict: "passed" | "failed" | "needs_human" | "cannot_evaluate";
+    reason?: string;
+    stdout: string;
+    stderr: string;
+}
+export type RunEvent = {
+    event: "step_started" | "step_acted";
+    step: number;
+} | {
+    event: "action_failed";
+    step: number;
+    reason: string;
+    output: string;
+} | {
+    event: "step_verified";
+    step: number;
+    results: CheckResult[];
+} | {
+    event: "step_blocked" | "step_redone" | "step_reopened";
+    step: number;
+    reason: string;
+} | {
+    event: "gate_decided";
+    step: number;
+    decision: "approved" | "rejected";
+    mode: "auto" | "human";
+} | {
+    event: "review_finished";
+    step: number | null;
+    verdict: string;
+    findings: string;
+    base: string | null;
+} | {
+    event: "checks_repeated";
+    repeated: number;
+    failures: [
+        number,
+        CheckResult
+    ][];
+} | {
+    event: "run_paused";
+    reason: string;
+} | {
+    event: "verdict_accepted" | "run_resumed" | "run_finalized";
+};
+export interface Next {
+    run_id: string;
+    status: RunStatus;
+    action: "start" | "act" | "verify" | "approve" | "block" | "review" | "ask-gate" | "ask-review" | "ask-verdict" | "ask-interrupted" | "repeat-checks" | "finalize" | "blocked" | "finished";
+    step?: number | null;
+    attempt?: number;
+    reason?: string;
+    prompt?: string;
+    rejected?: boolean;
+}
+export type RunStatus = "running" | "paused" | "blocked" | "ready_to_finish" | "completed" | "abandoned";
+export interface UsageView {
+    input_tokens: number | null;
+    cached_input_tokens: number | null;
+    output_tokens: number | null;
+    cost_usd: number | null;
+    cost_estimated_as_of?: string;
+}
+export interface RunView {
+    run_id: string;
+    status: RunStatus;
+    workflow_path: string;
+    intent: string;
+    branch: string | null;
+    execution_root: string;
+    total_steps: number;
+    completed_steps: number;
+    failed_steps: number;
+    blocked_steps: number;
+    report_path: string;
+    steps: {
+        number: number;
+        name: string;
+        status: "pending" | "in_progress" | "done" | "failed" | "blocked";
+        attempts: number;
+        verify_passed: boolean | null;
+        gate_result: string | null;
+        gate_mode: string | null;
+        block_reason: string | null;
+        remarks: RemarkView[];
+        agent: string | null;
+        session: string | null;
+        denied: number;
+        usage: UsageView;
+    }[];
+    usage: UsageView;
+    confined: HoldView[];
+    review: {
+        step: number | null;
+        verdict: string;
+        findings: string;
+    } | null;
+    [other: string]: unknown;
+}
+export interface HoldView {
+    worker: "agent" | "check" | "review" | "setup";
+    step: number;
+    by?: Mechanism;
+    network?: Network;
+    why?: string;
+}
+export interface RemarkView {
+    kind: "check_changed" | "check_unseen";
+    check: number;
+    text: string;
+    path?: string;
+    steps?: number[];
+    added?: number;
+    removed?: number;
+    reason?: string;
+}
+export interface Receipt {
+    schema: "hotl.receipt/v1";
+    sufficiency: {
+        sufficient: boolean;
+        reasons: string[];
+    };
+    [other: string]: unknown;
+}
+export interface ToolCall {
+    tool: string;
+    input?: unknown;
+    cwd: string;
+    home?: string | null;
+    session?: {
+        id: string;
+        workflow?: string;
+    } | null;
+    git_branch?: string | null;
+    confined?: boolean;
+    config?: {
+        project?: string;
+        project_trusted?: boolean;
+        local?: string;
+    } | null;
+}
+export type Decision = "allow" | "ask" | "deny";
+export interface Ruling {
+    decision: Decision;
+    rule: string;
+    reason: string;
+}
+export interface Explanation extends Ruling {
+    commands: {
+        name: string;
+        words: string[];
+        about: string;
+        class: string | null;
+        table: string;
+        source: string;
+        held: boolean;
+        to_change_it: string | null;
+        depth: number;
+        decision: Decision;
+        rule: string | null;
+        reason: string | null;
+    }[];
+    notes: string[];
+}
+export interface Task {
+    id: string;
+    title: string;
+    status: string;
+}
+export type TaskStatus = "pending" | "in-progress" | "completed" | "blocked";
+export interface Progress {
+    rows: Task[];
+    tasks: "none" | "settled" | "active";
+    next: Task | null;
+    finished: boolean;
+}
+export interface Feature {
+    status: string | null;
+    ready: boolean;
+}
+export type Profile = "v1" | "v2" | "v3" | "route";
+export interface RouteFacts {
+    context: boolean;
+    tasks: "none" | "settled" | "active" | null;
+    ready_feature: boolean;
+    artifacts: boolean;
+    summary: boolean;
+}
+export interface Route {
+    child: "rw-planner" | "rw-loop" | null;
+    marker: string | null;
+    reason: string;
+}
+export type RehearsedFile = string | {
+    content: string;
+    mtime?: string;
+} | {
+    unreadable: string;
+    mtime?: string;
+};
+export interface Scenario {
+    id?: unknown;
+    profile?: Profile;
+    now: string;
+    argument?: string | null;
+    env?: {
+        run_subagent: boolean;
+    };
+    tree?: Record<string, RehearsedFile>;
+    health?: string | string[];
+    health_patch?: Record<string, RehearsedFile | null>;
+    children?: {
+        result?: unknown;
+        error?: "threw" | "timeout" | "cancelled" | "unavailable";
+        tree_patch?: Record<string, RehearsedFile | null>;
+        takes_s?: number;
+    }[];
+}
+export interface Rehearsal {
+    id: unknown;
+    lines: string[];
+    dispatches: {
+        target: string;
+        argument: string;
+    }[];
+    lock_present: boolean;
+}
+export type AutoLine = {
+    dispatch: {
+        target: string;
+        argument: string;
+        result_file: string;
+    };
+} | {
+    stop: {
+        exit: number;
+        next_command: string;
+    };
+};
+export interface Outcome {
+    exit: number;
+    result: string;
+    notes: string;
+}

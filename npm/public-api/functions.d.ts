@@ -1,0 +1,44 @@
+import type { Beginning, Diagnostic, Explanation, Feature, Field, Next, Outline, Profile, Progress, Receipt, Rehearsal, Route, RouteFacts, Ruling, RunEvent, RunRecord, RunView, Scenario, TaskStatus, ToolCall } from "./documents.js";
+import type { AgentHost, HookAnswer, HookEvent, OwnWorkflow, SessionAnswer, SessionConfig, SessionEnding, SessionRecord, SessionStop, SessionView, Started } from "./session_documents.js";
+export declare class Functions {
+    #private;
+    version(): string;
+    parseTime(text: string): number | undefined;
+    classify(path: string, text: string): "workflow" | "design" | "other";
+    lint(path: string, text: string): Diagnostic[];
+    fix(path: string, text: string): {
+        text: string;
+        applied: number;
+    };
+    outline(path: string, text: string): Outline;
+    fields(): Field[];
+    normalize(path: string, text: string): object | undefined;
+    begin(path: string, text: string, beginning: Beginning): RunRecord;
+    apply(record: RunRecord, atMs: number, event: RunEvent): RunRecord;
+    next(record: RunRecord): Next;
+    view(record: RunRecord): RunView;
+    report(record: RunRecord): string;
+    summary(record: RunRecord, platform: "claude" | "codex" | "cline"): string;
+    prompt(record: RunRecord, step: number): string;
+    receipt(record: RunRecord): Receipt;
+    decide(call: ToolCall): Ruling;
+    explain(call: ToolCall): Explanation;
+    isTrusted(list: string, content: string): boolean;
+    setTrusted(list: string, content: string, trusted: boolean): string;
+    startedBy(prompt: string, own?: readonly OwnWorkflow[]): Started | undefined;
+    sessionBegin(id: string, prompt: string, atMs: number, own?: readonly OwnWorkflow[]): SessionRecord | undefined;
+    sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord;
+    sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer;
+    sessionEnd(id: string, session: SessionRecord, atMs: number, ending: SessionEnding, reason?: string): SessionRecord;
+    sessionView(id: string, session: SessionRecord, file?: string): SessionView;
+    readConfig(yaml: string, folder: string, variables?: Readonly<Record<string, string | undefined>>): SessionConfig;
+    hookEvent(host: AgentHost, input: string): HookEvent;
+    hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string;
+    readProgress(text: string): Progress;
+    withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined;
+    readFeature(text: string): Feature;
+    route(profile: Profile, facts: RouteFacts): Route;
+    rehearse(scenario: Scenario): Rehearsal;
+    memoryBytes(): number;
+    panicForTests(message: string): void;
+}

@@ -1,0 +1,4 @@
+import { Core } from "./core.js";
+export * from "./api.js";
+export { NodeHost, type NodeHostOptions } from "./node/host.js";
+export declare function load(): Core;

@@ -1,0 +1,3 @@
+import { Core } from "./core.js";
+export * from "./api.js";
+export declare function load(): Core;
