@@ -297,9 +297,11 @@ async function takeIn(root: string, made: NewCheckpoint, changes: Changes): Prom
     const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
     await succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
   };
-  // First: a folder may take the place of a file, and a link that of a folder.
-  await change(["--force-remove"], changes.gone);
   const kept = changes.present.filter((path) => !left.has(path));
+  // First: a folder may take the place of a file, a link that of a folder, and git only removes a file
+  // whose place a repository has taken.
+  const folders = kept.filter((path) => look(below(root, path))?.isDirectory());
+  await change(["--force-remove"], [...changes.gone, ...folders]);
   await change(["--add", "--remove", "--replace"], kept);
   return [...left].map(([path, why]) => ({ path: readable(path), why }));
 }
@@ -363,10 +365,13 @@ async function inTheWay(root: string, index: string, id: string): Promise<string
       const part = parts.slice(0, count).join("/");
       const there = look(below(root, part));
       if (there === undefined) break;
-      if (leaving.has(part)) continue;
+      const kept = leaving.has(part);
       if (!there.isDirectory()) {
-        found.add(part);
-      } else if (part === path) {
+        if (!kept) found.add(part);
+        // What is reached through a link lies elsewhere.
+        break;
+      }
+      if (!kept && part === path) {
         const others = ["ls-files", "--others", "-z", "--", readable(path)];
         for (const other of fields(await succeedAside(root, others, { index }))) found.add(other);
       }

@@ -1,10 +1,12 @@
-//! Whatever lies in a checkout: kept, and restored elsewhere, it is the same tree.
+//! Whatever lies in a checkout: what is kept is the tree that git would make, and restored elsewhere
+//! it is the same one.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 use onloop::host::git::OsGit;
 use onloop_core::effect::{GitRequest, KeptWork, Outcome};
@@ -40,10 +42,14 @@ fn one_round(seed: u64) {
     let mut kept: Vec<KeptWork> = Vec::new();
     for number in 0..4 {
         for _ in 0..random.below(CHANGES) {
-            change(&mut random, &here);
+            change(&mut random, &here, seed % 2 == 1);
         }
         let parent = kept.last().map(|kept| kept.commit.clone());
+        let added = added(&workspace, parent.as_deref().unwrap_or("HEAD"));
         kept.push(keep(&workspace, &here, "here", number, parent));
+        let tree = &kept[number as usize].tree;
+        let differ = workspace.git_says(&["diff-tree", "-r", tree, &added]);
+        assert_eq!(*tree, added, "seed {seed}, {number}: {differ}");
     }
     keep(&workspace, &there, "there", 0, None);
     for at in [3, 0, 2, 1, 3] {
@@ -91,6 +97,23 @@ fn keep(
     }
 }
 
+/// What git itself makes of the checkout, with an index that has only the names from `before`.
+fn added(workspace: &Workspace, before: &str) -> String {
+    let index = index_of(workspace, "fresh");
+    let _ = fs::remove_file(&index);
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(workspace.path(".")).env("GIT_INDEX_FILE", &index);
+        let output = git.args(["-c", "advice.addEmbeddedRepo=false"]).args(args).output();
+        let output = output.expect("git is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    };
+    git(&["read-tree", before]);
+    git(&["add", "--all"]);
+    git(&["write-tree"])
+}
+
 /// Names that a program which splits at the wrong place would lose.
 const NAMES: [&[u8]; 12] = [
     b"a",
@@ -111,8 +134,9 @@ fn a_name(random: &mut Random) -> &'static OsStr {
     OsStr::from_bytes(NAMES[random.below(NAMES.len() as u64) as usize])
 }
 
-/// Makes, replaces or removes something, whatever was there before.
-fn change(random: &mut Random, root: &Path) {
+/// Makes, replaces or removes something, whatever was there before. Where there are `repositories`, git is
+/// asked about every file.
+fn change(random: &mut Random, root: &Path, repositories: bool) {
     let mut at = root.to_owned();
     for _ in 0..random.below(3) {
         at.push(a_name(random));
@@ -134,7 +158,7 @@ fn change(random: &mut Random, root: &Path) {
     match random.below(10) {
         0 | 1 => {}
         2 => symlink(a_name(random), &at).unwrap(),
-        3 => {
+        3 if repositories => {
             nested(&at);
         }
         kind => {

@@ -6,8 +6,8 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use git2::{
-    BranchType, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature,
-    StatusOptions,
+    BranchType, ErrorCode, FileMode, Index, Oid, Repository, RepositoryOpenFlags, RepositoryState,
+    Signature, StatusOptions, build::TreeUpdateBuilder,
 };
 use onloop_core::effect;
 use onloop_core::effect::BranchName;
@@ -129,6 +129,43 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
     paths.sort();
     paths.dedup();
     Ok(paths)
+}
+
+/// The tree `before` with `paths` as `index` has them; `None`: git itself has to make it.
+pub(super) fn changed_tree<'a>(
+    repository: &Repository,
+    before: &str,
+    index: &Path,
+    paths: impl Iterator<Item = &'a [u8]>,
+) -> Option<String> {
+    let before = repository.find_tree(Oid::from_str(before).ok()?).ok()?;
+    let mut paths = paths.peekable();
+    if paths.peek().is_none() {
+        return Some(before.id().to_string());
+    }
+    let index = Index::open(index).ok()?;
+    let mut update = TreeUpdateBuilder::new();
+    for path in paths {
+        let named = std::str::from_utf8(path).ok()?;
+        match index.get_path(Path::new(named), 0) {
+            Some(entry) => update.upsert(path, entry.id, file_mode(entry.mode)?),
+            None if before.get_path(Path::new(named)).is_ok() => update.remove(path),
+            // It came and went.
+            None => &mut update,
+        };
+    }
+    let tree = update.create_updated(repository, &before).ok()?;
+    Some(tree.to_string())
+}
+
+fn file_mode(mode: u32) -> Option<FileMode> {
+    match mode {
+        0o100_644 => Some(FileMode::Blob),
+        0o100_755 => Some(FileMode::BlobExecutable),
+        0o120_000 => Some(FileMode::Link),
+        // A repository inside the checkout: git knows best.
+        _ => None,
+    }
 }
 
 /// Makes the commit of a checkpoint, byte for byte as the git program does, without starting one.

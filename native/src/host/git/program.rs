@@ -1,12 +1,16 @@
 //! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
 
+mod changes;
 mod checkpoint;
 mod command;
 mod commit;
 mod merge;
 mod programs;
 mod references;
+#[cfg(unix)]
+mod remembered;
 mod remote;
+mod tree;
 mod worktree;
 
 use std::path::{Path, PathBuf};

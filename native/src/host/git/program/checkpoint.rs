@@ -1,4 +1,8 @@
 //! Keeping the files of a checkout as a commit beside its branches, with an index of its own.
+//!
+//! A checkpoint is taken after every turn, so that few processes are started for it: which tracked
+//! files may have changed and the tree are found in this process wherever that is sure to come out as
+//! git would have it. Git reads the files themselves, since only git runs filters.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,12 +14,11 @@ use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason
 use onloop_core::time::Timestamp;
 
 use super::super::{libgit, rollback};
+use super::GitProgram;
+use super::changes::Changes;
 use super::command::{Aside, lines_until_nul, text};
 use super::programs::{Programs, push_hook};
-use super::{Answer, GitProgram};
-
-/// The folder in which copies of records lie; it is the run's and not its work.
-const OURS: &str = ".hotl";
+use super::tree;
 
 /// A checkpoint to make.
 pub(crate) struct NewCheckpoint<'a> {
@@ -38,36 +41,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) commit: &'a str,
     /// Relative to the top folder; none: all.
     pub(crate) paths: &'a [String],
-}
-
-/// What is different in the checkout from what an index says.
-#[derive(Debug, Default)]
-struct Changes {
-    /// Files, links and repositories to take in; relative to the top folder.
-    present: BTreeSet<Vec<u8>>,
-    gone: BTreeSet<Vec<u8>>,
-}
-
-impl Changes {
-    /// From what git says of tracked files, and of the others.
-    fn read(tracked: Answer, others: Answer) -> Result<Changes, Failure> {
-        let tracked = tracked.success()?;
-        let mut changes = Changes::default();
-        let mut fields = lines_until_nul(&tracked);
-        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
-            match letter {
-                b"D" => changes.gone.insert(path.to_vec()),
-                _ => changes.present.insert(path.to_vec()),
-            };
-        }
-        let others = others.success()?;
-        // A repository inside the checkout ends with a slash.
-        let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        changes.present.extend(others.map(<[u8]>::to_vec));
-        changes.present.retain(|path| !is_ours(path));
-        changes.gone.retain(|path| !is_ours(path));
-        Ok(changes)
-    }
 }
 
 impl GitProgram {
@@ -97,12 +70,11 @@ impl GitProgram {
             }
             Err(failure) => return Err(failure),
         };
-        let left_out = self.take_in(&root, new, changes)?;
-        let aside = Aside { index: Some(new.index), ..Aside::default() };
-        // What is missing here was missing before: a partial clone.
-        let tree = self.answer_aside(&root, &["write-tree", "--missing-ok"], &[], aside)?;
-        let tree = text(&tree.success()?);
+        let before = tree::noted(new.index);
+        let (changes, left_out) = self.take_in(&root, new, changes)?;
+        let tree = self.tree(&root, new, before.as_deref(), &changes)?;
         make_private(new.index).map_err(|error| rollback::failure(new.index, &error))?;
+        tree::note(new.index, &tree);
         let commit = self.commit_aside(&root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
         self.answer_aside(&root, &args, &[], Aside::default())?.success()?;
@@ -157,8 +129,8 @@ impl GitProgram {
         copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
     }
 
-    /// Which programs git would run, and what has changed. Two questions do not wait for each other:
-    /// looking for files that are not tracked runs no program, looking at those that are may.
+    /// Which programs git would run, and what has changed. These questions do not wait for each other,
+    /// but for git's look at tracked files: it may run a filter.
     fn trusted_changes(
         &self,
         root: &Path,
@@ -168,37 +140,47 @@ impl GitProgram {
         let tracked =
             ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let expected = new.programs;
         thread::scope(|scope| {
             let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
-            let programs = self.demand_programs(root, new.programs);
-            let tracked = match &programs {
-                Ok(_) => self.answer_aside(root, &tracked, &[], aside),
-                Err(failure) => Err(failure.clone()),
+            let programs = scope.spawn(|| self.demand_programs(root, expected));
+            let changes = remembered(root, new);
+            let programs = joined(programs);
+            let changes = match (&programs, changes) {
+                (Err(failure), _) => Err(failure.clone()),
+                (Ok(_), Some(changes)) => Ok(changes),
+                (Ok(_), None) => {
+                    self.answer_aside(root, &tracked, &[], aside).and_then(Changes::told)
+                }
             };
-            let others = others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            let changes = tracked.and_then(|tracked| Changes::read(tracked, others?));
-            (programs, changes)
+            let others = joined(others);
+            (programs, changes.and_then(|changes| changes.with_others(others?)))
         })
     }
 
-    /// Writes the changes to the index; returns what cannot be kept.
+    /// Writes the changes to the index; returns those, and what cannot be kept.
     fn take_in(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
         mut changes: Changes,
-    ) -> Result<Vec<LeftOut>, Failure> {
+    ) -> Result<(Changes, Vec<LeftOut>), Failure> {
         let left_out = self.unkept(root, &changes.present, new.limit_bytes)?;
         let aside = Aside { index: Some(new.index), ..Aside::default() };
         let list = |paths: &BTreeSet<Vec<u8>>| {
             paths.iter().flat_map(|path| [path.as_slice(), b"\0"]).collect::<Vec<_>>().concat()
         };
-        // First: a folder may take the place of a file, and a link that of a folder.
+        changes.present.retain(|path| !left_out.iter().any(|(left, _)| left == path));
+        // First: a folder may take the place of a file, a link that of a folder, and git only removes a
+        // file whose place a repository has taken.
+        let is_folder = |path: &&Vec<u8>| {
+            below(root, path).symlink_metadata().is_ok_and(|found| found.is_dir())
+        };
+        changes.gone.extend(changes.present.iter().filter(is_folder).cloned().collect::<Vec<_>>());
         if !changes.gone.is_empty() {
             let args = ["update-index", "--force-remove", "-z", "--stdin"];
             self.answer_aside(root, &args, &list(&changes.gone), aside)?.success()?;
         }
-        changes.present.retain(|path| !left_out.iter().any(|(left, _)| left == path));
         if !changes.present.is_empty() {
             let args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
             self.answer_aside(root, &args, &list(&changes.present), aside)?.success()?;
@@ -207,7 +189,7 @@ impl GitProgram {
             path: String::from_utf8_lossy(path).into_owned(),
             why: *why,
         };
-        Ok(left_out.iter().map(named).collect())
+        Ok((changes, left_out.iter().map(named).collect()))
     }
 
     fn unkept(
@@ -342,9 +324,14 @@ impl GitProgram {
             for end in ends.chain([path.len()]) {
                 let Ok(there) = below(root, &path[..end]).symlink_metadata() else { break };
                 let kept = leaving.contains(&path[..end]);
-                if !kept && !there.is_dir() {
-                    found.insert(path[..end].to_vec());
-                } else if !kept && end == path.len() {
+                if !there.is_dir() {
+                    if !kept {
+                        found.insert(path[..end].to_vec());
+                    }
+                    // What is reached through a link lies elsewhere.
+                    break;
+                }
+                if !kept && end == path.len() {
                     found.extend(self.others_in(root, index, path)?);
                 }
             }
@@ -362,18 +349,31 @@ impl GitProgram {
     }
 }
 
-fn is_ours(path: &[u8]) -> bool {
-    path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+/// What may have changed; `None`: git has to look.
+#[cfg(unix)]
+fn remembered(root: &Path, new: &NewCheckpoint<'_>) -> Option<Changes> {
+    // An index of a repository that libgit2 does not know has another form.
+    new.library.and_then(|_| super::remembered::changes(root, new.index))
+}
+
+/// Elsewhere an index remembers too little of a file.
+#[cfg(not(unix))]
+fn remembered(_root: &Path, _new: &NewCheckpoint<'_>) -> Option<Changes> {
+    None
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 #[cfg(unix)]
-fn below(root: &Path, path: &[u8]) -> PathBuf {
+pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     root.join(OsStr::from_bytes(path))
 }
 
 #[cfg(not(unix))]
-fn below(root: &Path, path: &[u8]) -> PathBuf {
+pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(&*String::from_utf8_lossy(path))
 }
 

@@ -1,0 +1,56 @@
+//! What is different in a checkout from what an index says.
+
+use std::collections::BTreeSet;
+
+use onloop_core::effect::Failure;
+
+use super::Answer;
+use super::command::lines_until_nul;
+
+/// The folder in which copies of records lie; it is the run's and not its work.
+const OURS: &str = ".hotl";
+
+/// Files of a checkout that an index does not have as they are.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Files, links and repositories to take in; relative to the top folder. Some may turn out to be
+    /// as the index has them.
+    pub(super) present: BTreeSet<Vec<u8>>,
+    pub(super) gone: BTreeSet<Vec<u8>>,
+}
+
+impl Changes {
+    /// From what git says of tracked files.
+    pub(super) fn told(tracked: Answer) -> Result<Changes, Failure> {
+        let tracked = tracked.success()?;
+        let mut changes = Changes::default();
+        let mut fields = lines_until_nul(&tracked);
+        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+            match letter {
+                b"D" => changes.gone.insert(path.to_vec()),
+                _ => changes.present.insert(path.to_vec()),
+            };
+        }
+        Ok(changes)
+    }
+
+    /// Every path, in order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.present.union(&self.gone).map(Vec::as_slice)
+    }
+
+    /// With what git says of files that it does not track, and without what is not the run's work.
+    pub(super) fn with_others(mut self, others: Answer) -> Result<Changes, Failure> {
+        let others = others.success()?;
+        // A repository inside the checkout ends with a slash.
+        let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        self.present.extend(others.map(<[u8]>::to_vec));
+        self.present.retain(|path| !is_ours(path));
+        self.gone.retain(|path| !is_ours(path));
+        Ok(self)
+    }
+}
+
+fn is_ours(path: &[u8]) -> bool {
+    path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
