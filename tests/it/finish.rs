@@ -10,6 +10,8 @@ mod verified;
 
 use serde_json::Value;
 
+#[cfg(unix)]
+pub(crate) use self::receipt::statement_of;
 use crate::workspace::{Run, Workspace};
 
 /// A completed run whose only step commits `work.txt` on its own branch.

@@ -23,6 +23,7 @@ import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses } from "./processes.js";
 import { Root } from "./root.js";
 import { endGroup } from "./survivors.js";
+import { StatusLine } from "./status_line.js";
 import { NodeTerminal, isStyled } from "./terminal.js";
 
 /** How a host differs from the process that it lives in. */
@@ -60,7 +61,13 @@ export class NodeHost implements Host {
     const warn = (message: string): void => {
       terminal.note(`warning: ${message}\n`).catch(() => undefined);
     };
-    const children = new NodeProcesses(root, interrupts, warn, (wake) => terminal.watchInput(wake));
+    const children = new NodeProcesses(
+      root,
+      interrupts,
+      warn,
+      (wake) => terminal.watchInput(wake),
+      (label, started) => (styled ? new StatusLine(label, started) : undefined),
+    );
     this.#locks = new NodeLocks(root, identity(), interrupts);
     this.#processes = children;
     this.#terminal = terminal;
@@ -81,7 +88,8 @@ export class NodeHost implements Host {
         : turn;
     this.processes = {
       run: async (spec) => timed(await children.run(spec)),
-      wait: async (wakeAfterMs, wakeOnInput) => timed(await children.wait(wakeAfterMs, wakeOnInput)),
+      wait: async (wakeAfterMs, wakeOnInput, activity) =>
+        timed(await children.wait(wakeAfterMs, wakeOnInput, activity)),
       endLeft: () => children.endLeft(),
       ancestors,
       endGroup,

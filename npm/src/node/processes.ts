@@ -28,6 +28,7 @@ import type { Interrupts } from "./interrupts.js";
 import { Log } from "./log.js";
 import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
+import type { StatusLine } from "./status_line.js";
 import { type Started, addBelow, endStarted } from "./survivors.js";
 
 /** Time between asking a process group to end and killing it. */
@@ -48,6 +49,9 @@ export type Warn = (message: string) => void;
 /** Calls `wake` when standard input has something to read; returns how to stop that. */
 export type WatchInput = (wake: () => void) => () => void;
 
+/** The status line of a process of that name, which began at `started`; where nobody looks, there is none. */
+export type NewStatusLine = (label: string, started: number) => StatusLine | undefined;
+
 /** When to stop following a program that still runs. */
 interface Alarm {
   afterMs: number | undefined;
@@ -59,11 +63,19 @@ export class NodeProcesses implements Processes {
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
   readonly #watchInput: WatchInput;
+  readonly #newStatusLine: NewStatusLine;
   #running: Running | undefined;
   #isLeft = false;
 
-  constructor(root: Root, interrupts: Interrupts, warn: Warn, watchInput: WatchInput) {
+  constructor(
+    root: Root,
+    interrupts: Interrupts,
+    warn: Warn,
+    watchInput: WatchInput,
+    newStatusLine: NewStatusLine,
+  ) {
     this.#watchInput = watchInput;
+    this.#newStatusLine = newStatusLine;
     this.#root = root;
     this.#interrupts = interrupts;
     this.#warn = warn;
@@ -97,7 +109,7 @@ export class NodeProcesses implements Processes {
           ? "inherit"
           : [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       });
-      running = new Running(child, spec, log, this.#interrupts, this.#warn);
+      running = new Running(child, spec, log, this.#interrupts, this.#warn, this.#newStatusLine);
       this.#running = running;
       const { pid } = child;
       if (spec.announce === true && pid !== undefined) {
@@ -112,12 +124,16 @@ export class NodeProcesses implements Processes {
     }
   }
 
-  async wait(wakeAfterMs?: number, wakeOnInput?: boolean): Promise<ProcessTurn> {
+  async wait(
+    wakeAfterMs?: number,
+    wakeOnInput?: boolean,
+    activity?: string,
+  ): Promise<ProcessTurn> {
     if (!this.#isLeft || this.#running === undefined) {
       throw new Failure("not_found", "no program was left running");
     }
     this.#isLeft = false;
-    return this.#follow(this.#running, wakeAfterMs, wakeOnInput);
+    return this.#follow(this.#running, wakeAfterMs, wakeOnInput, activity);
   }
 
   async endLeft(): Promise<void> {
@@ -130,9 +146,10 @@ export class NodeProcesses implements Processes {
     running: Running,
     afterMs: number | undefined,
     wakeOnInput = false,
+    activity?: string,
   ): Promise<ProcessTurn> {
     const onInput = wakeOnInput ? this.#watchInput : undefined;
-    const turn = await running.follow({ afterMs, onInput });
+    const turn = await running.follow({ afterMs, onInput }, activity);
     this.#isLeft = turn === "running" || "lines" in turn;
     if (!this.#isLeft) this.#running = undefined;
     return turn;
@@ -221,6 +238,7 @@ class Running {
   readonly #stdout: Keeper;
   readonly #stderr: Keeper;
   readonly #started = performance.now();
+  readonly #statusLine: StatusLine | undefined;
   readonly #streams: Promise<unknown>;
   /** Resolves when it has ended, or when nothing can make it end. */
   readonly #exit: Promise<ProcessStatus>;
@@ -246,12 +264,19 @@ class Running {
     log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
+    newStatusLine: NewStatusLine,
   ) {
     this.#child = child;
     this.#spec = spec;
     this.#log = log;
     this.#interrupts = interrupts;
-    this.#warn = warn;
+    const { label } = spec;
+    const isNamed = label !== undefined && !spec.interactive;
+    this.#statusLine = isNamed ? newStatusLine(label, this.#started) : undefined;
+    this.#warn = (message) => {
+      this.#statusLine?.hide();
+      warn(message);
+    };
     this.#stdout = new Keeper(spec.captureBytes);
     this.#stderr = new Keeper(spec.captureBytes);
     if (spec.wakeOnLines === true) this.#unread = [];
@@ -280,7 +305,7 @@ class Running {
   }
 
   /** Follows the program until it ends, or until the caller wants to be woken. */
-  async follow({ afterMs, onInput }: Alarm): Promise<ProcessTurn> {
+  async follow({ afterMs, onInput }: Alarm, activity?: string): Promise<ProcessTurn> {
     const interrupt = (): void => {
       if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
     };
@@ -298,6 +323,7 @@ class Running {
       };
       if (this.#hasLines) this.#wroteLines();
     });
+    this.#statusLine?.show(activity);
     try {
       const turn = await Promise.race([this.#exit, woken]);
       // A program that is being ended will end soon.
@@ -311,6 +337,7 @@ class Running {
       this.#wroteLines = () => undefined;
       unwatchInput?.();
       unwatch();
+      this.#statusLine?.hide();
     }
   }
 
@@ -380,6 +407,8 @@ class Running {
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
       if (keeper === this.#stdout) this.#noteLines(bytes);
+      // What is handed over line by line is told by whoever reads it.
+      if (this.#unread === undefined) this.#statusLine?.output(bytes);
       this.#writeLog(() => log?.(bytes));
     });
     return new Promise((resolve) => {

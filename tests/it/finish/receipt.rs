@@ -1,6 +1,7 @@
 //! Signed receipts: made, kept beside the commit, and verified by us and by others.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ if (!verify(null, signed, createPublicKey(readFileSync(key)), sig)) process.exit
 process.stdout.write(payload);
 ";
 
-fn by_others(file: &std::path::Path, key: &std::path::Path) -> (Option<i32>, Vec<u8>) {
+fn by_others(file: &Path, key: &Path) -> (Option<i32>, Vec<u8>) {
     let done = Command::new("node")
         .args(["--eval", VERIFIER])
         .args([file, key])
@@ -31,6 +32,13 @@ fn by_others(file: &std::path::Path, key: &std::path::Path) -> (Option<i32>, Vec
         .output()
         .expect("`./test` needs Node");
     (done.status.code(), done.stdout)
+}
+
+/// What a receipt states, once others have verified it.
+pub(crate) fn statement_of(file: &Path, key: &Path) -> Value {
+    let (exit, payload) = by_others(file, key);
+    assert_eq!(exit, Some(0));
+    serde_json::from_slice(&payload).unwrap()
 }
 
 #[test]
@@ -45,9 +53,7 @@ fn a_receipt_is_signed_and_others_can_verify_it_without_our_state() {
     let words = ["receipt", id, "--format", "intoto", "--out", "../x.dsse"];
     let said = workspace.onloop(&words).expect_exit(0);
     assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
-    let (exit, payload) = by_others(&file, &key);
-    assert_eq!(exit, Some(0));
-    let statement: Value = serde_json::from_slice(&payload).unwrap();
+    let statement = statement_of(&file, &key);
     assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
     let merged = workspace.git_says(&["rev-parse", "main^2"]);
     assert_eq!(statement["subject"][0]["digest"], json!({ "gitCommit": merged }));

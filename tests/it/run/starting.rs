@@ -2,7 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use super::{project, run, standing};
+use crate::finish::statement_of;
 use crate::workspace::{Run, Workspace};
 
 const STEP: &str = "- [ ] **Step 1: Go**\naction: go\nloop: until it is done\nmax_iterations: 2\n\
@@ -94,6 +97,27 @@ fn the_version_of_a_client_is_asked_once_for_each_file_and_kept_with_its_turns()
     std::fs::remove_file(project.path("done")).unwrap();
     run(&project, &["--agent", "claude"]).expect_exit(0);
     assert_eq!(project.read("../asked"), "--version\n-p\n-p\n");
+}
+
+#[test]
+fn a_receipt_names_the_version_of_the_client_that_worked() {
+    let told = r#"{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"x","session_id":"s","num_turns":1}"#;
+    let project = with_claude(&format!(
+        "[ \"$1\" = --version ] && {{ echo '2.1.330 (Claude Code)'; exit; }}\n\
+         cat > /dev/null; touch done; echo '{told}'\n"
+    ));
+    project.git_says(&["init", "--quiet"]);
+    project.identify();
+    project.commit("Begin");
+    project.onloop(&["run", "--mode", "branch", "--agent", "claude"]).expect_exit(0);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    let (receipt, key) = (project.path("../receipt"), "../key");
+    let words = ["receipt", &id, "--format", "intoto", "--out", "../receipt"];
+    project.onloop(&words).expect_exit(0);
+    project.write(key, project.onloop(&["receipt", "key"]).expect_exit(0).stdout);
+    let statement = statement_of(&receipt, &project.path(key));
+    let claude = json!({ "agent": "claude", "model": null, "version": "2.1.330", "steps": [1] });
+    assert_eq!(statement["predicate"]["onloop"]["agents"], json!([claude]));
 }
 
 #[test]
