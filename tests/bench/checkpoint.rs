@@ -11,7 +11,7 @@ mod measured;
 use std::path::Path;
 use std::process::Command;
 
-use measured::{median, ratio, time};
+use measured::{median, processor_ticks, ratio, time};
 use onloop::host::git::OsGit;
 use onloop_core::effect::{GitRequest, Outcome};
 use onloop_core::time::Timestamp;
@@ -57,15 +57,6 @@ fn main() {
         let ratio = measured_ticks as f64 / floor_ticks as f64;
         println!("the same in time of the processor: ratio {ratio:.2}");
     }
-}
-
-/// What this process and those that it has waited for have used of the processor, in ticks of a
-/// hundredth of a second; 0 where the system does not say.
-fn processor_ticks() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, which comes before, may contain blanks.
-    let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
-    fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 fn fill(checkout: &Path) {

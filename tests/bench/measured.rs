@@ -29,3 +29,19 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
 pub(crate) fn ratio(one: Duration, other: Duration) -> f64 {
     one.as_secs_f64() / other.as_secs_f64().max(1e-9)
 }
+
+/// What this process and those that it has waited for have used of the processor, in ticks of a
+/// hundredth of a second; 0 where the system does not say.
+#[allow(dead_code, reason = "not every benchmark measures the processor")]
+pub(crate) fn processor_ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, which comes before, may contain blanks.
+    let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+    fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+/// How much more of the processor `one` is than `other` in each of `rounds`, both in ticks.
+#[allow(dead_code, reason = "not every benchmark measures the processor")]
+pub(crate) fn difference(one: u64, other: u64, rounds: usize) -> Duration {
+    Duration::from_millis(one.saturating_sub(other) * 10) / u32::try_from(rounds).unwrap_or(1)
+}

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::workspace::Workspace;
 
 /// How often a test with a random part is repeated: `ONLOOP_ROUNDS`, else `few`.
-fn rounds(few: u64) -> u64 {
+pub(crate) fn rounds(few: u64) -> u64 {
     let given = std::env::var("ONLOOP_ROUNDS").ok();
     given.map_or(few, |rounds| rounds.parse().expect("ONLOOP_ROUNDS is a number"))
 }

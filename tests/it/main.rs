@@ -28,6 +28,8 @@ mod permission;
 #[cfg(unix)]
 mod permission_bash;
 mod permission_properties;
+#[cfg(target_os = "linux")]
+mod permission_touches;
 mod preflight;
 #[cfg(unix)]
 mod replay;

@@ -2,13 +2,17 @@
 //! every program only writes down its name, and each name must be among the commands that
 //! the reader found.
 
+mod evaluated;
+
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use onloop_core::permission::{Call, Context, explain};
+use tempfile::TempDir;
 
 use crate::surroundings::temporary_folder;
 
@@ -102,53 +106,90 @@ impl Lines {
     }
 }
 
-fn write_stubs(folder: &Path) {
-    for number in 0..PROGRAMS {
-        let path = folder.join(format!("p{number}"));
-        fs::write(&path, format!("#!/bin/sh\necho p{number} >> \"$LOG\"\necho out\n"))
-            .expect("a stub is written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-            .expect("a stub is executable");
-    }
-    for program in ["cat", "bash"] {
-        let found = ["/bin", "/usr/bin"].map(|folder| Path::new(folder).join(program));
-        let path = found.iter().find(|path| path.exists()).expect("bash and cat are installed");
-        std::os::unix::fs::symlink(path, folder.join(program)).expect("a link is made");
-    }
+/// A folder in which bash finds nothing but stubs and a few programs.
+struct Playground {
+    folder: TempDir,
+    runs: Cell<u32>,
 }
 
-#[test]
-fn what_bash_runs_is_what_the_reader_finds() {
-    if !Path::new("/bin/bash").exists() {
-        eprintln!("NOT RUN: there is no /bin/bash to compare with");
-        return;
+/// Programs that lines may really start, where they are installed.
+const REAL: [&str; 20] = [
+    "awk", "bash", "cat", "cp", "env", "find", "git", "ln", "mv", "nice", "nohup", "sed", "setsid",
+    "sleep", "sort", "stdbuf", "tar", "tee", "timeout", "xargs",
+];
+
+impl Playground {
+    /// `None` where there is no bash to compare with, which is said.
+    fn new() -> Option<Playground> {
+        if !Path::new("/bin/bash").exists() {
+            eprintln!("NOT RUN: there is no /bin/bash to compare with");
+            return None;
+        }
+        let playground = Playground { folder: temporary_folder(), runs: Cell::new(0) };
+        let programs = playground.path("bin");
+        fs::create_dir(&programs).expect("a folder is made");
+        fs::create_dir(playground.path("work")).expect("a folder is made");
+        for number in 0..PROGRAMS {
+            let path = programs.join(format!("p{number}"));
+            fs::write(&path, format!("#!/bin/sh\necho p{number} >> \"$LOG\"\necho out\n"))
+                .expect("a stub is written");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+                .expect("a stub is executable");
+        }
+        for program in REAL {
+            let folders = ["/bin", "/usr/bin", "/usr/local/bin"];
+            let found = folders.map(|folder| Path::new(folder).join(program));
+            if let Some(path) = found.iter().find(|path| path.exists()) {
+                std::os::unix::fs::symlink(path, programs.join(program)).expect("a link is made");
+            }
+        }
+        Some(playground)
     }
-    let folder = temporary_folder();
-    let (programs, work) = (folder.path().join("bin"), folder.path().join("work"));
-    fs::create_dir(&programs).and_then(|()| fs::create_dir(&work)).expect("folders are made");
-    write_stubs(&programs);
-    let mut started = 0;
-    for seed in 0..LINES {
-        let line = Lines(seed).line(3);
-        let log = folder.path().join(format!("log{seed}"));
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    /// Empties the folder that lines run in.
+    fn clear(&self) {
+        fs::remove_dir_all(self.path("work")).expect("a folder is removed");
+        fs::create_dir(self.path("work")).expect("a folder is made");
+    }
+
+    /// Writes a file of the folder that lines run in.
+    fn write(&self, name: &str, content: &str) {
+        fs::write(self.path("work").join(name), content).expect("a file is written");
+    }
+
+    /// The stubs that bash runs for `line`.
+    fn run(&self, line: &str) -> BTreeSet<String> {
+        // What a line leaves running writes later.
+        let log = self.path(&format!("log{}", self.runs.replace(self.runs.get() + 1)));
         fs::write(&log, "").expect("a log is written");
         Command::new("/bin/bash")
-            .args(["-c", &line])
+            .args(["-c", line])
             .env_clear()
-            .env("PATH", &programs)
+            .env("PATH", self.path("bin"))
             .env("LOG", &log)
-            .env("HOME", &work)
-            .current_dir(&work)
+            .env("HOME", self.path("work"))
+            .current_dir(self.path("work"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
             .expect("bash starts");
-        let ran: BTreeSet<String> = fs::read_to_string(&log)
-            .expect("the log is there")
-            .lines()
-            .map(str::to_owned)
-            .collect();
+        let written = fs::read_to_string(&log).expect("the log is there");
+        written.lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn what_bash_runs_is_what_the_reader_finds() {
+    let Some(playground) = Playground::new() else { return };
+    let mut started = 0;
+    for seed in 0..LINES {
+        let line = Lines(seed).line(3);
+        let ran = playground.run(&line);
         let ruling = explain(&Call::shell(&line), &Context::new("/srv/repo"));
         assert!(
             !ruling.reason.contains("cannot be read"),

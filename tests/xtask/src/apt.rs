@@ -6,21 +6,34 @@ use std::time::Instant;
 
 use crate::stage::Stop;
 
-/// Says that this machine cannot have bubblewrap, so that its tests are left out.
-const WITHOUT_BUBBLEWRAP: &str = "ONLOOP_TEST_WITHOUT_BUBBLEWRAP";
+/// A program that tests need on Linux, its package, and the variable that says that this machine
+/// cannot have it, so that those tests are left out.
+struct Demanded {
+    program: &'static str,
+    package: &'static str,
+    excuse: &'static str,
+}
 
-/// Makes sure that bubblewrap is there on Linux, unless somebody says that it cannot be.
-pub(crate) fn demand_bubblewrap() -> Result<(), Stop> {
-    let is_excused = std::env::var_os(WITHOUT_BUBBLEWRAP).is_some_and(|set| !set.is_empty());
-    if !cfg!(target_os = "linux") || is_excused || on_path(&["bwrap"]).is_some() {
-        return Ok(());
+const DEMANDED: [Demanded; 2] = [
+    Demanded { program: "bwrap", package: "bubblewrap", excuse: "ONLOOP_TEST_WITHOUT_BUBBLEWRAP" },
+    Demanded { program: "strace", package: "strace", excuse: "ONLOOP_TEST_WITHOUT_STRACE" },
+];
+
+/// Makes sure that what tests need is there on Linux, unless somebody says that it cannot be.
+pub(crate) fn demand_programs() -> Result<(), Stop> {
+    let is_excused = |excuse| std::env::var_os(excuse).is_some_and(|set| !set.is_empty());
+    for Demanded { program, package, excuse } in DEMANDED {
+        if !cfg!(target_os = "linux") || is_excused(excuse) || on_path(&[program]).is_some() {
+            continue;
+        }
+        install(package).map_err(|why| {
+            Stop::from(format!(
+                "no {package}: {why}\n`{program}` is not on PATH; install it, or set {excuse} \
+                 where this machine cannot have it"
+            ))
+        })?;
     }
-    install("bubblewrap").map_err(|why| {
-        Stop::from(format!(
-            "no bubblewrap: {why}\n`bwrap` is not on PATH; install it, or set {WITHOUT_BUBBLEWRAP} \
-             where this machine cannot have it"
-        ))
-    })
+    Ok(())
 }
 
 /// The first of these programs that is on `PATH`.

@@ -163,7 +163,7 @@ fn generate() -> Result<Tally, Stop> {
 }
 
 fn test() -> Result<Tally, Stop> {
-    apt::demand_bubblewrap()?;
+    apt::demand_programs()?;
     let tests = seeded("test --locked --no-fail-fast --workspace").test()?;
     if tests.passed == 0 {
         return Err(Stop { why: "no test was run".to_owned(), tests });

@@ -1,5 +1,6 @@
 //! The paths of a confinement as they are on this machine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Confinement, Reach};
@@ -28,16 +29,20 @@ impl Places {
         let mut real = Confinement::default();
         let mut unheld = Vec::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut folders = RealFolders::default();
         for (path, reach) in confinement.rules() {
             let path = Path::new(if path.is_empty() { "/" } else { path });
             // Most are not there, and one question is enough to know.
             let metadata = path.symlink_metadata();
             if reach == Reach::Read && metadata.as_ref().map_or(true, |found| found.is_symlink()) {
-                unheld.extend(real_name(path));
+                unheld.extend(folders.name(path));
             }
-            let Some(there) = metadata.ok().and_then(|_| path.canonicalize().ok()) else {
-                continue;
+            let there = match metadata {
+                Ok(found) if found.is_symlink() => path.canonicalize().ok(),
+                Ok(_) => folders.name(path),
+                Err(_) => None,
             };
+            let Some(there) = there else { continue };
             let around = written.iter().rfind(|(folder, _)| path.starts_with(folder));
             let leads_out = around.is_some_and(|(_, folder)| !there.starts_with(folder));
             if leads_out && reach != Reach::Hidden {
@@ -87,11 +92,26 @@ impl Places {
     }
 }
 
-/// The path with everything above its last part resolved that is there.
-fn real_name(path: &Path) -> Option<PathBuf> {
-    let (folder, name) = (path.parent()?, path.file_name()?);
-    let folder = folder.canonicalize().ok().or_else(|| real_name(folder))?;
-    Some(folder.join(name))
+/// Folders without links in their paths. Many paths lie in few folders, and each part of a path is a
+/// question to the system.
+#[derive(Default)]
+struct RealFolders(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl RealFolders {
+    /// The path with everything above its last part resolved that is there.
+    fn name(&mut self, path: &Path) -> Option<PathBuf> {
+        let Some(name) = path.file_name() else { return path.canonicalize().ok() };
+        Some(self.folder(path.parent()?)?.join(name))
+    }
+
+    fn folder(&mut self, folder: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.0.get(folder) {
+            return known.clone();
+        }
+        let found = folder.canonicalize().ok().or_else(|| self.name(folder));
+        self.0.insert(folder.to_owned(), found.clone());
+        found
+    }
 }
 
 #[cfg(test)]

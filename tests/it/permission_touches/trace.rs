@@ -1,0 +1,72 @@
+//! What `strace -f -y` writes, as far as it says what was opened, run and refused.
+
+use std::collections::BTreeSet;
+
+/// What a process and its children have done.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    /// Programs that were started, by their paths.
+    pub(super) programs: Vec<String>,
+    /// Files that were opened for reading.
+    pub(super) read: BTreeSet<String>,
+    /// Folders that were opened to be listed.
+    pub(super) folders: BTreeSet<String>,
+    /// Calls that failed only because nothing outside can be changed.
+    pub(super) refused: Vec<String>,
+}
+
+/// Reads what was written about calls. Lines of other forms are about signals and ends.
+pub(super) fn read(text: &str) -> Trace {
+    let mut trace = Trace::default();
+    for line in text.lines() {
+        // The number of the process, then the call.
+        let call = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        let Some((name, rest)) = call.split_once('(') else { continue };
+        let Some((arguments, result)) = rest.rsplit_once(" = ") else { continue };
+        if result.contains("EROFS") {
+            trace.refused.push(call.to_owned());
+        }
+        match name {
+            "execve" | "execveat" if result.starts_with('0') => {
+                trace.programs.extend(quoted(arguments));
+            }
+            "open" | "openat" | "openat2" | "creat" => {
+                // With `-y` a descriptor says what it is of, without links.
+                let opened = result.split_once('<').and_then(|(_, path)| path.strip_suffix('>'));
+                let Some(path) = opened.map(str::to_owned) else { continue };
+                if arguments.contains("O_DIRECTORY") {
+                    trace.folders.insert(path);
+                } else if !arguments.contains("O_WRONLY") && !arguments.contains("O_PATH") {
+                    trace.read.insert(path);
+                }
+            }
+            _ => {}
+        }
+    }
+    trace
+}
+
+/// The first quoted string of a list of arguments; paths here have nothing that is escaped.
+fn quoted(arguments: &str) -> Option<String> {
+    let (_, rest) = arguments.split_once('"')?;
+    rest.split_once('"').map(|(text, _)| text.to_owned())
+}
+
+#[test]
+fn calls_are_read_as_they_are_written() {
+    let trace = read(
+        "12 execve(\"/usr/bin/cat\", [\"cat\", \"a b\"], 0x7ff /* 3 vars */) = 0\n\
+         12 execve(\"/usr/local/bin/x\", [\"x\"], 0x7ff /* 3 vars */) = -1 ENOENT (No such file)\n\
+         12 openat(AT_FDCWD</w>, \"a.txt\", O_RDONLY|O_CLOEXEC) = 3</w/a.txt>\n\
+         13 openat(AT_FDCWD</w>, \".\", O_RDONLY|O_DIRECTORY) = 4</w>\n\
+         13 openat(AT_FDCWD</w>, \"new\", O_WRONLY|O_CREAT, 0666) = 4</w/new>\n\
+         13 openat(AT_FDCWD</w>, \"/etc/x\", O_WRONLY|O_CREAT, 0666) = -1 EROFS (Read-only)\n\
+         13 openat(AT_FDCWD</w>, \"none\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+         13 --- SIGCHLD {si_signo=SIGCHLD} ---\n\
+         12 +++ exited with 0 +++\n",
+    );
+    assert_eq!(trace.programs, ["/usr/bin/cat"]);
+    assert_eq!(trace.read.into_iter().collect::<Vec<_>>(), ["/w/a.txt"]);
+    assert_eq!(trace.folders.into_iter().collect::<Vec<_>>(), ["/w"]);
+    assert_eq!(trace.refused.len(), 1);
+}
