@@ -7,7 +7,7 @@ mod private;
 
 use crate::effect::{Confinement, Mechanism, Network, is_within};
 
-pub use caches::{CacheRefused, Caches, default_caches};
+pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
 pub use clients::{client_folders, client_needs};
 pub use private::{VARIABLES, is_environment_file, private_paths};
 

@@ -228,6 +228,9 @@ pub const HOMES_LOOKED_AT: usize = 64;
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
+/// Longest time that git may take to say whether it has a file that a call throws away; the call is
+/// asked about then.
+pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;
 /// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
 /// Most messages that one question in a chat consists of; a longer call can only be denied.

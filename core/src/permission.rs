@@ -35,6 +35,8 @@ mod turn;
 mod verdict;
 mod web;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 pub use contained::contained;
@@ -155,19 +157,34 @@ pub fn explain(call: &Call, context: &Context) -> Ruling {
 }
 
 fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
-    let mut judge = Judge::new(context, traced);
+    judged(call, context, Judge::new(context, traced)).0
+}
+
+/// Absolute paths of the files of the checkout that `call` throws away and that git may have: if it
+/// has each of them exactly as it is, the call is allowed, and [`Places::unchanged`] says so. Empty
+/// where that is not what decides.
+pub fn recoverable(call: &Call, context: &Context) -> BTreeSet<String> {
+    match judged(call, context, Judge::recovering(context)) {
+        (ruling, lost) if ruling.decision == Decision::Allow => lost,
+        _ => BTreeSet::new(),
+    }
+}
+
+fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTreeSet<String>) {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
+    let lost = judge.lost().unwrap_or_default();
     let (finding, commands) = judge.finish(tools::starts_programs(&call.tool));
     let finding = finding.unwrap_or_else(|| {
         Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
     });
-    Ruling {
+    let ruling = Ruling {
         decision: finding.decision,
         rule: finding.rule,
         reason: crate::text::one_line(&finding.reason),
         commands,
-    }
+    };
+    (ruling, lost)
 }
 
 #[cfg(test)]

@@ -75,6 +75,20 @@ export function machine(client) {
   return { project: join(folder, "project"), home, bin: join(folder, "bin/onloop"), env };
 }
 
+/** The same machine without one of the system's programs: links to all others take its place on PATH. */
+export function without(place, hidden) {
+  const programs = join(place.home, "../programs");
+  mkdirSync(programs);
+  for (const folder of ["/usr/bin", "/bin"]) {
+    for (const name of readdirSync(folder)) {
+      if (name !== hidden && !existsSync(join(programs, name))) symlinkSync(join(folder, name), join(programs, name));
+    }
+  }
+  const PATH = [dirname(place.bin), programs].join(delimiter);
+  writeFileSync(join(place.home, ".profile"), `PATH='${PATH}'\n`);
+  return { ...place, env: { ...place.env, PATH } };
+}
+
 /** Runs a program to its end. */
 export function run(program, words, { project, env }) {
   return new Promise((resolve) => {

@@ -5,13 +5,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { claude, codex, opencode, run } from "./clients.mjs";
+import { claude, codex, opencode, run, without } from "./clients.mjs";
 import { conducted, repository, used } from "./conducted.mjs";
 
 /** Tries to read and to change what is outside; the words that it says tell what has worked. */
 const ESCAPE = `#!/bin/sh
 cat "$HOME/.ssh/id_ed25519" && echo read-a-key
-ls "$HOME"/.local/state/onloop/runs/*/ledger.jsonl && echo saw-the-ledger
+cat "$HOME"/.local/state/onloop/runs/*/ledger.jsonl && echo saw-the-ledger
 echo evil >> "$HOME/.bashrc" && echo wrote-home
 main=$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)")
 echo evil >> "$main/check.sh"
@@ -21,27 +21,35 @@ echo made > made.txt
 exit 0
 `;
 
+/** Ways to be held: what holds, and the machine on which nothing else does. */
+const WAYS = [
+  ["bubblewrap", (place) => place],
+  ["landlock", (place) => without(place, "bwrap")],
+];
+
 for (const client of [claude, codex, opencode]) {
-  test(`${client.name} works inside of the sandbox, and its model does not get out`, async () => {
-    const place = await repository(client);
-    mkdirSync(join(place.home, ".ssh"), { recursive: true });
-    writeFileSync(join(place.home, ".ssh/id_ed25519"), "hidden-7f3a\n");
-    writeFileSync(join(place.home, ".bashrc"), "mine\n");
-    writeFileSync(join(place.project, "escape.sh"), ESCAPE);
-    const git = "git add -A && git -c user.name=me -c user.email=me@example.org commit -qm more";
-    assert.equal((await run("sh", ["-c", git], place)).code, 0);
-    const script = used([{ run: "sh escape.sh" }, { say: "It is made." }]);
-    const { code, summary, heard, told } = await conducted(client, place, script, "--confine", "on");
-    assert.equal(code, 0, told);
-    assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n", told);
-    const said = heard.results.join("\n");
-    assert.doesNotMatch(said, /hidden-7f3a|read-a-key|saw-the-ledger|wrote-|planted-/, told);
-    assert.equal(readFileSync(join(place.home, ".bashrc"), "utf8"), "mine\n");
-    assert.doesNotMatch(readFileSync(join(place.project, "check.sh"), "utf8"), /evil/);
-    assert.ok(!existsSync(join(place.project, ".git/hooks/post-commit")), told);
-    // It can come to be for a moment, because nobody has written it yet.
-    assert.ok(!existsSync(join(place.home, ".claude/settings.json")), told);
-    const held = summary.confined.map(({ worker, by }) => `${worker} ${by}`);
-    assert.deepEqual([...new Set(held)], ["agent bubblewrap", "check bubblewrap"], told);
-  });
+  for (const [by, prepare] of WAYS) {
+    test(`${client.name} works inside of the sandbox of ${by}, and its model does not get out`, async () => {
+      const place = prepare(await repository(client));
+      mkdirSync(join(place.home, ".ssh"), { recursive: true });
+      writeFileSync(join(place.home, ".ssh/id_ed25519"), "hidden-7f3a\n");
+      writeFileSync(join(place.home, ".bashrc"), "mine\n");
+      writeFileSync(join(place.project, "escape.sh"), ESCAPE);
+      const git = "git add -A && git -c user.name=me -c user.email=me@example.org commit -qm more";
+      assert.equal((await run("sh", ["-c", git], place)).code, 0);
+      const script = used([{ run: "sh escape.sh" }, { say: "It is made." }]);
+      const { code, summary, heard, told } = await conducted(client, place, script, "--confine", "on");
+      assert.equal(code, 0, told);
+      assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n", told);
+      const said = heard.results.join("\n");
+      assert.doesNotMatch(said, /hidden-7f3a|read-a-key|saw-the-ledger|wrote-|planted-/, told);
+      assert.equal(readFileSync(join(place.home, ".bashrc"), "utf8"), "mine\n");
+      assert.doesNotMatch(readFileSync(join(place.project, "check.sh"), "utf8"), /evil/);
+      assert.ok(!existsSync(join(place.project, ".git/hooks/post-commit")), told);
+      // It can come to be for a moment, because nobody has written it yet.
+      assert.ok(!existsSync(join(place.home, ".claude/settings.json")), told);
+      const held = summary.confined.map(({ worker, by }) => `${worker} ${by}`);
+      assert.deepEqual([...new Set(held)], [`agent ${by}`, `check ${by}`], told);
+    });
+  }
 }

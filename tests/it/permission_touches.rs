@@ -8,6 +8,7 @@
 mod lines;
 mod place;
 mod trace;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +32,7 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("git", &["git", "git-upload-pack", "git-receive-pack", "git-remote-https", "sh"]),
     ("tar", &["sh", "gzip", "bzip2", "xz", "zstd"]),
     ("gh", &["bash"]),
-    ("sort", &[]),
+    ("xargs", &["echo"]),
 ];
 
 /// The engine's view of a line in `place`.
@@ -51,10 +52,10 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         .commands
         .iter()
         .filter_map(|command| command.words.first())
-        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .map(|word| name(word))
         .collect();
     for program in &ran.programs {
-        let name = program.rsplit('/').next().unwrap_or(program);
+        let name = name(program);
         let helps = |(who, names): &(&str, &[&str])| named.contains(who) && names.contains(&name);
         if !named.contains(name) && !HELPERS.iter().any(helps) {
             wrongs.push(format!("it runs {program}"));
@@ -73,7 +74,10 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
                 decide(&call, &context).decision == Decision::Allow
             }),
         };
-        if !may && !(git && inside == Some(".git")) {
+        // What lies in a folder goes with it.
+        let is_moved =
+            git && ran.changed.iter().any(|other| other != path && name(other) == name(path));
+        if !may && !is_moved && !(git && inside == Some(".git")) {
             wrongs.push(format!("it changes {path}"));
         }
     }
@@ -91,6 +95,10 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         wrongs.push("it shows a variable that is secret".to_owned());
     }
     wrongs
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Whether a secret of the checkout was met by a search through its folder, which the documentation

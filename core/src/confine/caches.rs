@@ -25,24 +25,63 @@ const TOOLS: [(&str, &str, &[&str]); 14] = [
     ("SCCACHE_DIR", ".cache/sccache", &[""]),
 ];
 
-/// The caches of the tools that are known. `variable` is an environment variable that is set.
-pub fn default_caches<'v>(
+/// Parts of a tool's folder that are files.
+const FILES: [&str; 3] = [".package-cache", ".package-cache-mutate", ".global-cache"];
+
+/// A build tool's folder on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolFolder {
+    /// Where it is.
+    pub folder: String,
+    /// The variable that moves it, and whether it does; `None`: there is none.
+    variable: Option<(&'static str, bool)>,
+    parts: &'static [&'static str],
+}
+
+/// The folders of the tools that are known. `variable` is an environment variable that is set.
+pub fn tool_folders<'v>(
     home: Option<&str>,
     variable: impl Fn(&str) -> Option<&'v str>,
-) -> Vec<String> {
-    let mut caches = Vec::new();
-    for (name, below_home, parts) in TOOLS {
-        let moved = Some(name).filter(|name| !name.is_empty()).and_then(&variable);
-        let moved = moved.filter(|path| path.starts_with('/')).map(str::to_owned);
-        let Some(folder) = moved.or_else(|| Some(format!("{}/{below_home}", home?))) else {
-            continue;
+) -> Vec<ToolFolder> {
+    let folder = |(name, below_home, parts): (&'static str, &str, _)| {
+        let name = Some(name).filter(|name| !name.is_empty());
+        let moved = name.and_then(&variable).filter(|path| path.starts_with('/'));
+        let folder = match moved {
+            Some(path) => path.to_owned(),
+            None => format!("{}/{below_home}", home?),
         };
-        let folder = folder.trim_end_matches('/');
-        for part in parts {
-            caches.push(if part.is_empty() { folder.into() } else { format!("{folder}/{part}") });
-        }
+        let folder = folder.trim_end_matches('/').to_owned();
+        Some(ToolFolder { folder, variable: name.map(|name| (name, moved.is_some())), parts })
+    };
+    TOOLS.into_iter().filter_map(folder).collect()
+}
+
+impl ToolFolder {
+    /// What of it is written.
+    pub fn caches(&self) -> impl Iterator<Item = String> {
+        self.parts.iter().map(|part| self.part(part))
     }
-    caches
+
+    fn part(&self, part: &str) -> String {
+        let folder = &self.folder;
+        if part.is_empty() { folder.clone() } else { format!("{folder}/{part}") }
+    }
+
+    /// Folders to make where the tool has not been used yet: those in its own folder, which
+    /// `is_there` or was chosen by a variable. The others are not littered into a home.
+    pub fn to_make(&self, is_there: bool) -> Vec<String> {
+        let is_chosen = self.variable.is_some_and(|(_, moves)| moves);
+        let parts = self.parts.iter().filter(|part| !FILES.contains(part));
+        let parts = parts.filter(|_| is_there || is_chosen);
+        parts.map(|part| self.part(part)).collect()
+    }
+
+    /// The variable that moves it below `temporary`, where it is not there and nobody has said where
+    /// it is.
+    pub fn elsewhere(&self, temporary: &str) -> Option<(&'static str, String)> {
+        let (name, _) = self.variable.filter(|(_, moves)| !moves)?;
+        Some((name, format!("{temporary}/caches/{}", name.to_ascii_lowercase())))
+    }
 }
 
 /// Caches that somebody has configured.
@@ -88,13 +127,33 @@ mod tests {
 
     #[test]
     fn tools_may_keep_their_caches_elsewhere() {
-        let none = default_caches(Some("/home/u"), |_| None);
+        let usual = tool_folders(Some("/home/u"), |_| None);
+        let caches: Vec<String> = usual.iter().flat_map(ToolFolder::caches).collect();
         for path in ["/home/u/.cargo/registry", "/home/u/.npm/_cacache", "/home/u/go/pkg"] {
-            assert!(none.iter().any(|cache| cache == path), "{path}");
+            assert!(caches.iter().any(|cache| cache == path), "{path}");
         }
-        let moved = default_caches(None, |name| (name == "CARGO_HOME").then_some("/c/"));
-        assert_eq!(moved[..2], ["/c/registry", "/c/git"]);
-        assert!(moved.iter().all(|cache| cache.starts_with("/c/")));
+        let moved = tool_folders(None, |name| (name == "CARGO_HOME").then_some("/c/"));
+        let caches: Vec<String> = moved.iter().flat_map(ToolFolder::caches).collect();
+        assert_eq!(caches[..2], ["/c/registry", "/c/git"]);
+        assert!(caches.iter().all(|cache| cache.starts_with("/c/")));
+    }
+
+    #[test]
+    fn a_tool_that_was_never_used_works_without_littering() {
+        let find = |folders: &[ToolFolder], path: &str| {
+            folders.iter().find(|tool| tool.folder == path).unwrap().clone()
+        };
+        let usual = tool_folders(Some("/home/u"), |_| None);
+        let cargo = find(&usual, "/home/u/.cargo");
+        assert_eq!(cargo.to_make(true), ["/home/u/.cargo/registry", "/home/u/.cargo/git"]);
+        assert_eq!(cargo.to_make(false), [""; 0]);
+        let elsewhere = Some(("CARGO_HOME", "/tmp/r/caches/cargo_home".to_owned()));
+        assert_eq!(cargo.elsewhere("/tmp/r"), elsewhere);
+        let maven = find(&usual, "/home/u/.m2/repository");
+        assert_eq!((maven.to_make(false).len(), maven.elsewhere("/tmp/r")), (0, None));
+        let moved = tool_folders(Some("/home/u"), |name| (name == "PIP_CACHE_DIR").then_some("/p"));
+        let pip = find(&moved, "/p");
+        assert_eq!((pip.to_make(false), pip.elsewhere("/tmp/r")), (vec!["/p".to_owned()], None));
     }
 
     #[test]

@@ -30,6 +30,9 @@ struct PolicyDocument {
     confined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<RulesDocument>,
+    /// The folder for temporary files that the run has for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    temporary: Option<String>,
 }
 
 /// The rules of user and project, where the hook cannot read them itself.
@@ -53,6 +56,8 @@ pub struct TurnGuard {
     pub calls: String,
     /// The rules of user and project; `None`: the hook reads the configuration itself.
     pub rules: Option<GivenRules>,
+    /// The folder for temporary files that the run has for itself; `None`: it has none.
+    pub temporary: Option<String>,
 }
 
 /// The file that tells it.
@@ -73,6 +78,7 @@ pub fn write(guard: &TurnGuard) -> Vec<u8> {
                 .collect(),
             unreadable: rules.unreadable.clone(),
         }),
+        temporary: guard.temporary.clone(),
     };
     let mut bytes = serde_json::to_vec(&document).expect("the document has only string keys");
     bytes.push(b'\n');
@@ -90,9 +96,10 @@ pub fn read(bytes: &[u8]) -> Result<TurnGuard, DocumentError> {
     let on_ask = document.on_ask.parse();
     let on_ask = on_ask.map_err(|error| DocumentError::member("on_ask", error))?;
     let PolicyDocument { verification, allowed, state_home, calls, confined, rules, .. } = document;
+    let temporary = document.temporary;
     let policy = TurnPolicy { verification, allowed, on_ask, confined };
     let rules = rules.map(read_rules).transpose()?;
-    Ok(TurnGuard { policy, state_home, calls, rules })
+    Ok(TurnGuard { policy, state_home, calls, rules, temporary })
 }
 
 fn source_word(source: Source) -> &'static str {
@@ -199,7 +206,8 @@ mod tests {
             unreadable: vec!["it is torn".to_owned()],
         };
         let (state_home, calls) = ("/s".to_owned(), "/s/calls".to_owned());
-        let guard = TurnGuard { policy, state_home, calls, rules: Some(rules) };
+        let temporary = Some("/tmp/onloop-1".to_owned());
+        let guard = TurnGuard { policy, state_home, calls, rules: Some(rules), temporary };
         assert_eq!(read(&write(&guard)), Ok(guard));
         let table: [&[u8]; 6] = [
             b"",

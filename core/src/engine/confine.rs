@@ -1,7 +1,7 @@
 //! What is known of the machine before something is confined, and what it is confined to then.
 
 use crate::confine::{
-    self, Caches, GitPlace, Surroundings, Unsuitable, default_caches, is_environment_file,
+    self, Caches, GitPlace, Surroundings, ToolFolder, Unsuitable, is_environment_file, tool_folders,
 };
 use crate::documents::ledger::sha256;
 use crate::effect::{
@@ -18,6 +18,8 @@ pub(crate) struct Confined {
     /// What may be touched.
     pub(crate) confinement: Confinement,
     temporary: String,
+    /// Variables of tools whose caches are not there, and where they are instead.
+    moved: Vec<(&'static str, String)>,
 }
 
 /// Why nothing can be confined.
@@ -68,9 +70,9 @@ impl Confined {
         network: Network,
         only: Option<Mechanism>,
     ) -> Result<Confined, ConfineError> {
-        let scene = scene(io, folder).await?;
+        let (scene, moved) = scene(io, folder).await?;
         let confinement = confine::decide(&scene, network, only)?;
-        Ok(Confined { confinement, temporary: scene.temporary })
+        Ok(Confined { confinement, temporary: scene.temporary, moved })
     }
 
     /// `spec`, confined.
@@ -78,6 +80,9 @@ impl Confined {
         spec.env_remove.extend(confine::VARIABLES.iter().map(|name| (*name).to_owned()));
         let temporary = ["TMPDIR", "TMP", "TEMP"].map(|name| (name, self.temporary.as_str()));
         spec = spec.with_env(temporary);
+        let moved = self.moved.iter().filter(|(name, _)| !spec.env_set.contains_key(*name));
+        let moved: Vec<_> = moved.map(|(name, path)| (*name, path.as_str())).collect();
+        spec = spec.with_env(moved);
         // No agent that could sign is within reach.
         if io.env("GIT_CONFIG_COUNT").is_none() && !spec.env_set.contains_key("GIT_CONFIG_COUNT") {
             spec = spec.with_env([
@@ -116,7 +121,11 @@ fn temporary_name(io: &Io) -> String {
     format!("{folder}/onloop-{}", &name[..32])
 }
 
-async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
+/// What is known of the machine, and variables that move caches into the folder for temporary files.
+async fn scene(
+    io: &Io,
+    folder: &str,
+) -> Result<(Surroundings, Vec<(&'static str, String)>), ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
     let checkout = checkout::find(io, &folder).await;
     let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
@@ -127,7 +136,10 @@ async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
     let homes = homes(io).await;
     let home = homes.first().map(String::as_str);
     let loaded = config::load(io, &folder).await;
-    let mut caches = default_caches(home, |name| io.env(name));
+    let temporary = temporary_name(io);
+    let tools = tool_folders(home, |name| io.env(name));
+    let moved = tools_ready(io, &tools, &temporary).await;
+    let mut caches: Vec<String> = tools.iter().flat_map(ToolFolder::caches).collect();
     caches.extend_from_slice(Caches::read(&loaded.config.confine_caches, home)?.paths());
     let path = io.env("PATH").unwrap_or_default();
     let programs = path.split(':').filter(|path| path.starts_with('/'));
@@ -139,7 +151,7 @@ async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
     }
     let environment_files = environment_files(io, &folder, git.as_ref()).await;
     let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
-    Ok(Surroundings {
+    let scene = Surroundings {
         git,
         homes,
         state_home,
@@ -148,8 +160,39 @@ async fn scene(io: &Io, folder: &str) -> Result<Surroundings, ConfineError> {
         environment_files,
         caches,
         folder,
-        temporary: temporary_name(io),
-    })
+        temporary,
+    };
+    Ok((scene, moved))
+}
+
+/// Makes what is missing in the folders of tools that are there, since nothing that is not there can
+/// be written; for the others, the variables that move them below `temporary`.
+async fn tools_ready(
+    io: &Io,
+    tools: &[ToolFolder],
+    temporary: &str,
+) -> Vec<(&'static str, String)> {
+    let (mut moved, mut usable) = (Vec::new(), Vec::<String>::new());
+    for tool in tools {
+        let is_in_other = usable.iter().any(|cache| is_within(&tool.folder, cache));
+        let is_there = is_in_other || io.stat(&tool.folder).await.is_ok();
+        usable.extend(tool.caches().filter(|_| is_there));
+        for folder in tool.to_make(is_there) {
+            make_folder(io, &folder).await;
+        }
+        moved.extend(tool.elsewhere(temporary).filter(|_| !is_there));
+    }
+    moved
+}
+
+/// Makes a folder where there is none. Where that cannot be done, whoever needs it says what it misses.
+pub(crate) async fn make_folder(io: &Io, folder: &str) {
+    if io.stat(folder).await.is_err_and(|failure| failure.is_not_found()) {
+        // A folder is made for what is in it.
+        let mark = format!("{folder}/.onloop");
+        let _ = io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed).await;
+        let _ = io.remove(&mark).await;
+    }
 }
 
 /// What has to be there so that a hook can start this program again: a program, or an interpreter and

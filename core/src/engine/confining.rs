@@ -117,6 +117,14 @@ impl Confining {
         }
     }
 
+    /// The folder for temporary files of what is confined.
+    pub(crate) fn temporary(&self) -> Option<&str> {
+        match self {
+            Confining::Off { .. } => None,
+            Confining::By { temporary, .. } => Some(temporary),
+        }
+    }
+
     /// `spec` confined to the checkout around `folder`, and how it will have been.
     ///
     /// # Errors

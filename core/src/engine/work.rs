@@ -4,9 +4,9 @@
 use crate::confine::{Needs, client_folders, client_needs};
 use crate::documents::ledger::sha256;
 use crate::effect::{
-    Durability, Exit, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup,
-    ProcessSpec, Watched,
+    Exit, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
 };
+use crate::engine::confine::make_folder;
 use crate::engine::confining::Confining;
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Acting, Event, Run, Worker};
@@ -44,12 +44,7 @@ pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str) -> N
     }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
     for folder in client_folders(client, home, |name| io.env(name)) {
-        if io.stat(&folder).await.is_err_and(|failure| failure.is_not_found()) {
-            // A folder is made for what is in it. Without one, the client says what it misses.
-            let mark = format!("{folder}/.onloop");
-            let _ = io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed).await;
-            let _ = io.remove(&mark).await;
-        }
+        make_folder(io, &folder).await;
     }
     client_needs(client, home, |name| io.env(name))
 }

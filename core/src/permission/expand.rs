@@ -92,6 +92,7 @@ pub(crate) struct Variables<'s> {
     script: &'s ParsedShell,
     cwd: Option<&'s str>,
     home: &'s str,
+    temporary: Option<&'s str>,
     known: BTreeMap<&'s str, Variable<'s>>,
     /// Some command runs code that may write any variable.
     rewritten: bool,
@@ -121,8 +122,13 @@ type Binding<'a> = (&'a str, &'a Arg);
 
 impl<'s> Variables<'s> {
     /// Finds everything in `script` that writes a variable. `home` is what `~`
-    /// becomes; `cwd` is `None` where the script changes it.
-    pub(crate) fn new(script: &'s ParsedShell, cwd: Option<&'s str>, home: &'s str) -> Self {
+    /// becomes; `cwd` is `None` where the script changes it; `temporary` is the run's own folder.
+    pub(crate) fn new(
+        script: &'s ParsedShell,
+        cwd: Option<&'s str>,
+        home: &'s str,
+        temporary: Option<&'s str>,
+    ) -> Self {
         let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
         let mut rewritten = false;
         for (index, simple) in script.commands.iter().enumerate() {
@@ -153,7 +159,7 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
-        Variables { script, cwd, home, known, rewritten }
+        Variables { script, cwd, home, temporary, known, rewritten }
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -168,6 +174,10 @@ impl<'s> Variables<'s> {
                 "HOME" => Value::Known(self.home.to_owned()),
                 "PWD" => match self.cwd {
                     Some(cwd) => Value::Known(cwd.to_owned()),
+                    None => Value::Unknown { guess: None },
+                },
+                "TMPDIR" => match self.temporary {
+                    Some(folder) => Value::Known(folder.to_owned()),
                     None => Value::Unknown { guess: None },
                 },
                 "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },

@@ -11,6 +11,7 @@ mod forge;
 mod git;
 mod line;
 mod network;
+mod redirection;
 mod roles;
 mod scripts;
 mod tasks;
@@ -18,16 +19,15 @@ mod workflow;
 mod wrappers;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::Context;
 use super::environment;
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
 use super::options::{self, ParsedArgs};
-use super::paths::{Access, PathClass, Places, file_name, in_system_folder, mentions_secret};
+use super::paths::{Places, file_name, in_system_folder, mentions_secret};
 use super::programs::{self, Class, ProgramEntry};
-use super::shell::{
-    self, AssignmentForm, ParsedShell, Redirection, RedirectionKind, ScopeKind, Word,
-};
+use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use crate::limits;
 
@@ -46,6 +46,8 @@ pub(super) struct Judge<'c> {
     /// The standard input of the command that is being checked, when the line contains it.
     pub standard: Option<Arg>,
     traced: bool,
+    /// Whether files that git may bring back count as if it could, and which they are.
+    recovering: Option<BTreeSet<String>>,
 }
 
 /// One command as it was understood, for explanations and for tests.
@@ -83,7 +85,18 @@ impl<'c> Judge<'c> {
             functions: Vec::new(),
             standard: None,
             traced,
+            recovering: None,
         }
+    }
+
+    /// A judge to which every file that git may bring back counts as if it could.
+    pub(super) fn recovering(context: &'c Context) -> Self {
+        Judge { recovering: Some(BTreeSet::new()), ..Judge::new(context, false) }
+    }
+
+    /// The files that only git can bring back, each an absolute path in the checkout.
+    pub(super) fn lost(&mut self) -> Option<BTreeSet<String>> {
+        self.recovering.take()
     }
 
     /// What was found, and every command that was looked at.
@@ -165,7 +178,8 @@ impl<'c> Judge<'c> {
         self.recursion(script);
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
-        let variables = line::variables(script, &begin, &home);
+        let temporary = self.context.places.own_temporary.as_deref();
+        let variables = line::variables(script, &begin, &home, temporary);
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
@@ -224,61 +238,6 @@ impl<'c> Judge<'c> {
             "a variable holds a substitution that an evaluation may run",
         ));
         self.guessed_code(text);
-    }
-
-    fn redirection(
-        &mut self,
-        script: &ParsedShell,
-        redirection: &Redirection,
-        variables: &Variables<'_>,
-        index: usize,
-    ) {
-        let access = match redirection.kind {
-            RedirectionKind::Text | RedirectionKind::Document(_) => return,
-            RedirectionKind::Read => Access::Read,
-            RedirectionKind::Write | RedirectionKind::ReadWrite => Access::Write,
-            RedirectionKind::Duplicate => {
-                let target = redirection.target.as_literal().unwrap_or_default();
-                let number = target.strip_suffix('-').unwrap_or(target);
-                if !target.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
-                    return;
-                }
-                Access::Write
-            }
-        };
-        let target = variables.single(&redirection.target, index);
-        if self.own_state(&target) && workflow::completes_state(script, index, self.context) {
-            return;
-        }
-        if access == Access::Write {
-            self.writes(&[&target]);
-        }
-        self.consider(self.places.judge(&target, access));
-    }
-
-    /// Whether `target` is the state file of the session that makes this call.
-    pub(super) fn own_state(&self, target: &Arg) -> bool {
-        target.known().is_some_and(|path| self.places.class(path) == PathClass::OwnState)
-    }
-
-    /// The text that a command gets on its standard input, when the line contains it.
-    fn standard_input(
-        &self,
-        script: &ParsedShell,
-        redirections: &[Redirection],
-        variables: &Variables<'_>,
-        index: usize,
-    ) -> Option<Arg> {
-        let word: &Word =
-            redirections.iter().rev().find_map(|redirection| match redirection.kind {
-                RedirectionKind::Text => Some(&redirection.target),
-                RedirectionKind::Document(slot) => script.documents.get(slot),
-                RedirectionKind::Read
-                | RedirectionKind::Write
-                | RedirectionKind::ReadWrite
-                | RedirectionKind::Duplicate => None,
-            })?;
-        Some(variables.single(word, index))
     }
 
     /// Judges one command with its arguments: by its entry in the table and by the user's

@@ -55,7 +55,12 @@ pub(super) enum ArgFinding<'p> {
 impl ParsedArgs<'_> {
     /// Whether an option by one of these names was given.
     pub(super) fn has(&self, names: &[&str]) -> bool {
-        self.seen.iter().any(|seen| names.contains(&seen.name))
+        self.count(names) > 0
+    }
+
+    /// How often options by one of these names were given.
+    pub(super) fn count(&self, names: &[&str]) -> usize {
+        self.seen.iter().filter(|seen| names.contains(&seen.name)).count()
     }
 
     /// The values of the options by one of these names.

@@ -4,15 +4,21 @@
 //! because the file systems of two of three platforms ignore it. What symbolic links point
 //! to is a fact that the host adds; see [`Places::links`].
 
+mod below;
+mod found;
 mod places;
 mod secret;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+pub use below::below;
+
+use below::{below_any_case, has_entry, normal};
+use found::{asks, denies, held, odd, secret_finding};
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
 use super::expand::{Arg, HOLE, Shape};
-use super::verdict::{Decision, Finding, PathRule, Rule};
+use super::verdict::{Decision, Finding, PathRule};
 
 /// How a path is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +61,11 @@ pub struct Places {
     pub session: Option<String>,
     /// Whether writing to temporary folders asks.
     pub temporary: TemporaryPolicy,
+    /// The folder for temporary files that belongs to the run alone, when there is one; it goes when
+    /// the run ends.
+    pub own_temporary: Option<String>,
+    /// Absolute paths of files that the call may throw away and that git has exactly as they are.
+    pub unchanged: BTreeSet<String>,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
 }
@@ -93,6 +104,8 @@ pub(super) enum PathClass {
     DanglingLink,
     /// A temporary folder.
     Temporary,
+    /// What is in the run's own temporary folder.
+    OwnTemporary,
     /// The user's home folder, outside the repository.
     Home,
     /// Packages and toolchains below the home folder.
@@ -113,6 +126,8 @@ impl Places {
             ledger_home: None,
             session: None,
             temporary: TemporaryPolicy::default(),
+            own_temporary: None,
+            unchanged: BTreeSet::new(),
             links: BTreeMap::new(),
         }
     }
@@ -185,6 +200,9 @@ impl Places {
         if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
             return inside_repository(inside);
         }
+        if self.in_own_temporary(&lower).is_some() {
+            return PathClass::OwnTemporary;
+        }
         if TEMPORARY.iter().any(|folder| below(&lower, folder).is_some()) {
             return PathClass::Temporary;
         }
@@ -242,6 +260,26 @@ impl Places {
         self.root.as_deref().is_some_and(|root| below_any_case(&lower, root).is_some())
     }
 
+    /// The part of a path in lower case below the run's own temporary folder.
+    fn in_own_temporary<'p>(&self, lower: &'p str) -> Option<&'p str> {
+        below_any_case(lower, self.own_temporary.as_deref()?)
+    }
+
+    /// Whether everything that `arg` names lies below the run's own temporary folder.
+    pub(super) fn is_lost_with_run(&self, arg: &Arg) -> bool {
+        let lower = self.absolute(&arg.text).to_lowercase();
+        matches!(arg.shape, Shape::Exact | Shape::Pattern)
+            && self.in_own_temporary(&lower).is_some_and(|inside| !inside.is_empty())
+            && self.class(&arg.text) == PathClass::OwnTemporary
+            && self.judge(arg, Access::Write).is_none()
+    }
+
+    /// Whether the repository lies in the folder at `path`.
+    fn is_around(&self, path: &str) -> bool {
+        let folder = self.absolute(path);
+        self.root.as_deref().is_some_and(|root| below(root, &folder).is_some())
+    }
+
     /// Judges `access` to the path in `arg`; `None` when it is allowed.
     pub(super) fn judge(&self, arg: &Arg, access: Access) -> Option<Finding> {
         let path = arg.text.as_str();
@@ -266,11 +304,24 @@ impl Places {
         // The folder before the first wildcard is certain, and `..` behind one is not.
         let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
         let behind_parent = pattern[first..].contains("..");
+        if access == Access::Write
+            && !behind_parent
+            && self.class(pattern) == PathClass::OwnTemporary
+        {
+            return None;
+        }
         let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
         if access == Access::Write || access == Access::Run || behind_parent {
             return held(
                 PathRule::Pattern,
                 format!("`{pattern}` may match files that should not be touched"),
+            );
+        }
+        let last = pattern.rsplit('/').next().unwrap_or(pattern);
+        if access == Access::Read && !last.bytes().any(|b| b.is_ascii_alphanumeric()) {
+            return held(
+                PathRule::Pattern,
+                format!("`{pattern}` stands for whatever is there, and some of it may be secret"),
             );
         }
         let literal = pattern.replace(['*', '?', '[', ']'], "");
@@ -287,17 +338,21 @@ impl Places {
         let class = self.class(path);
         use Access::{List, Read, Run, Write};
         use PathClass::{
-            Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, Packages,
-            Repository, Secret, State, Stream, Temporary,
+            Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, OwnTemporary,
+            Packages, Repository, Secret, State, Stream, Temporary,
         };
         let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
-            (Stream | Repository, _) => None,
-            (Temporary | Home | Outside, Run) => {
+            (Stream | Repository, _) | (OwnTemporary, List | Read | Write) => None,
+            (Temporary | OwnTemporary | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
             (Packages | Control | Automation, Run) => None,
+            (Outside, List | Read) if self.is_around(path) => held(
+                PathRule::Outside,
+                format!("`{path}` holds the checkout and what is beside it"),
+            ),
             (Packages | Outside | Temporary, List | Read) => None,
             (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
             (Secret, _) => secret_finding(path, access),
@@ -337,46 +392,6 @@ impl Places {
     }
 }
 
-fn asks(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
-    Some(Finding::ask(Rule::Path(rule), reason))
-}
-
-/// [`asks`] about what a sandbox holds.
-fn held(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
-    Some(Finding::held(Rule::Path(rule), reason))
-}
-
-fn denies(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
-    Some(Finding::deny(Rule::Path(rule), reason))
-}
-
-fn secret_finding(path: &str, access: Access) -> Option<Finding> {
-    let what = match access {
-        Access::List | Access::Read | Access::Run => "is read",
-        Access::Write => "is written",
-    };
-    denies(PathRule::Secret, format!("`{path}` {what}, and its name says that it is a secret"))
-}
-
-/// Asks about spellings that no ordinary path has.
-fn odd(path: &str, access: Access) -> Option<Finding> {
-    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    if path.is_empty() {
-        return asks(PathRule::Empty, "it names an empty path");
-    }
-    let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
-    let short =
-        path.bytes().zip(path.bytes().skip(1)).any(|(a, b)| a == b'~' && b.is_ascii_digit());
-    if windows || short || path.chars().any(char::is_control) {
-        return asks(PathRule::Odd, "it names a path in an unusual spelling");
-    }
-    // A file whose name is an option becomes one when a pattern matches it.
-    if access == Access::Write && name.starts_with('-') && name.len() > 1 {
-        return asks(PathRule::Odd, "it names a file that looks like an option");
-    }
-    None
-}
-
 fn device(lower: &str) -> Option<PathClass> {
     let rest = lower.strip_prefix("/dev/")?;
     if rest.starts_with("shm/") {
@@ -403,33 +418,6 @@ fn inside_repository(inside: &str) -> PathClass {
     PathClass::Repository
 }
 
-/// Whether one of `entries`, each a name or several with slashes, occurs in `path` as whole
-/// components.
-fn has_entry(path: &str, entries: &[&str]) -> bool {
-    let mut rest = path;
-    loop {
-        if entries.iter().any(|entry| below(rest, entry).is_some()) {
-            return true;
-        }
-        match rest.find('/') {
-            Some(slash) => rest = &rest[slash + 1..],
-            None => return false,
-        }
-    }
-}
-
-/// [`below`] for a path in lower case and a folder in any.
-fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str> {
-    if folder.is_ascii() {
-        let start = lower.as_bytes().get(..folder.len())?;
-        return match start.eq_ignore_ascii_case(folder.as_bytes()) {
-            true => below(lower, &lower[..folder.len()]),
-            false => None,
-        };
-    }
-    below(lower, &folder.to_lowercase())
-}
-
 /// The part behind the last slash.
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -447,41 +435,6 @@ pub(super) fn in_system_folder(path: &str) -> bool {
         "/run/current-system/sw/bin",
     ];
     path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
-}
-
-/// The rest of `path` below `folder`; empty for the folder itself.
-pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    if folder == "/" {
-        return path.strip_prefix('/');
-    }
-    match path.strip_prefix(folder)? {
-        "" => Some(""),
-        rest => rest.strip_prefix('/'),
-    }
-}
-
-/// `path` made absolute against `cwd`, without `.`, `..` and doubled slashes.
-fn normal(path: &str, cwd: &str) -> String {
-    let base = if path.starts_with(['/', '~']) { "" } else { cwd };
-    let home = path.starts_with('~') || base.starts_with('~');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in base.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                // The folder above `~` is not known.
-                match parts.len() {
-                    1 if home => parts = vec!["~", "unknown"],
-                    _ => {
-                        parts.pop();
-                    }
-                }
-            }
-            part => parts.push(part),
-        }
-    }
-    let joined = parts.join("/");
-    if home { joined } else { format!("/{joined}") }
 }
 
 /// Whether the file name pattern `pattern` matches `name`.

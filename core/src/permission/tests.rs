@@ -160,3 +160,135 @@ fn the_tables_are_consistent() {
         });
     }
 }
+
+/// What is decided where the run has `/tmp/onloop-1` for itself.
+fn in_run(line: &str) -> Decision {
+    let mut context = Context::new("/srv/repo");
+    context.places.own_temporary = Some("/tmp/onloop-1".to_owned());
+    decide(&Call::shell(line), &context).decision
+}
+
+#[test]
+fn temporary_files_of_the_run_are_free() {
+    for line in [
+        "echo x > \"$TMPDIR/a\"",
+        "echo x > /tmp/onloop-1/a",
+        "sort -o \"$TMPDIR/b\" a.txt && cat \"$TMPDIR/b\"",
+        "mkdir -p \"$TMPDIR/a/b\"",
+        "rm \"$TMPDIR/a\"",
+        "rm -rf \"$TMPDIR/a\" \"${TMPDIR}/b\"",
+        "rm -rf /tmp/onloop-1/build-*",
+        "mktemp",
+        "mktemp -d",
+        "mktemp --suffix=.rs",
+        "mktemp -t x.XXXX",
+        "mktemp -p \"$TMPDIR\" -d x.XXXX",
+        "mktemp \"$TMPDIR/x.XXXX\"",
+    ] {
+        assert_eq!(in_run(line), Decision::Allow, "{line}");
+        let elsewhere = decide(&Call::shell(line), &Context::new("/srv/repo")).decision;
+        assert_ne!(elsewhere, Decision::Allow, "{line}");
+    }
+    for line in [
+        "TMPDIR=/home/u; rm -rf \"$TMPDIR/a\"",
+        "TMPDIR=/home/u; echo x > \"$TMPDIR/a\"",
+        "read TMPDIR < a; rm -rf \"$TMPDIR/a\"",
+        "for TMPDIR in /etc; do echo x > \"$TMPDIR/a\"; done",
+        "rm -rf \"$TMPDIR\"",
+        "rm -rf \"$TMPDIR/..\"",
+        "rm -rf \"$TMPDIR\"/*/../..",
+        "rm -rf $TMPDIR/a /home/u",
+        "rm -rf \"$TMPDIRS/a\"",
+        "rm -rf /tmp/onloop-1/$X",
+        "cat \"$TMPDIR/.env\"",
+        "bash \"$TMPDIR/a.sh\"",
+        "\"$TMPDIR/a\"",
+        "mktemp --tmpdir=/home/u",
+        "mktemp -t ../../x.XXXX",
+        "mktemp --tmpdir ../../x.XXXX",
+        "mktemp -p /etc",
+        "mktemp ../x.XXXX",
+        "TMPDIR=/home/u mktemp",
+    ] {
+        assert_ne!(in_run(line), Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn what_git_has_may_be_thrown_away() {
+    let repo = |name: &str| format!("/srv/repo/{name}");
+    for (line, files) in [
+        ("git checkout -- a.txt", &["a.txt"][..]),
+        ("git restore src/a.rs b", &["src/a.rs", "b"]),
+        ("git restore -s main a.txt", &["a.txt"]),
+        ("cd src && git restore a.rs", &["src/a.rs"]),
+        ("rm a.txt", &["a.txt"]),
+        ("rm -f a.txt ./b && ls", &["a.txt", "b"]),
+        ("rm a.txt; rm -rf target", &["a.txt"]),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        let call = Call::shell(line);
+        assert_eq!(decide(&call, &context).decision, Decision::Ask, "{line}");
+        let lost = recoverable(&call, &context);
+        assert_eq!(lost, files.iter().copied().map(repo).collect(), "{line}");
+        context.places.unchanged = lost;
+        assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+        // One of them has changed.
+        context.places.unchanged.pop_first();
+        assert_eq!(decide(&call, &context).decision, Decision::Ask, "{line}");
+    }
+    for line in [
+        "git checkout -- .",
+        "git checkout -- src/",
+        "git checkout -- '*.rs'",
+        "git checkout -- ':/a'",
+        "git restore .",
+        "git restore --patch a.txt",
+        "git clean -fd",
+        "rm -r a",
+        "rm -rf a",
+        "rm *.txt",
+        "rm \"$X\"",
+        "rm .env",
+        "rm .git/index",
+        "rm .claude/settings.json",
+        "rm .github/workflows/ci.yml",
+        "rm ../a.txt",
+        "rm ~/a.txt",
+        "rm a.txt && ./run",
+        "rm a.txt; git reset --hard",
+        "ls",
+    ] {
+        let (call, context) = (Call::shell(line), Context::new("/srv/repo"));
+        assert!(recoverable(&call, &context).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn whatever_is_there_is_not_read() {
+    for (line, decision) in [
+        ("cat *", Decision::Ask),
+        ("cat src/*", Decision::Ask),
+        ("for f in *; do cat \"$f\"; done", Decision::Ask),
+        ("for f in src/*; do head -3 $f; done", Decision::Ask),
+        ("for f in *.rs; do cat \"$f\"; done", Decision::Allow),
+        ("for f in *; do echo \"$f\"; done", Decision::Allow),
+        ("ls *", Decision::Allow),
+        ("wc -l src/*", Decision::Allow),
+        ("find .. -name x", Decision::Ask),
+        ("find / -name x", Decision::Ask),
+        ("ls ..", Decision::Ask),
+        ("grep -r x ..", Decision::Ask),
+        ("find . -name x", Decision::Allow),
+        ("rg --hidden x", Decision::Ask),
+        ("rg -. x", Decision::Ask),
+        ("rg -uu x", Decision::Ask),
+        ("rg -u -u x", Decision::Ask),
+        ("rg -u x", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+        context.confined = true;
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+}

@@ -118,6 +118,8 @@ struct Scene {
     state_home: Option<String>,
     /// Whether the agent is confined, and every call of it.
     confined: bool,
+    /// The folder for temporary files that the run has for itself.
+    temporary: Option<String>,
 }
 
 async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> HookAnswer {
@@ -186,6 +188,7 @@ impl Scene {
             loaded,
             state_home: None,
             confined: false,
+            temporary: None,
         }
     }
 

@@ -5,7 +5,8 @@
 //! and after. The lines about files are also tried unconfined, where they have to work: a line that
 //! never works shows nothing.
 
-use std::io::Write;
+mod ways;
+
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Child, Command, Stdio};
@@ -13,286 +14,7 @@ use std::process::{Child, Command, Stdio};
 use super::place::{Place, SECRET};
 use super::{has, mechanisms};
 use crate::workspace::program;
-
-/// Read what is hidden. `$T` is the folder of the place.
-const READS: &[&str] = &[
-    "cat ~/.ssh/id_ed25519",
-    "cat \"$T/wt/../home/.ssh/id_ed25519\"",
-    "cat \"/proc/self/root$HOME/.ssh/id_ed25519\"",
-    "cat \"/proc/self/cwd/../home/.ssh/id_ed25519\"",
-    "cd ~/.ssh && cat id_ed25519",
-    "ln -s ~/.ssh/id_ed25519 l1 && cat l1",
-    "ln -s ~/.ssh l2 && cat l2/id_ed25519",
-    "cp -r ~/.ssh c1 && cat c1/id_ed25519",
-    "tar c -C ~ .ssh | tar xO",
-    "head -c 99 ~/.gnupg/private",
-    "cat < ~/.aws/credentials",
-    "while read -r x; do echo \"$x\"; done < ~/.config/gh/hosts.yml",
-    "dd status=none if=\"$HOME/.config/gcloud/token\"",
-    "git diff --no-index /dev/null ~/.netrc",
-    "grep . ~/.git-credentials",
-    "sed p ~/.npmrc",
-    "awk 1 ~/.cargo/credentials.toml",
-    "sort ~/.docker/config.json",
-    "od -c ~/.kube/config | tr -d ' 0-9\\n' | grep -o hidden && cat ~/.kube/config",
-    "bash -c '. ~/.claude/.credentials.json' 2>&1",
-    "tail -n 1 ~/.bash_history",
-    "xargs -a ~/.agentize.local.yaml echo",
-    "cat ~/.gradle/gradle.properties",
-    "cat \"$ONLOOP_STATE_HOME/runs/a/ledger.jsonl\"",
-    "find \"$ONLOOP_STATE_HOME\" -type f -exec cat {} +",
-    "cat ../repo/.env",
-    "cat ../repo/.env.local",
-    "cat ../other/.env",
-    "cat ../other/.envrc",
-    "git -C ../repo diff --no-index /dev/null .env",
-    "git hash-object -w ../repo/.env && git cat-file -p \"$(git hash-object ../repo/.env)\"",
-    "git config -f ../repo/.env -l 2>&1; cat ../repo/.env",
-    "grep -rh hidden ../repo --include=.env",
-    "grep -rhs hidden ~",
-    "find ~ ../other ../repo -type f -exec cat {} + 2>/dev/null",
-    "exec 5< ~/.ssh/id_ed25519 && cat <&5",
-    "ls -d /proc/[0-9]* | while read -r p; do cat \"$p/root$HOME/.ssh/id_ed25519\"; done 2>/dev/null",
-];
-
-/// Read what is hidden by ways that take privileges of their own, or somebody else.
-const FURTHER_READS: &[&str] = &[
-    "mv ~/.ssh s1 && cat s1/id_ed25519",
-    "ln ~/.ssh/id_ed25519 h1 && cat h1",
-    "unshare -Urm sh -c 'umount ~/.ssh; cat ~/.ssh/id_ed25519'",
-    "unshare -Urm sh -c 'umount -l ~/.ssh; cat ~/.ssh/id_ed25519'",
-    "mkdir m1; unshare -Urm sh -c 'mount --bind ~ m1; cat m1/.ssh/id_ed25519'",
-    "mkdir m2; unshare -Urm sh -c 'mount --rbind / m2; cat m2$HOME/.ssh/id_ed25519'",
-    "mkdir m3; unshare -Urm sh -c 'mount --rbind / m3; umount m3$HOME/.ssh; cat m3$HOME/.ssh/id_ed25519'",
-    "unshare -Urm sh -c 'mount --move ~/.ssh ~/.cargo/registry; cat ~/.ssh/id_ed25519'",
-    "unshare -Urmpf --mount-proc sh -c 'cat /proc/1/root$HOME/.ssh/id_ed25519'",
-    "mount --bind ~ . ; cat .ssh/id_ed25519",
-    "umount ~/.ssh; cat ~/.ssh/id_ed25519",
-    "nsenter -t 1 -m cat ~/.ssh/id_ed25519",
-    "nsenter -t $OTHER -m -p cat ~/.ssh/id_ed25519",
-    "chroot /proc/1/root cat ~/.ssh/id_ed25519",
-    "cat /proc/1/root/$HOME/.ssh/id_ed25519",
-    "cat /proc/$OTHER/root$HOME/.ssh/id_ed25519",
-    "cat /proc/$OTHER/cwd/home/.ssh/id_ed25519",
-    "tr '\\0' '\\n' < /proc/$OTHER/environ",
-    "cat /proc/$OTHER/fd/*",
-    "cat /proc/$OTHER/task/$OTHER/environ",
-    "cat /proc/[0-9]*/environ",
-    "cat <&9",
-    "cat /proc/self/fd/9",
-    "cat /dev/fd/9",
-    "cat /proc/$PPID/fd/9",
-    "echo \"$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$XDG_RUNTIME_DIR$DOCKER_HOST$GPG_AGENT_INFO\"",
-    "env | grep hidden",
-    "sudo -n cat ~/.ssh/id_ed25519",
-    "su -c 'cat ~/.ssh/id_ed25519' < /dev/null",
-    "cat \"/dev/shm/$SHM\"",
-    "cat /etc/shadow | grep -q : && echo hidden-7f3a",
-    "dd status=none if=/dev/vda count=1 bs=16 | grep -q . && echo hidden-7f3a",
-    "head -c 1 /dev/mem && echo hidden-7f3a",
-    "echo > /run/onloop-test && echo hidden-7f3a",
-    "cp ~/.ssh/id_ed25519 \"$TMPDIR/k\"; cat \"$TMPDIR/k\"",
-    "systemd-run --user --pipe cat ~/.ssh/id_ed25519",
-    "docker run --rm -v \"$HOME:/h\" alpine cat /h/.ssh/id_ed25519",
-];
-
-/// Change what must stay as it is.
-const CHANGES: &[&str] = &[
-    "echo 1 > ../outside/file",
-    "echo 2 >> ../outside/file",
-    "echo 3 | tee ../outside/file",
-    "echo 4 > ../outside/new4",
-    "mkdir ../outside/new5",
-    "ln -s x ../outside/new6",
-    "cp a.txt ../outside/new7",
-    "dd status=none if=a.txt of=../outside/file",
-    "truncate -s 0 ../outside/file",
-    "sed -i s/was/is/ ../outside/file",
-    "mv ../outside/file ../outside/moved",
-    "rm -f ../outside/file",
-    "rm -rf ../outside",
-    "ln -s ../outside/file l3; echo 14 > l3",
-    "ln -s ../outside l4; echo 15 > l4/new15",
-    "ln ../outside/file h2; echo 16 > h2",
-    "mv ../outside/file taken; echo 17 > taken",
-    "echo 18 > /proc/self/cwd/../outside/file",
-    "echo 19 > \"/proc/self/root$T/outside/file\"",
-    "cd ../outside && echo 20 > file",
-    "mkfifo ../outside/pipe21",
-    "echo 22 >> ~/.bashrc",
-    "git config --global alias.x '!sh'",
-    "mkdir -p ~/.config && echo 24 > ~/.config/new24",
-    "mkdir -p ~/.ssh && echo 25 >> ~/.ssh/authorized_keys",
-    "echo 26 > ~/.cargo/bin/cargo",
-    "mkdir -p ~/.local/bin && echo 27 > ~/.local/bin/git",
-    "echo 28 > ~/.cargo/config.toml",
-    "echo 29 >> \"$ONLOOP_STATE_HOME/runs/a/ledger.jsonl\"",
-    "rm -rf \"$ONLOOP_STATE_HOME\"",
-    "mkdir -p \"$ONLOOP_STATE_HOME/runs/b\" && echo 31 > \"$ONLOOP_STATE_HOME/runs/b/x\"",
-    "echo 32 > ../repo/a.txt",
-    "echo 33 > ../repo/new33",
-    "git -C ../repo commit -q --allow-empty -m 34",
-    "git -C ../repo checkout -q --detach",
-    "git config core.fsmonitor ./evil",
-    "git config --worktree core.fsmonitor ./evil",
-    "printf '[core]\\n\\tfsmonitor = ./evil\\n' >> ../repo/.git/config",
-    "mv ../repo/.git/config c2; cp c2 ../repo/.git/config",
-    "mkdir -p ../repo/.git/hooks && echo 39 > ../repo/.git/hooks/post-checkout",
-    "mv ../repo/.git/hooks hooks2",
-    "echo 41 > ../repo/.git/info/exclude",
-    "echo 42 > ../repo/.git/HEAD",
-    "echo 43 > ../repo/.git/index",
-    "echo 44 > ../repo/.git/packed-refs",
-    "echo 45 > ../repo/.git/worktrees/wt2/HEAD",
-    "git worktree add -q ../evil46",
-    "git remote add evil https://127.0.0.1/x",
-    "echo 48 > ../wt2/a.txt",
-    "mv ../repo/.git ../repo/.git49",
-    "mv ../wt ../wt50",
-    "git gc -q --prune=now; echo 51 > ../repo/.git/gc.pid",
-];
-
-/// Change what tells git where to look, in folders that may be written. What the kernel does not hold
-/// is put right afterwards.
-const PLANTED: &[&str] = &[
-    "echo \"gitdir: $T/wt/fake\" > .git",
-    "rm -f .git; git init -q; git config core.fsmonitor ./evil",
-    "mv .git gone",
-    "echo \"$T/wt/fake\" > ../repo/.git/worktrees/wt/commondir",
-    "rm -f ../repo/.git/worktrees/wt/commondir",
-    "echo x > c3; mv c3 ../repo/.git/worktrees/wt/commondir",
-    "printf '[core]\\n\\tfsmonitor = ./evil\\n' > ../repo/.git/worktrees/wt/config.worktree",
-    "mkdir ../repo/.git/worktrees/wt/config.worktree",
-    "ln -s \"$T/outside/file\" ../repo/.git/worktrees/wt/config.worktree",
-    "echo x > ../repo/.git/worktrees/wt/gitdir",
-];
-
-/// Change what agents and their hosts obey the next time, perhaps without being confined. Only the
-/// first file is there.
-const OBEYED: &[&str] = &[
-    "echo x > .claude/settings.json",
-    "sed -i s/was/is/ .claude/settings.json",
-    "rm -f .claude/settings.json",
-    "echo x > new && mv new .claude/settings.json",
-    "mv .claude gone; mkdir .claude; echo x > .claude/settings.json",
-    "rm -rf .claude; ln -s gone .claude",
-    "echo x > .claude/settings.local.json",
-    "mkdir .claude/hooks && echo x > .claude/hooks/a",
-    "echo 'permissions: {allow: [.*]}' > .agentize.local.yaml",
-    "echo x > real; ln -s real .agentize.local.yaml",
-    "echo x > .mcp.json",
-    "mkdir -p .codex && echo x > .codex/config.toml",
-    "mkdir -p .opencode/plugin && echo x > .opencode/plugin/a.js",
-    "mkdir -p .cursor && echo x > .cursor/hooks.json",
-    "echo x > opencode.json",
-];
-
-/// The same in a main checkout.
-const PLANTED_IN_MAIN: &[&str] = &[
-    "git config core.fsmonitor ./evil",
-    "echo evil > .git/hooks/post-commit; chmod +x .git/hooks/post-commit",
-    "rm -rf .git/hooks",
-    "rm -rf .git/hooks; ln -s . .git/hooks",
-    "mv .git/hooks .git/hooks2; mkdir .git/hooks; echo evil > .git/hooks/pre-commit",
-    "echo evil > .git/commondir",
-    "echo evil > .git/config.worktree",
-    "echo evil > .git/info/attributes",
-    "chmod 777 .git/config",
-    "mv .git .git2; mkdir .git; cp -r .git2/. .git; echo '[core]' >> .git/config",
-];
-
-/// Reach what is no file: system calls, by name or number, and whether they worked.
-const CALLS: &str = r#"
-import ctypes, fcntl, os, platform, signal, socket, struct, sys
-libc = ctypes.CDLL(None, use_errno=True)
-other = int(os.environ["OTHER"])
-x86 = platform.machine() == "x86_64"
-def attempt(name, what):
-    try:
-        if what() not in (False, -1, None):
-            print("out", name)
-    except (OSError, ValueError):
-        pass
-def call(name, on_x86, elsewhere, *arguments):
-    number = on_x86 if x86 else elsewhere
-    attempt(name, lambda: libc.syscall(number, *arguments))
-def done(what):
-    def act():
-        what()
-        return True
-    return act
-def connect(address):
-    def act():
-        s = socket.socket(socket.AF_UNIX)
-        s.settimeout(5)
-        s.connect(address)
-        return True
-    return act
-attempt("descriptors", lambda: any(int(fd) > 3 for fd in os.listdir("/proc/self/fd")))
-buffer = ctypes.create_string_buffer(4096)
-attempt("abstract socket", connect("\0" + os.environ["ABSTRACT"]))
-attempt("socket with a path", connect(os.environ["T"] + "/outside/socket"))
-attempt("docker", connect("/var/run/docker.sock"))
-attempt("bus", connect("/run/dbus/system_bus_socket"))
-attempt("look at a process", done(lambda: os.kill(other, 0)))
-attempt("stop a process", done(lambda: os.kill(other, signal.SIGSTOP)))
-attempt("end a process", done(lambda: os.kill(other, signal.SIGKILL)))
-attempt("end onloop", done(lambda: os.kill(int(os.environ["ONLOOP"]), signal.SIGKILL)))
-attempt("end a group", done(lambda: os.killpg(other, signal.SIGKILL)))
-attempt("pidfd", done(lambda: signal.pidfd_send_signal(os.pidfd_open(other), signal.SIGKILL)))
-call("attach", 101, 117, 16, other, 0, 0)
-call("seize", 101, 117, 0x4206, other, 0, 0)
-attempt("memory of a process", done(lambda: open(f"/proc/{other}/mem", "rb+").close()))
-call("read a process", 310, 270, other, buffer, 1, buffer, 1, 0)
-call("write a process", 311, 271, other, buffer, 1, buffer, 1, 0)
-call("descriptor of a process", 438, 438, 3, 0, 0)
-call("compare processes", 312, 272, os.getpid(), os.getpid(), 0, 0, 0)
-def typed(fd):
-    fcntl.ioctl(fd, 0x5412, b"x")
-    return True
-def own_terminal():
-    _, terminal = os.openpty()
-    return typed(terminal)
-attempt("type into the terminal", lambda: typed(os.open("/dev/tty", os.O_RDWR)))
-attempt("type into a terminal", own_terminal)
-attempt("type with a long code", lambda: libc.ioctl(os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b"x"))
-attempt("console clipboard", lambda: libc.ioctl(os.openpty()[1], ctypes.c_ulong(0x541C), b"\x03"))
-call("keyring", 250, 219, 0, -3, 0)
-call("add a key", 248, 217, b"user", b"onloop-test", b"x", 1, -4)
-call("request a key", 249, 218, b"user", b"onloop-test", 0, -4)
-call("io_uring", 425, 425, 4, buffer)
-call("bpf", 321, 280, 0, buffer, 64)
-call("perf", 298, 241, buffer, 0, -1, -1, 0)
-call("userfaultfd", 323, 282, 1)
-call("open by handle", 304, 265, -100, buffer, 0)
-call("handle of a mount", 304, 265, 3, buffer, 2)
-call("mount", 165, 40, b"none", os.environ["T"].encode(), b"tmpfs", 0, 0)
-call("swap", 167, 224, b"/nowhere", 0)
-call("load a module", 313, 273, 0, b"", 0)
-call("reboot", 169, 142, 0xFEE1DEAD, 672274793, 0x89ABCDEF, 0)
-call("clock", 159, 171, ctypes.create_string_buffer(4096))
-call("kernel log", 103, 116, 10, 0, 0)
-if x86:
-    call("socket by its second number", 0x40000000 + 41, 0, 1, 1, 0)
-    call("ioctl by its second number", 0x40000000 + 514, 0, 0, 0x5412, b"x")
-for family in (4, 16 + 1, 38, 40, 29, 31, 44):
-    attempt(f"socket of family {family}", done(lambda: socket.socket(family, socket.SOCK_RAW)))
-attempt("raw socket", done(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)))
-status = open("/proc/self/status").read()
-attempt("new privileges", lambda: "NoNewPrivs:\t1" not in status)
-attempt("capabilities", lambda: "CapEff:\t0000000000000000" not in status)
-def device():
-    os.mknod("device", 0o60600, os.makedev(254, 0))
-    os.open("device", os.O_RDONLY)
-    return True
-attempt("device", device)
-for path in ("sys/kernel/core_pattern", "sys/vm/overcommit_memory", "irq/default_smp_affinity", "sysrq-trigger"):
-    attempt(path, done(lambda: os.open("/proc/" + path, os.O_WRONLY)))
-attempt("control group", done(lambda: os.mkdir("/sys/fs/cgroup/onloop-test")))
-attempt("score of a process", done(lambda: open(f"/proc/{other}/oom_score_adj", "w").write("1000")))
-for path in ("/etc/passwd", "/etc/hosts", "/etc/crontab", "/usr/bin/env", "/sys/power/state", "/dev/kmsg"):
-    attempt(path, done(lambda: os.open(path, os.O_WRONLY)))
-"#;
+use ways::{CALLS, CHANGES, FURTHER_READS, OBEYED, PLANTED, PLANTED_IN_MAIN, READS};
 
 /// Somebody outside, with a secret in the environment and an open file.
 struct Other(Child);
@@ -321,60 +43,141 @@ impl Drop for Other {
     }
 }
 
-/// All lines in one confined shell, each in one of its own, with what each has said.
-fn attempt_all(place: &Place, options: &[&str], lines: &[&str], other: u32) -> Vec<String> {
-    let mut script = tempfile::NamedTempFile::new_in(place.path("wt")).unwrap();
-    for line in lines {
-        let quoted = line.replace('\'', "'\\''");
-        let limits = "timeout 20 bash -c";
-        writeln!(script, "({limits} '{quoted}' </dev/null 2>/dev/null 9<&9); printf '\\1\\n'")
-            .unwrap();
+/// Who tries a way out.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    /// A command of `onloop confine`.
+    Command,
+    /// The agent of a run.
+    Agent,
+    /// A check of a run.
+    Check,
+}
+
+/// What is tried, in the place and beside somebody.
+struct Attempts<'a> {
+    place: &'a Place,
+    other: &'a Other,
+    mechanism: &'static str,
+}
+
+impl Attempts<'_> {
+    /// All lines in one shell, each in one of its own, with what each has said.
+    fn all(&self, who: Who, lines: &[&str]) -> Vec<String> {
+        let place = self.place;
+        let other = self.other.0.id();
+        let top = place.path("").display().to_string();
+        let mut script = format!("export T='{top}' OTHER={other} SHM=onloop-test-{other}\n");
+        for line in lines {
+            let quoted = line.replace('\'', "'\\''");
+            script += &format!(
+                "(timeout 20 bash -c '{quoted}' </dev/null 2>/dev/null 9<&9); printf '\\1\\n'\n"
+            );
+        }
+        place.write("wt/attempts.sh", &script);
+        let mut command = place.command("bash", "wt");
+        // A descriptor that nobody meant to pass on.
+        let line = "exec 9< ../home/.ssh/id_ed25519; export ONLOOP=$$; exec \"$@\"";
+        command.args(["-c", line, "sh", program()]);
+        for name in ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DOCKER_HOST"]
+        {
+            command.env(name, format!("/{SECRET}"));
+        }
+        let said = match who {
+            Who::Command => {
+                command.args(["confine", "--with", self.mechanism, "--", "bash", "attempts.sh"]);
+                String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+            }
+            Who::Agent | Who::Check => self.in_a_run(who, command),
+        };
+        let parts: Vec<String> = said.split("\u{1}\n").map(str::to_owned).collect();
+        assert_eq!(parts.len(), lines.len() + 1, "{who:?} by {}: {said}", self.mechanism);
+        parts
     }
-    let mut command = place.command("bash", "wt");
-    // A descriptor that nobody meant to pass on.
-    let line = "exec 9< ../home/.ssh/id_ed25519; export ONLOOP=$$; exec \"$@\"";
-    command.args(["-c", line, "sh", program(), "confine"]).args(options);
-    command.args(["--", "bash"]).arg(script.path());
-    command.env("T", place.path("")).env("OTHER", other.to_string());
-    for name in ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DOCKER_HOST"] {
-        command.env(name, format!("/{SECRET}"));
+
+    /// A run in the checkout itself, whose agent or check tries it and keeps what is said.
+    fn in_a_run(&self, who: Who, mut command: Command) -> String {
+        let place = self.place;
+        let attempt = "bash attempts.sh > said 9<&9 || true";
+        let (act, verify) = match who {
+            Who::Agent => (attempt, "true"),
+            Who::Command | Who::Check => ("true", attempt),
+        };
+        place.write(
+            "wt/hotl-workflow-try.md",
+            &format!(
+                "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n\
+                 dirty_worktree: allow\nconfine: on\n---\n\n- [ ] **Step 1: Go**\naction: Go.\n\
+                 loop: false\nverify:\n  - type: shell\n    command: {verify}\n\n\
+                 ```bash\n{act}\n```\n"
+            ),
+        );
+        let options = ["--mode", "none", "--no-reverify", "--agent", "script"];
+        command.args(["run", "hotl-workflow-try.md"]).args(options);
+        if self.mechanism == "landlock" {
+            command.env("PATH", place.path_without("bwrap"));
+        }
+        let output = command.output().unwrap();
+        let problem = String::from_utf8_lossy(&output.stderr);
+        let ledgers = place.ledgers();
+        let by = format!("\"by\":\"{}\"", self.mechanism);
+        assert!(ledgers.contains(&by), "{who:?} by {}: {problem}\n{ledgers}", self.mechanism);
+        let said = place.read("wt/said");
+        assert!(!said.is_empty(), "{who:?} by {}: {problem}\n{ledgers}", self.mechanism);
+        said
     }
-    command.env("SHM", format!("onloop-test-{other}"));
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let parts: Vec<String> = said.split("\u{1}\n").map(str::to_owned).collect();
-    assert_eq!(parts.len(), lines.len() + 1, "{}", String::from_utf8_lossy(&output.stderr));
-    parts
+}
+
+const EVERYBODY: [Who; 3] = [Who::Command, Who::Agent, Who::Check];
+
+#[test]
+fn a_hundred_ways_are_tried() {
+    let lists = [READS, FURTHER_READS, CHANGES, PLANTED, OBEYED];
+    let mut lines = lists.concat();
+    let count = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), count, "one is tried twice");
+    let is_call = |line: &&str| line.starts_with("attempt(") || line.starts_with("call(");
+    let calls = CALLS.lines().filter(is_call).count();
+    // In every build as a command, those of the first three as an agent and as a check, too.
+    assert!(READS.len() + FURTHER_READS.len() + CHANGES.len() >= 100 && calls >= 40, "{calls}");
 }
 
 #[test]
 fn nothing_hidden_can_be_read() {
-    for mechanism in mechanisms() {
+    for (mechanism, who) in everybody() {
         let place = Place::new();
         let mut other = Other::new(&place);
         let shared = format!("/dev/shm/onloop-test-{}", other.0.id());
         let _ = std::fs::write(&shared, SECRET);
         let before = place.outside();
         let lines = [READS, FURTHER_READS].concat();
-        let said = attempt_all(&place, &["--with", mechanism], &lines, other.0.id());
+        let said = Attempts { place: &place, other: &other, mechanism }.all(who, &lines);
         let _ = std::fs::remove_file(&shared);
         let found: Vec<_> =
             lines.iter().zip(&said).filter(|(_, said)| said.contains(SECRET)).collect();
-        assert!(found.is_empty(), "{mechanism}: read: {found:#?}");
+        assert!(found.is_empty(), "{who:?} by {mechanism}: read: {found:#?}");
         assert!(other.lives());
-        assert_eq!(place.outside(), before, "{mechanism}");
+        assert_eq!(place.changes_since(&before), [""; 0], "{who:?} by {mechanism}");
     }
 }
 
 #[test]
 fn nothing_outside_can_be_changed() {
-    for mechanism in mechanisms() {
+    for (mechanism, who) in everybody() {
         let place = Place::new();
         let other = Other::new(&place);
         let before = place.outside();
-        attempt_all(&place, &["--with", mechanism], CHANGES, other.0.id());
-        assert_eq!(place.outside(), before, "{mechanism}");
+        Attempts { place: &place, other: &other, mechanism }.all(who, CHANGES);
+        assert_eq!(place.changes_since(&before), [""; 0], "{who:?} by {mechanism}");
     }
+}
+
+/// Every mechanism with everybody who is confined by it.
+fn everybody() -> impl Iterator<Item = (&'static str, Who)> {
+    let by = |mechanism| EVERYBODY.into_iter().map(move |who| (mechanism, who));
+    mechanisms().into_iter().flat_map(by)
 }
 
 #[test]

@@ -37,6 +37,21 @@ const SECRETS: &[&str] = &[
     "other/.envrc",
 ];
 
+/// Folders that are there, those of tools that have been used among them.
+const FOLDERS: &[&str] = &[
+    "home/.cargo/bin",
+    "home/.cargo/git",
+    "home/.cargo/registry",
+    "home/.gradle/caches",
+    "home/.gradle/daemon",
+    "home/.gradle/native",
+    "home/.gradle/notifications",
+    "home/.gradle/workers",
+    "repo",
+    "outside",
+    "other/.git",
+];
+
 pub(super) struct Place {
     folder: TempDir,
 }
@@ -45,7 +60,7 @@ impl Place {
     pub(super) fn new() -> Place {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let place = Place { folder };
-        for folder in ["home/.cargo/bin", "home/.cargo/registry", "repo", "outside", "other/.git"] {
+        for folder in FOLDERS {
             std::fs::create_dir_all(place.path(folder)).unwrap();
         }
         place.write("outside/file", "as it was\n");
@@ -71,6 +86,35 @@ impl Place {
         let path = self.path(below);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
+    }
+
+    pub(super) fn read(&self, below: &str) -> String {
+        let bytes = std::fs::read(self.path(below)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// A folder with every program of `PATH` but one.
+    pub(super) fn path_without(&self, hidden: &str) -> PathBuf {
+        let programs = self.path("programs");
+        std::fs::create_dir_all(&programs).unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        for entry in
+            std::env::split_paths(&path).filter_map(|folder| folder.read_dir().ok()).flatten()
+        {
+            let Ok(entry) = entry else { continue };
+            if entry.file_name() != hidden {
+                // The first of a name counts.
+                let _ = std::os::unix::fs::symlink(entry.path(), programs.join(entry.file_name()));
+            }
+        }
+        programs
+    }
+
+    /// What is in all ledgers of runs that began here.
+    pub(super) fn ledgers(&self) -> String {
+        let runs = std::fs::read_dir(self.path("state/runs")).unwrap().flatten();
+        let ledgers = runs.map(|run| run.path().join("ledger.jsonl"));
+        ledgers.filter_map(|ledger| std::fs::read_to_string(ledger).ok()).collect()
     }
 
     /// A program in this place, with its home and nothing of the person's.
@@ -108,6 +152,14 @@ impl Place {
         self.onloop(folder, &[&["confine"], options, &["--", "bash", "-c", line]].concat())
     }
 
+    /// What is not as it was before, with what it is now.
+    pub(super) fn changes_since(&self, before: &BTreeMap<String, String>) -> Vec<String> {
+        let after = self.outside();
+        let paths: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
+        changed.map(|path| format!("{path}: {:?}", after.get(path))).collect()
+    }
+
     /// Every file with its content and mode, but what may be written.
     pub(super) fn outside(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
@@ -124,7 +176,14 @@ fn may_be_written(path: &str) -> bool {
         .iter()
         .any(|name| path.strip_prefix(of_worktree) == Some(*name));
     let folders = ["repo/.git/objects", "repo/.git/refs", "repo/.git/logs", "home/.cargo/registry"];
-    (path.starts_with("wt/") && path != "wt/.git")
+    // The records of a run that was started here are its own.
+    let is_of_run = match path.strip_prefix("state/runs/") {
+        Some(run) => run.starts_with("try-"),
+        None => path.starts_with("state/"),
+    };
+    is_of_run
+        || path.starts_with("programs")
+        || (path.starts_with("wt/") && path != "wt/.git")
         || (path.starts_with(of_worktree) && !is_kept)
         || folders.iter().any(|folder| path.starts_with(folder))
 }

@@ -65,6 +65,52 @@ fn tools_work() {
     }
 }
 
+/// The programs of the toolchain itself: what is on `PATH` may look for its own in a home.
+fn with_toolchain(line: &str) -> String {
+    let cargo = std::path::Path::new(env!("CARGO"));
+    let rustc = cargo.with_file_name("rustc");
+    format!(
+        "set -e; cargo() {{ RUSTC='{}' '{}' \"$@\"; }}; {line}",
+        rustc.display(),
+        cargo.display()
+    )
+}
+
+/// What is fetched for the first time has to be put somewhere.
+#[test]
+fn tools_that_were_never_used_work() {
+    const GIT_DEPENDENCY: &str = "git init -q dep; mkdir -p dep/src demo/src; \
+        printf '[package]\\nname = \"dep\"\\nversion = \"1.0.0\"\\n' > dep/Cargo.toml; \
+        touch dep/src/lib.rs demo/src/lib.rs; (cd dep; git add .; git commit -qm dep); cd demo; \
+        printf '[package]\\nname = \"demo\"\\n[dependencies]\\ndep = { git = \"file://%s/dep\" }\\n[workspace]\\n' \
+        \"$(dirname \"$PWD\")\" > Cargo.toml; cargo fetch -q";
+    const PACKAGE: &str = "mkdir dep; echo '{\"name\":\"dep\",\"version\":\"1.0.0\"}' > dep/package.json; \
+        npm pack --silent ./dep > /dev/null; echo '{\"name\":\"x\"}' > package.json; \
+        npm install --silent --no-audit --no-fund ./dep-1.0.0.tgz; test -e node_modules/dep; \
+        rm -r node_modules; npm ci --silent --offline --no-audit; test -e node_modules/dep";
+    const FOLDERS: &str = "case $PIP_CACHE_DIR$GOCACHE in $TMPDIR/caches/*$TMPDIR/caches/*) ;; \
+        *) exit 9 ;; esac; mkdir -p \"$PIP_CACHE_DIR\"; test ! -e ~/.cache; test ! -e ~/go";
+    for mechanism in mechanisms() {
+        for (program, line) in [("git", GIT_DEPENDENCY), ("npm", PACKAGE), ("sh", FOLDERS)] {
+            // With a home that has the tool's folder and nothing in it, and with none.
+            for begin in ["rm -r .cargo", "rm -r .cargo/registry; mkdir .npm"] {
+                let place = Place::new();
+                let made = place.command("bash", "home").args(["-c", begin]).status().unwrap();
+                assert!(made.success() && has(program), "{begin}");
+                let line = with_toolchain(line);
+                let mut command = place.command(crate::workspace::program(), "wt");
+                command.args(["confine", "--with", mechanism, "--network", "none"]);
+                command.args(["--", "bash", "-c", &line]).env_remove("CARGO_HOME");
+                let run: crate::workspace::Run = command.output().unwrap().into();
+                assert_eq!(run.exit, Some(0), "{mechanism}: {begin}: {line}: {run:?}");
+                let kept = place.path("home/.cargo/git/db").exists();
+                let expected = program == "git" && begin != "rm -r .cargo";
+                assert_eq!(kept, expected, "{mechanism}: {begin}: {line}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_main_checkout_can_be_committed_in() {
     for mechanism in mechanisms() {

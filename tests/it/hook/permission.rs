@@ -45,6 +45,51 @@ fn d5_the_branch_that_is_checked_out_is_known() {
 }
 
 #[test]
+fn what_git_has_as_it_is_may_be_thrown_away() {
+    let project = Workspace::git();
+    // What would run confined otherwise is asked about.
+    project.write(".agentize.local.yaml", "permissions:\n  confine: off\n");
+    project.write(".gitignore", "ignored\n.agentize.local.yaml\n");
+    for name in ["clean", "with blank", "src/clean", "changed", "staged", "marked", "gone"] {
+        project.write(name, "as committed\n");
+    }
+    project.git_says(&["add", "--all"]);
+    project.git_says(&["commit", "--quiet", "--message", "Files"]);
+    for name in ["changed", "staged", "marked", "untracked", "ignored"] {
+        project.write(name, "work of hours\n");
+    }
+    project.git_says(&["add", "staged"]);
+    project.git_says(&["update-index", "--assume-unchanged", "marked"]);
+    std::fs::remove_file(project.path("gone")).unwrap();
+    // Whoever asks git does not run what a repository says.
+    project.git_says(&["config", "core.fsmonitor", "touch ran; false"]);
+    for (files, decision) in [
+        ("clean", "allow"),
+        ("clean src/clean", "allow"),
+        ("'with blank'", "allow"),
+        ("./src/../clean", "allow"),
+        ("changed", "ask"),
+        ("clean changed", "ask"),
+        ("staged", "ask"),
+        ("marked", "ask"),
+        ("untracked", "ask"),
+        ("ignored", "ask"),
+        ("gone", "ask"),
+        ("src", "ask"),
+        ("nothing", "ask"),
+    ] {
+        for line in ["rm", "git restore", "git checkout --"].map(|verb| format!("{verb} {files}")) {
+            assert_eq!(bash(&project, &line).0, decision, "{line}");
+            let explained = project.onloop(&["permit", "explain", &line]);
+            assert_eq!(explained.exit, Some(if decision == "allow" { 0 } else { 3 }), "{line}");
+        }
+    }
+    assert_eq!(bash(&project, "cd src && rm clean").0, "allow");
+    assert_eq!(bash(&project, "git checkout -- .").0, "deny");
+    assert!(!project.path("ran").exists());
+}
+
+#[test]
 fn links_lead_to_what_they_are() {
     let project = Workspace::git();
     let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, project.path(at)).unwrap();

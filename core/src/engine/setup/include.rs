@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::effect::{Capture, OptionalExt, ProcessSpec, ProcessStatus};
-use crate::effect::{Failure, FailureKind, FileKind, Io};
-use crate::engine::verify::private_names;
+use crate::effect::{Failure, FailureKind, FileKind, Io, OptionalExt};
+use crate::engine::calm_git;
 use crate::limits;
 
 /// Name of the file, at the top of a checkout.
@@ -73,44 +72,21 @@ fn may_be_copied(path: &str) -> bool {
     !is_ours && !path.contains('\\') && parts.all(is_plain)
 }
 
-/// What git says, with everything in the repository's configuration switched off that would run a
-/// program or write.
+/// What git says about the names that it is given.
 async fn git(
     io: &Io,
     root: &str,
     words: &[&str],
     input: Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Failure> {
-    let calm = ["git", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"];
-    let mut spec = ProcessSpec::argv(calm.into_iter().chain(words.iter().copied()))
-        .in_folder(root)
-        .without_env(private_names(io))
-        .with_env([("GIT_OPTIONAL_LOCKS", "0")])
-        .timeout_ms(limits::CHECKPOINT_TIMEOUT_MS);
-    spec.capture_bytes = limits::SETUP_LIST_BYTES;
-    if let Some(input) = input {
-        spec = spec.with_stdin(input);
-    }
-    let end = io.process(spec).await?;
-    let failed = |what: String| Err(Failure::new(FailureKind::Other, what));
-    match end.status {
-        // 1: none of these paths is ignored.
-        ProcessStatus::Exited(0 | 1) if end.stdout.omitted_bytes() > 0 => {
-            let message = format!("{FILE} names more files than are copied");
-            Err(Failure::new(FailureKind::TooLarge, message))
+    let said = calm_git::says(io, root, words, input, limits::CHECKPOINT_TIMEOUT_MS).await;
+    said.map_err(|failure| {
+        if failure.kind != FailureKind::TooLarge {
+            return failure;
         }
-        ProcessStatus::Exited(0) => Ok(whole(&end.stdout)),
-        ProcessStatus::Exited(1) if words[0] == "check-ignore" => Ok(whole(&end.stdout)),
-        ProcessStatus::Interrupted => Err(Failure::new(FailureKind::Interrupted, "interrupted")),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => {
-            failed(format!("git says: {}", end.stderr.text().trim_end()))
-        }
-        ProcessStatus::TimedOut => failed("git took too long".to_owned()),
-    }
-}
-
-fn whole(output: &Capture) -> Vec<u8> {
-    [&output.head[..], &output.tail[..]].concat()
+        let message = format!("{FILE} names more files than are copied");
+        Failure::new(FailureKind::TooLarge, message)
+    })
 }
 
 #[cfg(test)]

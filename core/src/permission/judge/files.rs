@@ -271,11 +271,17 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             || matches!(*option, "--recursive" | "--force" | "--verbose" | "--dir")
     });
     let operands = !parsed.operands.is_empty();
-    if known && operands && parsed.operands.iter().all(|arg| is_rebuilt(judge, arg)) {
+    let is_made_anew = |arg: &&Arg| is_rebuilt(judge, arg) || judge.places.is_lost_with_run(arg);
+    if known && operands && parsed.operands.iter().all(is_made_anew) {
         return;
     }
     if recursive && force {
         return judge.deny(parsed, "deletes folders without asking");
+    }
+    // Files only: of a folder git may have some files and not others.
+    let single = known && operands && !recursive;
+    if single && parsed.operands.iter().all(|arg| judge.is_kept_by_git(arg)) {
+        return;
     }
     let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
     judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
@@ -315,7 +321,15 @@ pub(super) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         judge.consider(judge.places.judge(operand, Access::Write));
     }
-    if parsed.operands.is_empty() || parsed.has(&["--tmpdir", "-t"]) {
+    if !parsed.operands.is_empty() && !parsed.has(&["--tmpdir", "-t"]) {
+        return;
+    }
+    for folder in parsed.values(&["--tmpdir"]) {
+        judge.consider(judge.places.judge(folder, Access::Write));
+    }
+    // A name in that folder, not one that leads out of it.
+    let plain = |arg: &&Arg| arg.known().is_some_and(|name| !name.contains('/'));
+    if judge.places.own_temporary.is_none() || !parsed.operands.iter().all(plain) {
         judge.ask_held(parsed, "makes a file in a temporary folder");
     }
 }

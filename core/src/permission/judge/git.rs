@@ -3,6 +3,7 @@
 use super::Judge;
 use crate::permission::expand::{Arg, shown};
 use crate::permission::options::ParsedArgs;
+use crate::permission::paths::PathClass;
 use crate::permission::programs::Class;
 use crate::permission::verdict::{Finding, Rule};
 
@@ -138,7 +139,28 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     if files.is_empty() || files.iter().any(|file| is_everything(file)) {
         return judge.classified(Class::Discards, parsed);
     }
+    if files.iter().all(|file| judge.is_kept_by_git(file)) {
+        return;
+    }
     judge.ask(parsed, "throws away what is not committed in the files that it names");
+}
+
+impl Judge<'_> {
+    /// Whether git has this file exactly as it is, so that it can be thrown away.
+    pub(super) fn is_kept_by_git(&mut self, file: &Arg) -> bool {
+        let Some(path) = file.known().filter(|_| !is_everything(file)) else { return false };
+        if self.places.class(path) != PathClass::Repository {
+            return false;
+        }
+        let path = self.places.absolute(path);
+        match &mut self.recovering {
+            Some(lost) => {
+                lost.insert(path);
+                true
+            }
+            None => self.places.unchanged.contains(&path),
+        }
+    }
 }
 
 /// Whether a pathspec stands for a folder or for files that it does not name.

@@ -166,6 +166,11 @@ pub(super) fn is_contained(finding: &Finding, secret_mentioned: bool) -> bool {
 }
 
 /// The variables of a script; in one that changes the folder, `PWD` is not known.
-pub(super) fn variables<'s>(script: &'s ParsedShell, cwd: &'s str, home: &'s str) -> Variables<'s> {
-    Variables::new(script, (!folder::changes(script)).then_some(cwd), home)
+pub(super) fn variables<'s>(
+    script: &'s ParsedShell,
+    cwd: &'s str,
+    home: &'s str,
+    temporary: Option<&'s str>,
+) -> Variables<'s> {
+    Variables::new(script, (!folder::changes(script)).then_some(cwd), home, temporary)
 }

@@ -16,6 +16,9 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     {
         judge.consider(judge.places.judge(first, Access::Read));
     }
+    if parsed.has(&["--hidden", "-."]) || parsed.count(&["-u", "--unrestricted"]) > 1 {
+        judge.ask_held(parsed, "looks into hidden files, which are where secrets are");
+    }
 }
 
 pub(super) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {

@@ -7,6 +7,30 @@ fn decision(path: &str, access: Access) -> Decision {
 }
 
 #[test]
+fn the_folder_of_the_run_is_free_and_what_lies_around_it_is_not() {
+    use Decision::{Allow, Ask, Deny};
+    let mut places = Places::new("/srv/repo");
+    places.own_temporary = Some("/tmp/onloop-1".to_owned());
+    for (path, list, read, write, run) in [
+        ("/tmp/onloop-1/a/b", Allow, Allow, Allow, Ask),
+        ("/tmp/onloop-1", Allow, Allow, Allow, Ask),
+        ("/tmp/onloop-2/a", Allow, Allow, Ask, Ask),
+        ("/tmp/onloop-1/../x", Allow, Allow, Ask, Ask),
+        ("/tmp/onloop-1/.env", Ask, Deny, Deny, Deny),
+        ("/tmp/onloop-1/.git/config", Allow, Ask, Deny, Deny),
+        ("..", Ask, Ask, Deny, Ask),
+        ("/", Ask, Ask, Deny, Ask),
+        ("../other", Allow, Allow, Deny, Ask),
+    ] {
+        let accesses = [Access::List, Access::Read, Access::Write, Access::Run];
+        let found = accesses.map(|access| {
+            places.judge_text(path, access).map_or(Allow, |finding| finding.decision)
+        });
+        assert_eq!(found, [list, read, write, run], "{path}");
+    }
+}
+
+#[test]
 fn every_place_has_its_policy() {
     use Decision::{Allow, Ask, Deny};
     for (path, list, read, write) in [
@@ -69,12 +93,23 @@ fn patterns_are_judged_by_what_they_can_match() {
             Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
         places.judge(&arg, Access::Read).is_none()
     };
-    for pattern in ["*", "*.rs", "src/*", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {
+    for pattern in ["*.rs", "src/*.c", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {
         assert!(read(pattern), "{pattern}");
     }
-    for pattern in
-        [".e*", ".en?", "*.pem", ".[e]nv", "~/*", "*/../../x", "/proc/*/environ", "*.env", "id_*"]
-    {
+    for pattern in [
+        "*",
+        "src/*",
+        "*.*",
+        ".e*",
+        ".en?",
+        "*.pem",
+        ".[e]nv",
+        "~/*",
+        "*/../../x",
+        "/proc/*/environ",
+        "*.env",
+        "id_*",
+    ] {
         assert!(!read(pattern), "{pattern}");
     }
 }

@@ -5,7 +5,7 @@ use crate::documents::session::RememberedAnswer;
 use crate::engine::approval::pending::{self, Deferred};
 use crate::engine::approval::{self, Escalation, Resolution};
 use crate::engine::confining::Confining;
-use crate::engine::{links, surroundings};
+use crate::engine::{links, surroundings, unchanged};
 use crate::handsoff::approval::ApprovalChoice;
 use crate::handsoff::approval::message;
 use crate::handsoff::{SessionState, digest, transcript};
@@ -186,6 +186,7 @@ pub(super) async fn remember(scene: &Scene, asked: &str, ruling: &Ruling) {
 pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = branched(scene, call).await;
     let ruling = refused_where_unheard(scene, decide(call, &context));
+    let ruling = unchanged::bring_back(&scene.io, call, &mut context, ruling, decide).await;
     // Links can only take a permission away, so only an allowed call is looked at again.
     if ruling.decision == Decision::Allow
         && links::resolve(&scene.io, call, &mut context.places).await
@@ -213,6 +214,7 @@ async fn branched(scene: &Scene, call: &Call) -> Context {
 async fn context(scene: &Scene) -> Context {
     let mut context = scene.loaded.context();
     context.confined = scene.confined;
+    context.places.own_temporary.clone_from(&scene.temporary);
     surroundings::place(&mut context.places, &scene.project, &scene.cwd);
     context.places.state_homes.extend(scene.state_home.clone());
     let Some(id) = &scene.session else { return context };

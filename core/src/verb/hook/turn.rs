@@ -66,6 +66,7 @@ pub(super) async fn respond(
     let is_before_call = matches!(input.event, HookEvent::ToolCall(_));
     let mut scene = Scene::new(io, host, input, timeout_ms, guard.rules.as_ref()).await;
     scene.state_home = Some(guard.state_home.clone());
+    scene.temporary.clone_from(&guard.temporary);
     scene.confined = guard.policy.confined && guard.policy.on_ask == OnAsk::Contained;
     let (ruling, input) = settled(&scene, &call, &guard, (id.as_deref(), is_before_call)).await;
     let line = line(&scene, &call, &ruling, id, door);

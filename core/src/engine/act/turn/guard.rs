@@ -61,6 +61,7 @@ pub(super) async fn prepare(
         state_home: store.home().folder().to_owned(),
         calls: paths.calls(&name),
         rules: is_confined.then(|| loaded.given.clone()),
+        temporary: confining.temporary().map(str::to_owned),
     };
     let put = async |path: &str, bytes: Vec<u8>| {
         io.write(path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())

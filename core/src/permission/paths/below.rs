@@ -1,0 +1,63 @@
+//! Paths as text: made absolute, and compared part by part.
+
+/// Whether one of `entries`, each a name or several with slashes, occurs in `path` as whole
+/// components.
+pub(super) fn has_entry(path: &str, entries: &[&str]) -> bool {
+    let mut rest = path;
+    loop {
+        if entries.iter().any(|entry| below(rest, entry).is_some()) {
+            return true;
+        }
+        match rest.find('/') {
+            Some(slash) => rest = &rest[slash + 1..],
+            None => return false,
+        }
+    }
+}
+
+/// [`below`] for a path in lower case and a folder in any.
+pub(super) fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str> {
+    if folder.is_ascii() {
+        let start = lower.as_bytes().get(..folder.len())?;
+        return match start.eq_ignore_ascii_case(folder.as_bytes()) {
+            true => below(lower, &lower[..folder.len()]),
+            false => None,
+        };
+    }
+    below(lower, &folder.to_lowercase())
+}
+
+/// The rest of `path` below `folder`; empty for the folder itself.
+pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    if folder == "/" {
+        return path.strip_prefix('/');
+    }
+    match path.strip_prefix(folder)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+/// `path` made absolute against `cwd`, without `.`, `..` and doubled slashes.
+pub(super) fn normal(path: &str, cwd: &str) -> String {
+    let base = if path.starts_with(['/', '~']) { "" } else { cwd };
+    let home = path.starts_with('~') || base.starts_with('~');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                // The folder above `~` is not known.
+                match parts.len() {
+                    1 if home => parts = vec!["~", "unknown"],
+                    _ => {
+                        parts.pop();
+                    }
+                }
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if home { joined } else { format!("/{joined}") }
+}
