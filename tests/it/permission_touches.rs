@@ -25,8 +25,9 @@ use place::{Place, Ran};
 const LINES: u64 = 240;
 /// Lines that are made for each that may be run.
 const TRIES: u64 = 200;
-/// Says that this machine cannot have what watches programs.
-const WITHOUT_STRACE: &str = "ONLOOP_TEST_WITHOUT_STRACE";
+/// What it takes, and the variables that say that this machine cannot have it.
+const WATCHERS: [(&str, &str); 2] =
+    [("bwrap", "ONLOOP_TEST_WITHOUT_BUBBLEWRAP"), ("strace", "ONLOOP_TEST_WITHOUT_STRACE")];
 /// Programs that others start to do what they are asked for.
 const HELPERS: &[(&str, &[&str])] = &[
     ("git", &["git", "git-upload-pack", "git-receive-pack", "git-remote-https", "sh"]),
@@ -81,6 +82,10 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
             wrongs.push(format!("it changes {path}"));
         }
     }
+    // Programs write files that they name; git says that it keeps them.
+    if git && ran.has_lost_work {
+        wrongs.push("it throws work away".to_owned());
+    }
     wrongs.extend(
         ran.refused.iter().map(|call| format!("it tries to change what lies outside: {call}")),
     );
@@ -110,12 +115,8 @@ fn on_its_way(place: &Place, path: &str, ran: &Ran) -> bool {
         && place.plain_files_in(folder).iter().any(|beside| ran.read.contains(beside))
 }
 
-/// One line, judged and perhaps run: whether it was, or what was wrong.
+/// Runs a line that is allowed: whether it did what it was asked, or what was wrong.
 fn attempt(place: &mut Place, line: &str) -> Result<bool, String> {
-    let ruling = decide(&Call::shell(line), &context(place));
-    if ruling.decision != Decision::Allow {
-        return Ok(false);
-    }
     let ran = place.run(line);
     let wrongs = wrongs(place, line, &ran);
     if !ran.changed.is_empty() || !wrongs.is_empty() {
@@ -129,17 +130,15 @@ fn attempt(place: &mut Place, line: &str) -> Result<bool, String> {
 
 /// Whether this machine can try it; without an excuse it must.
 fn can_watch() -> bool {
-    let is_excused = std::env::var_os(WITHOUT_STRACE).is_some_and(|set| !set.is_empty());
-    let missing: Vec<&str> =
-        ["bwrap", "strace"].into_iter().filter(|name| !place::has(name)).collect();
-    assert!(
-        missing.is_empty() || is_excused,
-        "{missing:?} not on PATH; install them, or set {WITHOUT_STRACE}"
-    );
-    if !missing.is_empty() {
-        eprintln!("NOT RUN: {missing:?} are not here");
-    }
-    missing.is_empty()
+    WATCHERS.iter().all(|(program, excuse)| {
+        let is_there = place::has(program);
+        let is_excused = std::env::var_os(excuse).is_some_and(|set| !set.is_empty());
+        assert!(is_there || is_excused, "{program} is not on PATH; install it, or set {excuse}");
+        if !is_there {
+            eprintln!("NOT RUN: {program} is not here");
+        }
+        is_there
+    })
 }
 
 #[test]
@@ -196,6 +195,8 @@ fn the_watch_sees_what_is_wrong() {
         ("gh pr create -F ~/.ssh/id_rsa", "it shows home/.ssh/id_rsa"),
         ("gh api x -dF body=@../home/notes.txt", "it shows home/notes.txt"),
         ("env", "it shows a variable that is secret"),
+        ("git checkout -f main", "it throws work away"),
+        ("git stash", "it throws work away"),
     ] {
         let ran = place.run(line);
         let said = wrongs(&place, line, &ran);

@@ -47,6 +47,9 @@ const FILES: &[(&str, &str)] = &[
     ("home/.gitconfig", "[user]\n\tname = Somebody\n\temail = s@example.org\n"),
 ];
 
+/// What is in a file that git has otherwise.
+const WORK: &str = "pub fn lib() {} // changed\n";
+
 /// Programs that show that they ran by having run.
 const PROGRAM: &str = "#!/bin/sh\necho ran\n";
 
@@ -71,6 +74,8 @@ pub(super) struct Ran {
     pub(super) refused: Vec<String>,
     /// Paths below the place that came, went or are others, temporary files apart.
     pub(super) changed: Vec<String>,
+    /// Whether what was not committed is nowhere in the checkout any more.
+    pub(super) has_lost_work: bool,
 }
 
 impl Place {
@@ -129,7 +134,7 @@ impl Place {
         self.git(&["checkout", "--quiet", "-b", "topic"]);
         self.git(&["clone", "--quiet", "--bare", ".", "../remote.git"]);
         self.git(&["remote", "add", "origin", "../remote.git"]);
-        write("repo/src/lib.rs", "pub fn lib() {} // changed\n");
+        write("repo/src/lib.rs", WORK);
         // Only now, so that none of them is in the history.
         for (number, path) in SECRETS.iter().enumerate() {
             write(path, &format!("{}\n", mark(number)));
@@ -183,6 +188,7 @@ impl Place {
                 |path: &String| path.strip_prefix(top)?.strip_prefix('/').map(str::to_owned);
             paths.iter().filter_map(inside).collect()
         };
+        let after = self.seen();
         Ran {
             exit: output.status.code(),
             output: String::from_utf8_lossy(&said).into_owned(),
@@ -190,12 +196,12 @@ impl Place {
             read: below(read),
             folders: below(folders),
             refused,
-            changed: self.changed(),
+            changed: self.changed(&after),
+            has_lost_work: !after.values().any(|(_, content)| content == WORK.as_bytes()),
         }
     }
 
-    fn changed(&self) -> Vec<String> {
-        let after = self.seen();
+    fn changed(&self, after: &BTreeMap<String, Seen>) -> Vec<String> {
         let all: BTreeSet<&String> = self.before.keys().chain(after.keys()).collect();
         all.into_iter().filter(|path| self.before.get(*path) != after.get(*path)).cloned().collect()
     }
