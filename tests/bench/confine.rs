@@ -1,10 +1,10 @@
 //! Starting a confined program, measured against starting the same one unconfined.
 //!
-//! `cargo bench -p onloop-tests --bench confine` prints what confinement adds, by each mechanism that
-//! this machine has: `onloop confine` of an empty program, everything that is looked at before and
-//! cleaned up afterwards included, against the same two programs one after the other. Each
-//! figure is the median of several rounds in which floor and confined program take turns, so that a
-//! busy machine slows both.
+//! `cargo bench -p onloop-tests --bench confine` prints what confinement adds to each process of a run,
+//! and, by each mechanism that this machine has, to `onloop confine` of an empty program, which tries
+//! the mechanism first, against the same two programs one after the other. Everything that is looked
+//! at before and cleaned up afterwards is included. Each figure is the median of several rounds in
+//! which floor and confined program take turns, so that a busy machine slows both.
 
 mod measured;
 
@@ -18,6 +18,9 @@ use measured::{difference, median, processor_ticks, time};
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
 
 const ROUNDS: usize = 101;
+/// Runs that are compared, and the checks in each; its agent is one process more.
+const RUNS: usize = 9;
+const CHECKS: u32 = 40;
 const GOAL: Duration = Duration::from_millis(15);
 /// Checkouts beside the one that is confined to, each of which may have something to hide.
 const NEIGHBOURS: usize = 20;
@@ -31,6 +34,7 @@ fn main() {
     // Not below the system's folder for temporary files, all of which is hidden.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a folder");
     let checkout = fill(folder.path());
+    processes_of_a_run(folder.path(), &checkout);
     for mechanism in ["bubblewrap", "landlock"] {
         match confined(folder.path(), &checkout, mechanism).output() {
             Ok(output) if output.status.success() => compare(folder.path(), &checkout, mechanism),
@@ -40,6 +44,37 @@ fn main() {
             Err(error) => println!("{mechanism}: {error}"),
         }
     }
+}
+
+/// What a process of a run takes longer where it is confined.
+fn processes_of_a_run(top: &Path, checkout: &Path) {
+    const FRONT: &str = "intent: Try\nsuccess_criteria: It works\nrisk_level: low\n";
+    let checks = "  - type: shell\n    command: 'true'\n".repeat(CHECKS as usize);
+    let workflow = format!(
+        "---\n{FRONT}dirty_worktree: allow\n---\n\n- [ ] **Step 1: Go**\naction: Go.\nloop: false\n\
+         verify:\n{checks}\n```bash\ntrue\n```\n"
+    );
+    let file = checkout.join("hotl-workflow-try.md");
+    let words = ["--fresh", "--mode", "none", "--no-reverify", "--agent", "script", "--confine"];
+    let mut times = [Vec::new(), Vec::new()];
+    let mut ticks = [0, 0];
+    for _ in 0..RUNS {
+        for (at, confine) in ["off", "on"].into_iter().enumerate() {
+            // What a run ticks in it is another file for the next one.
+            std::fs::write(&file, &workflow).expect("the folder is writable");
+            let before = processor_ticks();
+            let run = [&["run", "hotl-workflow-try.md"], &words[..], &[confine]].concat();
+            times[at].push(time(|| start(onloop(top, checkout, &run))));
+            ticks[at] += processor_ticks() - before;
+        }
+    }
+    let [off, on] = times.map(median);
+    let added = on.saturating_sub(off) / (CHECKS + 1);
+    let processes = RUNS * (CHECKS as usize + 1);
+    println!(
+        "a process of a run: {added:?} more (goal: at most {GOAL:?}), {:?} of it of the processor",
+        difference(ticks[1], ticks[0], processes)
+    );
 }
 
 fn compare(top: &Path, checkout: &Path, mechanism: &str) {
@@ -59,8 +94,8 @@ fn compare(top: &Path, checkout: &Path, mechanism: &str) {
     let (floor, measured) = (median(floor), median(measured));
     let added = measured.saturating_sub(floor);
     println!(
-        "{mechanism}: {measured:?}, unconfined: {floor:?}; {added:?} more (goal: at most {GOAL:?}), \
-         {:?} of it of the processor",
+        "onloop confine --with {mechanism}: {measured:?}, unconfined: {floor:?}; {added:?} more, {:?} \
+         of it of the processor",
         difference(measured_ticks, floor_ticks, ROUNDS)
     );
 }
@@ -84,7 +119,8 @@ fn in_place(mut command: Command, top: &Path, checkout: &Path) -> Command {
 }
 
 fn start(mut command: Command) {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status();
     assert!(status.expect("it is there").success(), "{command:?}");
 }
 

@@ -34,7 +34,7 @@ fn mechanisms() -> Vec<&'static str> {
 }
 
 /// Whether a program is installed.
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     Command::new("sh")
         .args(["-c", "command -v \"$0\" >/dev/null", program])
         .status()

@@ -17,6 +17,7 @@ use onloop_core::permission::{Call, Context, Decision, decide, explain};
 use onloop_tests::random::Random;
 use serde_json::json;
 
+use crate::confine::has;
 use crate::durability::rounds;
 use lines::Vocabulary;
 use place::{Place, Ran};
@@ -131,7 +132,7 @@ fn attempt(place: &mut Place, line: &str) -> Result<bool, String> {
 /// Whether this machine can try it; without an excuse it must.
 fn can_watch() -> bool {
     WATCHERS.iter().all(|(program, excuse)| {
-        let is_there = place::has(program);
+        let is_there = has(program);
         let is_excused = std::env::var_os(excuse).is_some_and(|set| !set.is_empty());
         assert!(is_there || is_excused, "{program} is not on PATH; install it, or set {excuse}");
         if !is_there {

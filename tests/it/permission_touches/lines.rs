@@ -42,8 +42,26 @@ impl Vocabulary {
         Vocabulary(programs)
     }
 
-    /// A line: every family of programs as often as every other.
+    /// A line: a command, alone or in something that changes what it works on.
     pub(super) fn line(&self, random: &mut Random) -> String {
+        let command = self.command(random);
+        let word = *random.pick(WORDS);
+        match random.below(20) {
+            0 => format!("cd src && {command}"),
+            1 => format!("cd {word} && {command}"),
+            2 => format!("{command} > {word}"),
+            3 => format!("{command} < {word}"),
+            4 => format!("{command} | {}", self.command(random)),
+            5 => format!("{command} | xargs {}", self.command(random)),
+            6 => format!("for f in {word} a.txt; do {command} \"$f\"; done"),
+            7 => format!("X={word}; {command} $X"),
+            8 => format!("find {word} -exec {command} {{}} +"),
+            _ => command,
+        }
+    }
+
+    /// A command: every family of programs as often as every other.
+    fn command(&self, random: &mut Random) -> String {
         let families = ["git", "jq", "grep", "sed", "awk", "find", "tar", "gh", ""];
         let family = *random.pick(&families);
         let is_of = |program: &&Program| match family {

@@ -226,12 +226,6 @@ pub(super) fn tells_git_what_to_run(own: &str) -> bool {
     matches!(first, "config" | "config.worktree" | "hooks" | "info" | "commondir")
 }
 
-/// Whether a program is installed.
-pub(super) fn has(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
 fn mark(number: usize) -> String {
     format!("marked-{number}-9b2f")
 }
