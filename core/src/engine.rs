@@ -8,6 +8,7 @@
 
 pub(crate) mod act;
 pub(crate) mod adopt;
+pub(crate) mod advice;
 pub mod approval;
 pub(crate) mod ask;
 pub(crate) mod begin;

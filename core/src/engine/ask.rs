@@ -1,9 +1,10 @@
 //! Asking the person at the terminal what only a person may decide.
 
 use crate::effect::Io;
+use crate::engine::advice::budget_words;
 use crate::engine::facts::{facts, patch};
 use crate::engine::store::Store;
-use crate::run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord, exceeded};
+use crate::run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord};
 use crate::text;
 use crate::workflow::Budgets;
 
@@ -111,27 +112,6 @@ fn words(run: &Run, question: &Question) -> String {
             budget_words(run)
         ),
     }
-}
-
-/// What the run waits for, on one line for the record.
-pub(crate) fn reason(run: &Run, question: &Question) -> String {
-    match question {
-        Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
-        Question::Review { step, .. } => format!("step {step} needs a human review"),
-        Question::Verdict { .. } => "a review holds the run up".to_owned(),
-        Question::Interrupted { step } => {
-            format!("step {step} was interrupted and no check can tell how far it got")
-        }
-        Question::Budget { .. } => budget_words(run),
-    }
-}
-
-/// Which bounds are reached.
-pub(crate) fn budget_words(run: &Run) -> String {
-    let words = exceeded(run).into_iter().map(|exceeded| {
-        format!("{} is {} (used: {})", exceeded.name, exceeded.limit, exceeded.observed)
-    });
-    format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
 }
 
 fn decided(step: u32, decision: GateDecision) -> Event {

@@ -17,7 +17,7 @@ use crate::engine::setup::{Readiness, make_ready};
 use crate::engine::stall::Stall;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::verify::{Verification, repeat_checks, verify_step};
-use crate::engine::{ask, ending, review};
+use crate::engine::{advice, ask, ending, review};
 use crate::limits;
 use crate::run::{
     Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, checked_lines,
@@ -151,7 +151,7 @@ async fn take_turn(
                     record_decision(store, how, event, decider(io, Door::Terminal))?;
                 }
                 Consulted::Nobody => {
-                    let reason = ask::reason(store.run(), &question);
+                    let reason = advice::reason(store.run(), &question);
                     return Err(pause(store, &reason).await.err().unwrap_or(Halt::AtRest));
                 }
                 Consulted::Interrupted => return Err(Halt::Interrupted),

@@ -2,12 +2,12 @@
 
 use crate::documents;
 use crate::effect::{Exit, FailureKind, Io};
-use crate::engine::ask;
+use crate::engine::advice::{self, go_on, resume_command};
 use crate::engine::conduct_args::Conduct;
 use crate::engine::facts::facts;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
-use crate::run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary, usage_line};
+use crate::run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
 use crate::text;
 
 /// Why the loop ended.
@@ -134,7 +134,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
             }
         }
         Next::Finished => format!("\nRun {}", run.status.as_str()),
-        Next::Ask(question) => format!("\nPaused: {}", ask::reason(run, &question)),
+        Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
         // Nothing in the plan holds it up; whoever paused it said why.
         _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {
             Some(entry) => format!("\n{}", entry.text),
@@ -174,83 +174,6 @@ async fn tell_place(io: &Io, run: &Run) {
         Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
         None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,
     }
-}
-
-/// The exact commands that take the run further; `again` are the options with which it is
-/// conducted as it was (see [`crate::engine::conduct_args::ConductArgs::options`]).
-pub(crate) fn go_on(run: &Run, again: &str) -> String {
-    let id = &run.id;
-    let resume = resume_command(run, again);
-    match run.next() {
-        Next::Ask(Question::Gate { step }) => gate_commands(id, step, &resume),
-        Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
-            gate_commands(id, step, &resume)
-        }
-        Next::Ask(Question::Review { step, prompt }) => {
-            format!(
-                "To review: {prompt}
-{}",
-                gate_commands(id, step, &resume)
-            )
-        }
-        Next::Ask(Question::Verdict { .. }) => format!(
-            "Fix what the review found, then review again:\n  {resume}\n\
-             Or accept the verdict and go on:\n  {resume} --accept-review"
-        ),
-        Next::Ask(Question::Budget { .. }) => format!(
-            "{}\nRaise it and continue, for example:\n  {resume}{}",
-            ask::budget_words(run),
-            raise_options(run)
-        ),
-        Next::Ask(Question::Interrupted { step }) => format!(
-            "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
-             Or, after looking at it, take it as done:\n  {resume} --interrupted done"
-        ),
-        Next::Blocked(blocker) if blocker.rejected => format!(
-            "Change your mind and go on:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
-             Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
-             Give it up:\n  onloop abandon {id} --reason TEXT",
-            step = blocker.step
-        ),
-        Next::Blocked(blocker) => format!(
-            "Fix the cause, then go on (verifies first, then tries again):\n  {resume}\n\
-             Have it tried again at once, and tell its agent something:\n  \
-             onloop step {} reopen --reason TEXT --run-id {id}\n\
-             Give it up:\n  onloop abandon {id} --reason TEXT",
-            blocker.step
-        ),
-        Next::Act { step } if run.step(step).is_some_and(|step| run.is_held_up(step)) => format!(
-            "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
-             (--max-wait TIME):\n  {resume}"
-        ),
-        Next::Start { .. }
-        | Next::Act { .. }
-        | Next::Verify { .. }
-        | Next::Approve { .. }
-        | Next::Block { .. }
-        | Next::Review { .. }
-        | Next::Repeat
-        | Next::Finalize
-        | Next::Finished => format!("Continue:\n  {resume}"),
-    }
-}
-
-/// The options that lift every bound that is reached: lifting one only would stop at the next.
-pub(crate) fn raise_options(run: &Run) -> String {
-    let names = exceeded(run).into_iter().map(|exceeded| exceeded.name);
-    names.map(|name| format!(" --raise {name}=unlimited")).collect()
-}
-
-fn resume_command(run: &Run, again: &str) -> String {
-    format!("onloop resume {}{again}", run.id)
-}
-
-fn gate_commands(id: &str, step: u32, resume: &str) -> String {
-    format!(
-        "Approve and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
-         Reject:\n  onloop gate {step} rejected --run-id {id}\n\
-         Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
-    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What should happen to a run now, as commands that can be typed.
 
-use crate::engine::ending::raise_options;
+use crate::engine::advice::raise_options;
 use crate::run::{Next, Question, Run};
 use crate::text;
 

@@ -2,10 +2,10 @@
 
 use crate::documents::ledger::{self, Origin};
 use crate::effect::{Exit, Io, OptionalExt};
+use crate::engine::advice::go_on;
 use crate::engine::ask::is_attended;
 use crate::engine::checkout;
 use crate::engine::decide::{decider, demand_person};
-use crate::engine::ending::go_on;
 use crate::engine::exit::refused_by;
 use crate::engine::find_run::{foreign_copy, is_own};
 use crate::engine::foreign::read_foreign;

@@ -2,8 +2,8 @@
 
 use crate::documents;
 use crate::effect::{Exit, Io};
+use crate::engine::advice::go_on;
 use crate::engine::drive::is_interrupted;
-use crate::engine::ending::go_on;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
 use crate::engine::select::open;
