@@ -8,19 +8,20 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::effect::{Exit, Io};
 use crate::effect::{Program, Start};
+use crate::engine::exit::step_by_step;
 use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
     AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
     FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
-    NextArgs, NormalizeArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs,
-    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
-    StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve,
-    called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install, lint, list,
-    locate, new, next, normalize, prepare, receipt, receipt_key, receipt_verify, relocate, replay,
-    report, resume, run, schema, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary, transcript, undo, uninstall,
+    NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs,
+    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
+    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt,
+    approve, called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install,
+    lint, list, locate, new, next, normalize, notify, prepare, receipt, receipt_key,
+    receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
+    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -205,6 +206,11 @@ Examples:
     #[command(after_help = "Examples:
   onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
     Abandon(AbandonArgs),
+    /// Show who is told what happens while nobody watches, or try it
+    #[command(after_help = "Examples:
+  onloop notify           who is set up
+  onloop notify --test    send each of them a notice")]
+    Notify(NotifyArgs),
     /// Run one command that can touch this checkout and little else
     #[command(
         after_help = "Keys and tokens, other checkouts' .env files, agents, buses and daemons are
@@ -394,14 +400,48 @@ pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
         return hook(&io, &args).await;
     }
+    let is_old_name = is_old_name(&io.start().argv);
     let verb = match quick::verb(&io.start().argv) {
         Some(verb) => verb,
         None => match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
             Ok(cli) => cli.verb,
-            Err(error) => return explain(&io, &error).await,
+            Err(error) => {
+                let exit = explain(&io, &error).await;
+                return if is_old_name { as_before(exit) } else { exit };
+            }
         },
     };
-    perform(&io, &verb).await
+    let exit = perform(&io, &verb).await;
+    if is_old_name && drives_step_by_step(&verb) { as_before(exit) } else { exit }
+}
+
+/// The code that callers of the old name know.
+fn as_before(exit: Exit) -> Exit {
+    if exit == Exit::Done { exit } else { step_by_step(exit) }
+}
+
+/// Whether the program was called as `hotl-rt`, whose callers know no code but 0 and 1.
+fn is_old_name(argv: &[String]) -> bool {
+    let called = argv.first().map_or("", String::as_str);
+    let name = called.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name =
+        [".exe", ".mjs", ".js"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    name == "hotl-rt"
+}
+
+/// Whether `hotl-rt` had this verb as well.
+fn drives_step_by_step(verb: &Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Init(_)
+            | Verb::Step(_)
+            | Verb::Gate(_)
+            | Verb::Finalize(_)
+            | Verb::Summary(_)
+            | Verb::Prepare(_)
+            | Verb::Locate(_)
+            | Verb::Finish(_)
+    )
 }
 
 /// The part of the program that is the verb's own. What each of them needs while it waits is put
@@ -432,6 +472,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Adopt(args) => Box::pin(adopt(io, args)),
         Verb::Relocate(args) => Box::pin(relocate(io, args)),
         Verb::Abandon(args) => Box::pin(abandon(io, args)),
+        Verb::Notify(args) => Box::pin(notify(io, args)),
         Verb::Confine(args) => Box::pin(confine(io, args)),
         Verb::Auto(args) => Box::pin(auto(io.clone(), (**args).clone())),
         Verb::Permit { verb: PermitVerb::Explain(args) } => {

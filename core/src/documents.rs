@@ -19,6 +19,7 @@ mod hold;
 pub mod ledger;
 pub mod next;
 pub mod normalized;
+pub mod notices;
 pub mod permission;
 pub mod prepared;
 pub mod receipt;

@@ -39,7 +39,7 @@ pub use git::{
     DiffShown, GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
     Repository, WorktreeEntry,
 };
-pub use http::{HttpAnswer, HttpMethod, HttpSpec};
+pub use http::{HttpAnswer, HttpMethod, HttpSpec, is_safe_address};
 pub use io::Io;
 pub(crate) use io::Watched;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};

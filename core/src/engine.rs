@@ -39,6 +39,8 @@ pub mod instruction;
 pub(crate) mod keep;
 pub(crate) mod links;
 pub(crate) mod listen;
+pub(crate) mod notify;
+pub(crate) mod pager;
 pub(crate) mod patience;
 pub(crate) mod planted;
 pub mod preflight;

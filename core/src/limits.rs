@@ -255,6 +255,23 @@ pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
 /// Largest document of a question, an answer or a pending call.
 pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
 
+/// Longest time that one notice to one receiver may take.
+pub const NOTICE_TIMEOUT_MS: u64 = 5_000;
+/// The same where a host waits for our hook.
+pub const NOTICE_HOOK_MS: u64 = 3_000;
+/// Largest address, token or command line of a receiver of notices.
+pub const NOTICE_ADDRESS_BYTES: usize = 4 * 1024;
+/// Largest answer of a receiver of notices that is read.
+pub const NOTICE_ANSWER_BYTES: u64 = 64 * 1024;
+/// Largest text of a notice; chats take little more.
+pub const NOTICE_BYTES: usize = 3_500;
+/// The same for Discord.
+pub const NOTICE_DISCORD_BYTES: usize = 1_800;
+/// Largest file with the options of a run.
+pub const OPTIONS_BYTES: u64 = 64 * 1024;
+/// Largest file about what was told of a run.
+pub const NOTICES_TOLD_BYTES: u64 = 64 * 1024;
+
 /// Time that a language model may take to judge a call.
 pub const JUDGE_TIMEOUT_MS: u64 = 30_000;
 /// Largest call that a language model is asked about.

@@ -5,6 +5,7 @@
 //! change it, and [`Run::next`] alone decides what should happen now. Reports and summaries are
 //! renderings of it.
 
+mod attention;
 mod begin;
 mod budget;
 mod checked;
@@ -19,6 +20,7 @@ mod held_up;
 mod hold;
 mod kept;
 mod next;
+mod now;
 mod paper;
 mod prompt;
 mod protect;
@@ -29,11 +31,13 @@ mod review;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod tests_passed;
 mod transition;
 mod verdict;
 mod wait;
 mod words;
 
+pub use attention::{Attention, INTERRUPTED, NoticeKind, Vigil};
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
 pub use checked::checked_lines;
@@ -41,10 +45,11 @@ pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
 pub use event::*;
 pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
 pub use finish::*;
-pub use gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
+pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule};
 pub use held::{WorkHold, hold_line};
 pub use hold::Hold;
 pub use next::{Blocker, Next, Question};
+pub use now::Standing;
 pub use paper::{AtMost, PageChecks, PaperMoment, at_most, on_paper};
 pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
@@ -53,6 +58,7 @@ pub use remark::*;
 pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
+pub use tests_passed::tests_passed;
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;
 pub use wait::{Refused, TurnEnding, Wait, WaitReason};

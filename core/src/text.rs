@@ -3,9 +3,11 @@
 //! Everything that onloop did not write itself is data: capped, stripped of control
 //! characters and fenced before it reaches a terminal, a prompt or a report.
 
+mod patch;
 mod private;
 mod word;
 
+pub use patch::{PatchLine, coloured_patch, patch_lines};
 pub(crate) use private::{HOME_SECRETS, says_secret};
 pub(crate) use word::words;
 pub use word::{UnknownWord, alternatives};

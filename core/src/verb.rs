@@ -17,6 +17,7 @@ mod lint;
 mod locate;
 mod new;
 mod normalize;
+mod notify;
 pub mod permit;
 mod prepare;
 mod receipt;
@@ -47,6 +48,7 @@ pub use lint::{LintArgs, LintFormat, fix, lint};
 pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
+pub use notify::{NotifyArgs, notify};
 pub use prepare::{PrepareArgs, prepare};
 pub use receipt::{
     ReceiptArgs, ReceiptFormat, ReceiptVerifyArgs, receipt, receipt_key, receipt_verify,

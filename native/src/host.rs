@@ -24,7 +24,7 @@ pub use interrupts::Interrupts;
 pub use locks::{HeldLocks, OsLocks};
 pub use paths::Root;
 pub use processes::{Orphans, OsProcesses, RunningGroup};
-pub use terminal::{LostOutput, OsTerminal};
+pub use terminal::{LostOutput, Meanwhile, OsTerminal};
 
 pub(crate) use clock::timestamp;
 pub(crate) use process_table::identity;
@@ -192,6 +192,12 @@ pub trait Terminal {
         limit_bytes: u64,
         wait_ms: Option<u64>,
     ) -> Result<Option<Vec<u8>>, Failure>;
+    /// Says `words` while the host itself works for more than a moment, until what is returned is
+    /// dropped.
+    fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
+        let _ = words;
+        Meanwhile::silent()
+    }
     /// A live status line for a process called `label` that has run for `elapsed`, where one
     /// is wanted. It disappears when it is dropped.
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
@@ -297,7 +303,14 @@ impl OsHost {
                 let survivors = self.processes.end_group(&group, &host, mark.as_deref())?;
                 Ok(Outcome::Ended { survivors })
             }
-            Request::Git(request) => self.git.git(&request),
+            Request::Git(request) => {
+                // Two runs with the same frozen clock say the same.
+                let words = request.doing().filter(|_| !self.clock.is_frozen());
+                let meanwhile = words.map(|words| self.terminal.meanwhile(words));
+                let outcome = self.git.git(&request);
+                drop(meanwhile);
+                outcome
+            }
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })

@@ -4,7 +4,7 @@
 mod deferred;
 mod errors;
 mod judge;
-mod server;
+pub(crate) mod server;
 mod through_hooks;
 mod waiting;
 

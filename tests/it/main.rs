@@ -2,7 +2,7 @@
 
 mod agents;
 #[cfg(unix)]
-mod approval;
+pub(crate) mod approval;
 mod auto;
 #[cfg(unix)]
 mod checkpoints;
@@ -16,7 +16,7 @@ mod examples;
 mod finish;
 mod guide;
 #[cfg(unix)]
-mod hook;
+pub(crate) mod hook;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
@@ -24,6 +24,8 @@ mod install;
 #[cfg(unix)]
 mod mcp;
 mod mutations;
+#[cfg(unix)]
+mod notify;
 mod permission;
 #[cfg(unix)]
 mod permission_bash;

@@ -1,6 +1,7 @@
 //! `onloop run` and everything after it, as a person meets it: the real program, real files,
 //! real processes, and real git where it matters.
 
+mod adopting;
 mod agents;
 mod checks;
 mod dead_ends;
@@ -10,6 +11,7 @@ mod gates;
 mod hostile_files;
 mod interruptions;
 mod looking;
+mod old_name;
 mod places;
 mod repeated_checks;
 mod reviews;

@@ -224,6 +224,20 @@ pub fn read(bytes: &[u8], written: Option<&Head>) -> Result<Ledger, LedgerError>
 /// The run as it was when the line `last` had been written, with the errors of [`read`] up to
 /// there.
 pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Ledger, LedgerError> {
+    walk(bytes, last, written, |_, _| {})
+}
+
+/// As [`read_until`]; `see` is shown the run after each line, with the line's number.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub fn walk(
+    bytes: &[u8],
+    last: u64,
+    written: Option<&Head>,
+    mut see: impl FnMut(u64, &Run),
+) -> Result<Ledger, LedgerError> {
     let mut ledger: Option<Ledger> = None;
     for (number, line) in (1u64..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let Some(body) = line.strip_suffix(b"\n").filter(|_| number <= last) else { break };
@@ -243,6 +257,9 @@ pub fn read_until(bytes: &[u8], last: u64, written: Option<&Head>) -> Result<Led
                 ledger.head = head;
                 ledger.whole_bytes += line.len();
             }
+        }
+        if let Some(ledger) = &ledger {
+            see(number, &ledger.run);
         }
     }
     ledger.ok_or(LedgerError::Empty)

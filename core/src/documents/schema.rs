@@ -86,6 +86,10 @@ fn value_of(key: &ConfigKey) -> Value {
             "type": ["integer", "string", "array", "null"],
             "items": { "type": ["integer", "string"] },
         }),
+        KeyKind::Words(words) => json!({
+            "anyOf": [{ "type": ["string", "null"] },
+                { "type": "array", "items": { "enum": words } }]
+        }),
         KeyKind::Arguments => {
             json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
         }

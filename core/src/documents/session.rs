@@ -76,6 +76,7 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
         last_prompt: members.text("last_prompt")?,
         prompt_id: members.text("prompt_id")?,
         reason: members.text("reason")?,
+        untold: members.names("untold")?,
         updated_at,
         unknown: std::mem::take(members.0),
     })
@@ -119,6 +120,14 @@ impl Members<'_> {
             | Value::Array(_)
             | Value::Object(_) => None,
         })
+    }
+
+    fn names(&mut self, member: &'static str) -> Read<Vec<String>> {
+        let names = self.optional(member, "a list of strings", |value| {
+            let names = value.as_array()?.iter().map(|name| Some(name.as_str()?.to_owned()));
+            names.collect()
+        })?;
+        Ok(names.unwrap_or_default())
     }
 
     fn time(&mut self, member: &'static str) -> Read<Option<Timestamp>> {
@@ -181,6 +190,9 @@ fn document(session: &Session) -> Value {
     put("last_prompt", json!(session.last_prompt));
     put("prompt_id", json!(session.prompt_id));
     put("reason", json!(session.reason));
+    if !session.untold.is_empty() {
+        put("untold", json!(session.untold));
+    }
     put("updated_at", json!(session.updated_at.map(Timestamp::to_rfc3339)));
     for (key, value) in &session.unknown {
         members.insert(key.clone(), value.clone());

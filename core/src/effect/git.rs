@@ -241,6 +241,34 @@ pub enum GitRequest {
     },
 }
 
+impl GitRequest {
+    /// What a person may be told that a host is doing where this takes long; `None`: it does not.
+    pub fn doing(&self) -> Option<&'static str> {
+        Some(match self {
+            GitRequest::Survey { .. } => "looking at the checkout",
+            GitRequest::CreateWorktree { .. } => "checking out the worktree",
+            GitRequest::RemoveWorktree { .. } => "removing the worktree",
+            GitRequest::Switch { .. } => "switching branches",
+            GitRequest::RemoteBranch { .. } => "asking the remote",
+            GitRequest::Merge { .. } => "merging",
+            GitRequest::Push { .. } => "pushing",
+            GitRequest::Stash { .. } => "stashing",
+            GitRequest::Checkpoint { .. } => "keeping the work",
+            GitRequest::Restore { .. } => "bringing files back",
+            GitRequest::Diff { .. } => "comparing",
+            GitRequest::CommitKept { .. } => "committing",
+            GitRequest::Worktrees { .. }
+            | GitRequest::Head { .. }
+            | GitRequest::DeleteBranch { .. }
+            | GitRequest::MergeBase { .. }
+            | GitRequest::ChangedPaths { .. }
+            | GitRequest::Note { .. }
+            | GitRequest::Checkpoints { .. }
+            | GitRequest::ForgetCheckpoint { .. } => return None,
+        })
+    }
+}
+
 /// What a program wants to see of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffShown<'a> {

@@ -73,6 +73,17 @@ impl fmt::Debug for HttpSpec {
     }
 }
 
+/// Whether what is sent to `url` is read by nobody on the way: the address is one of HTTPS, or of
+/// this machine.
+pub fn is_safe_address(url: &str) -> bool {
+    let Some(origin) = origin(url) else { return false };
+    let here = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+    let is_here = here.iter().any(|here| {
+        origin.strip_prefix(here).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    });
+    origin.starts_with("https://") || is_here
+}
+
 /// Scheme, host and port of a URL that contains no user name and password.
 fn origin(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
@@ -109,6 +120,25 @@ mod tests {
         ] {
             let scrubbed = spec.scrubbed(&message);
             assert!(!scrubbed.contains("tok3n"), "{scrubbed}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_sent_where_others_can_read_it() {
+        let table = [
+            ("https://hooks.example/T1/B2", true),
+            ("http://127.0.0.1:8080/x", true),
+            ("http://localhost", true),
+            ("http://[::1]:9/x", true),
+            ("http://localhost.evil.example/x", false),
+            ("http://127.0.0.1@evil.example/x", false),
+            ("http://ntfy.example/x", false),
+            ("https://me:pw@hooks.example/x", false),
+            ("ftp://127.0.0.1/x", false),
+            ("", false),
+        ];
+        for (url, safe) in table {
+            assert_eq!(is_safe_address(url), safe, "{url}");
         }
     }
 

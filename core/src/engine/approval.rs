@@ -7,7 +7,7 @@ mod ask;
 mod judge;
 pub mod pending;
 mod poller;
-mod telegram;
+pub(crate) mod telegram;
 
 use crate::documents::approval::PendingCall;
 use crate::effect::Io;

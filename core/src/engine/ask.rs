@@ -1,12 +1,13 @@
 //! Asking the person at the terminal what only a person may decide.
 
-use crate::effect::Io;
+use crate::effect::{Failure, Io};
 use crate::engine::advice::budget_words;
 use crate::engine::facts::{facts, patch};
 use crate::engine::store::Store;
+use crate::engine::{notify, pager};
 use crate::run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord};
 use crate::text;
-use crate::workflow::Budgets;
+use crate::workflow::{Budgets, Risk};
 
 /// What came of asking a person.
 #[allow(clippy::large_enum_variant, reason = "an answer is taken apart where it arrives")]
@@ -17,6 +18,15 @@ pub(crate) enum Consulted {
     Nobody,
     /// The person pressed Ctrl-C.
     Interrupted,
+}
+
+impl Consulted {
+    fn unanswered(failure: &Failure) -> Consulted {
+        match failure.is_interrupted() {
+            true => Consulted::Interrupted,
+            false => Consulted::Nobody,
+        }
+    }
 }
 
 /// What a person can say to a yes-or-no question.
@@ -42,6 +52,7 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
         return Consulted::Nobody;
     }
     tell(io, store, question).await;
+    notify::tell(io, store).await;
     if let Some(last) = run_review(store.run(), question) {
         let findings = text::printable(last.findings.trim());
         io.note(format!("\nReview: {}\n{findings}", last.verdict.as_str())).await;
@@ -50,19 +61,43 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
     for _ in 0..TRIES {
         let line = match io.ask(text.as_str()).await {
             Ok(line) => line,
-            Err(failure) if failure.is_interrupted() => return Consulted::Interrupted,
-            Err(_) => return Consulted::Nobody,
+            Err(failure) => return Consulted::unanswered(&failure),
         };
         match understand(&line) {
-            Understood::Yes => return Consulted::Decided(consent(question)),
+            Understood::Yes => match confirm(io, store.run(), question).await {
+                Ok(true) => return Consulted::Decided(consent(question)),
+                Ok(false) => {}
+                Err(unanswered) => return unanswered,
+            },
             Understood::No => {
                 return dissent(question).map_or(Consulted::Nobody, Consulted::Decided);
             }
-            Understood::Details => io.note(details(io, store, question).await).await,
+            Understood::Details => {
+                pager::page(io, store, &details(io, store, question).await).await
+            }
             Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
     }
     Consulted::Nobody
+}
+
+/// Whether a person who says yes means it: where the risk is high, a word that is typed without
+/// looking approves nothing.
+async fn confirm(io: &Io, run: &Run, question: &Question) -> Result<bool, Consulted> {
+    let (Question::Gate { step } | Question::Review { step, .. }) = question else {
+        return Ok(true);
+    };
+    let record = run.step(*step).filter(|_| run.terms.risk == Risk::High);
+    let Some(record) = record else { return Ok(true) };
+    let name = io.redacted(&text::one_line(&record.step.name));
+    io.note(format!("The risk is high. To approve step {step}, type its name: {name}")).await;
+    let typed = io.ask("Name of the step: ").await;
+    let typed = typed.map_err(|failure| Consulted::unanswered(&failure))?;
+    let is_meant = text::one_line(&typed).trim() == name.trim();
+    if !is_meant {
+        io.note(format!("That is not the name of step {step}; nothing is approved.")).await;
+    }
+    Ok(is_meant)
 }
 
 /// What the review has found that was made for this decision.
@@ -173,16 +208,16 @@ async fn details(io: &Io, store: &Store, question: &Question) -> String {
     if let Some(record) = step.and_then(|step| run.step(step)) {
         out += &step_details(store, record);
     }
+    out = text::printable(&out);
     match patch(io, run).await {
         Ok(patch) if patch.is_empty() => {}
-        Ok(patch) => out += &format!("Changes:\n{patch}\n"),
+        Ok(patch) => out += &format!("Changes:\n{}\n", text::coloured_patch(&patch)),
         Err(failure) => {
             let why = text::one_line(&failure.message);
             out += &format!("The changes cannot be shown: {why}\n");
         }
     }
-    out += &format!("Report: {}\n", store.paths().report());
-    text::printable(&out)
+    out + &format!("Report: {}\n", text::one_line(&store.paths().report()))
 }
 
 fn step_details(store: &Store, record: &StepRecord) -> String {

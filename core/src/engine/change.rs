@@ -1,6 +1,8 @@
 //! Changing a record, and saying so when the change is refused.
 
 use crate::effect::{Exit, Io};
+use crate::engine::instruction::fits_now;
+use crate::engine::notify;
 use crate::engine::store::{Store, StoreError};
 use crate::run::{Decider, Event};
 
@@ -33,11 +35,19 @@ pub(crate) async fn change_by(
     let why = match store.apply_by(event, by) {
         Err(refusal) => refusal.to_string(),
         Ok(()) => match store.commit().await {
-            Ok(()) => return Ok(()),
+            Ok(()) => {
+                notify::tell(io, store).await;
+                return Ok(());
+            }
             Err(StoreError::Overtaken(refusal)) => refusal.to_string(),
             Err(error) => error.to_string(),
         },
     };
-    io.note(format!("ERROR: {why}")).await;
-    Err(Exit::Failed)
+    Err(refuse(io, store, &why).await)
+}
+
+/// Says why a verb does not do what was asked for, how the run stands, and what fits now.
+pub(crate) async fn refuse(io: &Io, store: &Store, why: &str) -> Exit {
+    io.note(format!("ERROR: {why}\n{}", fits_now(store.run()))).await;
+    Exit::Failed
 }

@@ -7,7 +7,7 @@ use crate::agent::Agent;
 use crate::effect::{Exit, Io};
 use crate::engine::act::{Acted, act};
 use crate::engine::ask::Consulted;
-use crate::engine::conduct_args::Conduct;
+use crate::engine::conduct_args::{Conduct, remember_options};
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
@@ -20,8 +20,8 @@ use crate::engine::verify::{Verification, repeat_checks, verify_step};
 use crate::engine::{advice, ask, ending, review};
 use crate::limits;
 use crate::run::{
-    Decider, Door, Event, GateDecision, Mode, Next, Phase, RunStatus, StepStatus, checked_lines,
-    step_line, step_list,
+    Decider, Door, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, RunStatus, StepStatus,
+    approval_line, checked_lines, step_line, step_list,
 };
 use crate::text;
 
@@ -29,6 +29,7 @@ use crate::text;
 pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
     let mut stall = Stall::default();
     let mut merges = store.merges();
+    remember_options(io, store.paths(), &how.again).await;
     let begun = begin(io, &mut store, how).await.err();
     let halt = loop {
         if let Some(halt) = begun {
@@ -40,7 +41,7 @@ pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
         }
     };
     let halt = match halt {
-        Halt::Interrupted => match pause(&mut store, "interrupted").await {
+        Halt::Interrupted => match pause(&mut store, INTERRUPTED).await {
             Ok(()) => Halt::Interrupted,
             Err(halt) => halt,
         },
@@ -117,9 +118,10 @@ async fn take_turn(
             say_remarks(store, Some(step));
             going_on(keep_verified(io, store, step).await?)?;
         }
-        Next::Approve { step, .. } => {
+        Next::Approve { step, reason } => {
             let (decision, mode) = (GateDecision::Approved, Mode::Auto);
             store.apply(Event::GateDecided { step, decision, mode })?;
+            store.note(approval_line(step, reason, store.run().terms.risk));
             say_step(store, how, step);
         }
         Next::Block { step, reason } => {

@@ -1,9 +1,10 @@
 //! How a run is conducted: what the command line says about it, and what that comes to.
 
 use crate::agent::Agent;
-use crate::effect::{Exit, Io};
+use crate::effect::{Durability, Exit, Expect, Io};
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::confining::{ConfineWish, Confining};
+use crate::engine::store::Paths;
 use crate::engine::verify::Conditions;
 use crate::handsoff::config::ConfineWhen;
 use crate::limits;
@@ -177,6 +178,24 @@ impl ConductArgs {
             json: self.json,
             again: self.options(),
         }
+    }
+}
+
+/// Remembers the options `again` that a run is conducted with, for the hints of other processes.
+/// Without any, those that it was started with stay.
+pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
+    if !again.is_empty() {
+        let bytes = io.redacted(again).into_bytes();
+        // Without them a hint is shorter.
+        let _ = io.write(&paths.options(), bytes, Expect::Any, Durability::Relaxed).await;
+    }
+}
+
+/// The options that a run was last conducted with, each after a space, as words of a shell line.
+pub(crate) async fn remembered_options(io: &Io, paths: &Paths) -> String {
+    match io.read(&paths.options(), limits::OPTIONS_BYTES).await {
+        Ok((bytes, _)) => format!(" {}", text::one_line(&String::from_utf8_lossy(&bytes)).trim()),
+        Err(_) => String::new(),
     }
 }
 

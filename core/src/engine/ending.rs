@@ -5,6 +5,7 @@ use crate::effect::{Exit, FailureKind, Io};
 use crate::engine::advice::{self, go_on, resume_command};
 use crate::engine::conduct_args::Conduct;
 use crate::engine::facts::facts;
+use crate::engine::notify;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
@@ -157,6 +158,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         tell_place(io, run).await;
     }
     tell_report(io, store).await;
+    notify::tell(io, store).await;
     exit
 }
 

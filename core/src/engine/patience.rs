@@ -8,6 +8,7 @@ use crate::agent::Agent;
 use crate::effect::Io;
 use crate::engine::conduct_args::Conduct;
 use crate::engine::ending::Halt;
+use crate::engine::notify;
 use crate::engine::store::{Store, StoreError};
 use crate::limits;
 use crate::run::{Event, Refused, Run, Wait};
@@ -41,6 +42,7 @@ pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Res
                 store.note(line);
             }
             store.commit().await?;
+            notify::tell(io, store).await;
         }
         let left_ms = until.millis_since(io.now()).min(limits::WAIT_LOOK_MS);
         io.sleep(left_ms).await.map_err(|failure| Halt::from(StoreError::Failed(failure)))?;

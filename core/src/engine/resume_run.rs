@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::effect::{Exit, Io, OptionalExt};
+use crate::engine::adopt::Edited;
 use crate::engine::change::apply;
 use crate::engine::choose_agent::choose_agents;
 use crate::engine::conduct::conduct;
@@ -10,6 +11,7 @@ use crate::engine::confining::Confining;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{drive_alone, take_over};
 use crate::engine::find_run::{Found, find_all};
+use crate::engine::notify;
 use crate::engine::select::{Selected, refuse, select};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::work::end_survivors;
@@ -41,6 +43,9 @@ pub struct ResumeArgs {
     /// Use the workflow file as it was edited, and keep finished steps
     #[cfg_attr(feature = "cli", arg(long))]
     pub adopt: bool,
+    /// Go on with the plan that the run has, although the file was edited
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "adopt"))]
+    pub no_adopt: bool,
     /// Change a bound of the run, `max_agents=9` or `…=unlimited`
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=VALUE"))]
     pub raise: Vec<String>,
@@ -83,6 +88,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     let decides = args.take_over
         || args.accept_review
         || args.adopt
+        || args.no_adopt
         || args.interrupted.is_some()
         || args.rebuild.is_some()
         || !args.raise.is_empty();
@@ -120,6 +126,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         for line in store.repair_mirrors().await {
             io.note(line).await;
         }
+        notify::tell(io, &store).await;
         let status = store.run().status;
         io.note(format!("Run {id} is {}; there is nothing to resume", status.as_str())).await;
         return Err(match status {
@@ -164,7 +171,12 @@ async fn go_on(
         false => drive_alone(io, store).await?,
     }
     end_survivors(io, store.run()).await?;
-    adopt::agree(io, store, args.adopt).await?;
+    let edited = match (args.adopt, args.no_adopt) {
+        (true, _) => Edited::Adopted,
+        (false, true) => Edited::Left,
+        (false, false) => Edited::Told,
+    };
+    adopt::agree(io, store, edited).await?;
     let agents = choose(io, store, args).await?;
     let by = Some(decider(io, Door::Command));
     if let Some(budgets) = budgets {

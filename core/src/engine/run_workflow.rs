@@ -22,7 +22,7 @@ use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::simulate::{Wanted, simulate};
 use crate::engine::store::Store;
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
-use crate::run::{Beginning, Door, Event};
+use crate::run::{Beginning, Door, Event, Next};
 use crate::text;
 use crate::workflow::Plan;
 
@@ -96,12 +96,16 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
     }
 }
 
+/// What is said first, by programs and by agents that follow our skills.
+const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
+
 enum Begun {
     New(Box<Store>, Conduct),
     Continue(String),
 }
 
 async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
+    io.note(ANNOUNCEMENT).await;
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     if args.fresh {
@@ -247,8 +251,12 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
             }
         }
     }
+    let place = match run.next() {
+        Next::Ask(question) => run.waits_for(&question),
+        _ => format!("step {step}/{total}"),
+    };
     io.note(format!(
-        "Found an unfinished run of this workflow: {id} ({}, step {step}/{total}).\n\
+        "Found an unfinished run of this workflow: {id} ({}, {place}).\n\
          Resume it:\n  onloop resume {id}{}\nOr start anew:\n  onloop run --fresh{}",
         run.status.as_str(),
         args.conduct.options(),

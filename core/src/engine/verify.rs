@@ -12,7 +12,8 @@ use crate::engine::store::{Store, StoreError};
 use crate::engine::work::{Work, WorkError, run_recorded};
 use crate::limits;
 use crate::run::{
-    CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, is_machine_check,
+    CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, describe_check,
+    is_machine_check,
 };
 use crate::text;
 use crate::workflow::{Check, Expectation, ShellCheck};
@@ -101,7 +102,7 @@ pub(crate) async fn verify_step(
     let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
     let changes = Changes::before(io, store, step).await;
     for (index, check) in checks.iter().enumerate() {
-        let label = format!("Step {step}: verify");
+        let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
         let place = Place { step, index, label, conditions };
         let remarks = changes.remarks(io, store.run(), check).await;
         let evaluated = match evaluate(io, store, check, &place).await {
@@ -110,6 +111,9 @@ pub(crate) async fn verify_step(
             Err(NoVerdict::Failed(error)) => return Err(error),
         };
         let ends = is_refusal(&evaluated.verdict);
+        if !ends {
+            tell_passed(io, &evaluated, check, (index, checks.len())).await;
+        }
         // What failed is looked at anyway.
         results.push(evaluated.result(index, if ends { Vec::new() } else { remarks }));
         if ends {
@@ -146,7 +150,7 @@ pub(crate) async fn repeat_checks(
                 continue;
             }
             repeated += 1;
-            let label = format!("Step {step}: verify again");
+            let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
             let place = Place { step, index, label, conditions };
             let remarks = changes.remarks(io, store.run(), check).await;
             let evaluated = match evaluate(io, store, check, &place).await {
@@ -158,6 +162,7 @@ pub(crate) async fn repeat_checks(
                 failures.push((step, evaluated.result(index, Vec::new())));
                 break;
             }
+            tell_passed(io, &evaluated, check, (index, checks.len())).await;
             let known = known_remarks(store.run(), step, index as u32);
             if *known != *remarks {
                 remarked.push(CheckRemarks { step, check: index as u32, remarks });
@@ -165,6 +170,30 @@ pub(crate) async fn repeat_checks(
         }
     }
     Ok(Some(Event::ChecksRepeated { repeated, failures, remarks: remarked }))
+}
+
+/// Which of several checks it is.
+fn of_several(index: usize, count: usize) -> String {
+    if count > 1 { format!(" ({}/{count})", index + 1) } else { String::new() }
+}
+
+/// What takes less is not worth a line of its own.
+const SILENT_MS: u64 = 1000;
+
+/// Says of a long list how far it is, to whoever sees no status line.
+async fn tell_passed(
+    io: &Io,
+    evaluated: &Evaluated,
+    check: &Check,
+    (index, count): (usize, usize),
+) {
+    let took_ms = evaluated.measured.map_or(0, |measured| measured.duration_ms);
+    if count < 2 || took_ms < SILENT_MS || io.start().terminal.stderr {
+        return;
+    }
+    let what = text::ellipsis(&text::one_line(&describe_check(check)), 100);
+    let took = took_ms as f64 / 1000.0;
+    io.note(format!("    ✓ {}/{count} {what} ({took:.1} s)", index + 1)).await;
 }
 
 /// What there was to remark about a check when it was evaluated before.

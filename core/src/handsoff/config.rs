@@ -16,6 +16,7 @@
 
 mod environment;
 pub mod keys;
+mod notify;
 mod prices;
 mod read;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 
 use std::fmt;
 
+pub use notify::{Notify, Receiver, Template, Webhook};
 pub use prices::Prices;
 
 use crate::text::words;
@@ -44,6 +46,8 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// What models cost, where their clients do not say it; only when all of it can be used.
     pub prices: Option<Prices>,
+    /// How a person is told of what happens while nobody watches; `None`: not at all.
+    pub notify: Option<Notify>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
     /// Whether agents and checks of runs are confined.
@@ -145,6 +149,7 @@ impl Config {
             supervisor: Supervisor::default(),
             telegram: None,
             prices: None,
+            notify: None,
             workflows: Vec::new(),
             confine: ConfineWhen::Auto,
             confine_caches: Vec::new(),

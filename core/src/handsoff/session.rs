@@ -120,6 +120,8 @@ pub struct Session {
     pub prompt_id: Option<String>,
     /// Why it was last not continued, on one line.
     pub reason: Option<String>,
+    /// Receivers of notices that have not been told yet that it is not continued.
+    pub untold: Vec<String>,
     /// When something about it last changed; `None` in files of older generations.
     pub updated_at: Option<Timestamp>,
     /// Members that this version does not know; they survive a rewrite.
@@ -172,6 +174,7 @@ impl Session {
             last_prompt: None,
             prompt_id: None,
             reason: None,
+            untold: Vec::new(),
             updated_at: Some(at),
             unknown: Map::new(),
         }

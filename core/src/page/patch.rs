@@ -1,19 +1,18 @@
 //! A patch as coloured lines.
 
 use super::html::escaped;
+use crate::text::{PatchLine, patch_lines};
 
 /// `patch`, as git writes it, as HTML for a `pre` element.
 pub(super) fn coloured(patch: &str) -> String {
     let mut out = String::with_capacity(patch.len() * 5 / 4);
-    let mut in_hunk = false;
-    for line in patch.lines() {
-        in_hunk = line.starts_with("@@") || (in_hunk && !line.starts_with("diff --git "));
-        let class = match line.as_bytes().first() {
-            Some(b'@') if in_hunk => Some("at"),
-            Some(b'+') if in_hunk => Some("add"),
-            Some(b'-') if in_hunk => Some("del"),
-            _ if !in_hunk => Some("of"),
-            _ => None,
+    for (kind, line) in patch_lines(patch) {
+        let class = match kind {
+            PatchLine::Head => Some("of"),
+            PatchLine::Place => Some("at"),
+            PatchLine::Added => Some("add"),
+            PatchLine::Removed => Some("del"),
+            PatchLine::Same => None,
         };
         let line = escaped(line);
         match class {

@@ -34,6 +34,16 @@ pub enum HumanReason {
     Sensitive,
 }
 
+/// What is said when the gate of `step` approves itself at this risk.
+pub fn approval_line(step: u32, reason: AutomaticReason, risk: Risk) -> String {
+    match reason {
+        AutomaticReason::GateAuto => format!("⚡ Auto-approved: Step {step} gate"),
+        AutomaticReason::AutoApprove => {
+            format!("⚡ Auto-approved: Step {step} gate (risk: {})", risk.as_str())
+        }
+    }
+}
+
 /// The rule for one step of a run.
 pub fn gate_rule(run: &Run, step: &StepRecord) -> GateRule {
     match step.step.gate {

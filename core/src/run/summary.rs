@@ -2,6 +2,7 @@
 
 use super::event::{GateDecision, Mode};
 use super::record::*;
+use super::tests_passed::tests_passed;
 use crate::limits;
 use crate::text;
 
@@ -48,13 +49,12 @@ fn render_list(run: &Run) -> String {
     let mut out = String::from("Execution Summary\n\n");
     for record in &run.steps {
         let (symbol, word) = symbol_and_word(record);
-        let attempts = match record.gate {
-            Some(_) => "-".to_owned(),
-            None => text::counted(u64::from(record.attempts), "attempt"),
-        };
+        let attempts = text::counted(u64::from(record.attempts), "attempt");
+        let details = [Some(attempts), tests_line(record)];
+        let details: Vec<String> = details.into_iter().flatten().collect();
         let name = text::one_line(&record.step.name);
-        let number = record.step.number;
-        out += &format!("{symbol} Step {number}: {name} - {word} ({attempts})\n");
+        let (number, details) = (record.step.number, details.join(", "));
+        out += &format!("{symbol} Step {number}: {name} - {word} ({details})\n");
     }
     out
 }
@@ -70,9 +70,15 @@ fn render_table(run: &Run) -> String {
             None => record.attempts.to_string(),
         };
         let (number, name) = (record.step.number, table_cell(&record.step.name));
-        out += &format!("| {number} | {name} | {symbol} {word} | {attempts} |\n");
+        let tests = tests_line(record).map_or_else(String::new, |tests| format!(" ({tests})"));
+        out += &format!("| {number} | {name} | {symbol} {word}{tests} | {attempts} |\n");
     }
     out
+}
+
+/// `12 tests passed`, where the checks of a step that is done say so.
+fn tests_line(record: &StepRecord) -> Option<String> {
+    tests_passed(record).map(|count| format!("{} passed", text::counted(count, "test")))
 }
 
 /// Text for a cell of a Markdown table.
@@ -115,10 +121,15 @@ pub fn step_line(record: &StepRecord) -> String {
             Some(GateRecord { decision: GateDecision::Rejected, .. }) => {
                 format!("✗ Step {number}: {name} (rejected)")
             }
-            Some(_) | None if attempts > 1 => {
-                format!("✓ Step {number}: {name} ({attempts} attempts)")
+            Some(_) | None => {
+                let attempts = (attempts > 1).then(|| text::counted(attempts.into(), "attempt"));
+                let details = [attempts, tests_line(record)];
+                let details: Vec<String> = details.into_iter().flatten().collect();
+                match details.is_empty() {
+                    true => format!("✓ Step {number}: {name}"),
+                    false => format!("✓ Step {number}: {name} ({})", details.join(", ")),
+                }
             }
-            Some(_) | None => format!("✓ Step {number}: {name}"),
         },
         StepStatus::Failed { reason } => format!("✗ Step {number}: {name} ({})", kind_of(reason)),
         StepStatus::Blocked(BlockReason::Other(reason)) => {

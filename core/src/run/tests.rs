@@ -1,5 +1,6 @@
 //! The record's behaviour as tables, and every reachable state of small plans.
 
+mod attention;
 mod checkpoints;
 mod exhaustive;
 mod finish;
@@ -392,7 +393,7 @@ fn summaries_follow_the_contract_of_each_platform() {
     assert_eq!(
         render_summary(&run, Platform::Codex),
         "Execution Summary\n\n✓ Step 1: Name 1 - Done (2 attempts)\n\
-         ⚡ Step 2: a|b - Auto-approved (-)\n✗ Step 3: Name 3 - Failed (1 attempt)\n\
+         ⚡ Step 2: a|b - Auto-approved (1 attempt)\n✗ Step 3: Name 3 - Failed (1 attempt)\n\
          · Step 4: Name 4 - Pending (0 attempts)\n"
     );
     assert_eq!(

@@ -1,13 +1,16 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
 use crate::effect::{Exit, Io};
+use crate::engine::advice::resume_command;
 use crate::engine::ask::{self, Consulted};
-use crate::engine::change::change_by;
+use crate::engine::change::{change_by, refuse};
+use crate::engine::conduct_args::remembered_options;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::run::{
-    BlockReason, Decider, Door, Event, GateDecision, Mode, Question, Refusal, Run, StepStatus,
+    BlockReason, Decider, Door, Event, GateDecision, Mode, Next, Question, Refusal, Run,
+    StepStatus, approval_line,
 };
 use crate::text;
 
@@ -112,9 +115,9 @@ async fn redo(
     }
     let (step, reason) = (args.step, io.redacted(&reason));
     change_by(io, store, Event::StepRedone { step, reason }, by).await?;
-    let id = &store.run().id;
+    let options = remembered_options(io, store.paths()).await;
     io.result(format!("step {step}: to be done again\n")).await;
-    io.note(format!("This does it:\n  onloop resume {id}")).await;
+    io.note(format!("This does it:\n  {}", resume_command(store.run(), &options))).await;
     Ok(())
 }
 
@@ -129,7 +132,14 @@ async fn record(io: &Io, store: &mut Store, event: Event, by: Option<Decider>) -
             StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected)
         )
     });
+    let approves_itself = match store.run().next() {
+        Next::Approve { step: next, reason } if next == step && mode == Mode::Auto => Some(reason),
+        _ => None,
+    };
     change_by(io, store, event, by).await?;
+    if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
+        io.note(approval_line(step, reason, store.run().terms.risk)).await;
+    }
     let subject = if reviewing { "human-review" } else { "gate" };
     io.result(format!("{subject} {step}: {} ({})\n", decision.as_str(), mode.as_str())).await;
     Ok(())
@@ -172,10 +182,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
                 Consulted::Interrupted => return Err(Exit::Interrupted),
             }
         }
-        Err(refusal) => {
-            io.note(format!("ERROR: {refusal}")).await;
-            return Err(Exit::Failed);
-        }
+        Err(refusal) => return Err(refuse(io, &store, &refusal.to_string()).await),
     };
     record(io, &mut store, event, by).await
 }

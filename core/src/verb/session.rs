@@ -2,7 +2,10 @@
 
 use crate::documents::session as document;
 use crate::effect::{Exit, Io};
+use crate::engine::config;
 use crate::engine::instruction::instruction;
+use crate::engine::notify;
+use crate::engine::notify::session::Whereabouts;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::{Store, StoreError};
 use crate::handsoff::{Session, SessionEnding, SessionId};
@@ -186,11 +189,15 @@ pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
 
 async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
     let at = io.now();
+    let config = config::load(io, &io.start().cwd).await.config;
     let ended = sessions
         .change(id, |session| match session {
             None => (SessionChange::Keep, false),
             Some(mut session) => {
                 let changed = session.end(at, ending, None);
+                if changed {
+                    notify::session::owe(&mut session, &config);
+                }
                 (SessionChange::when(changed, session), true)
             }
         })
@@ -199,7 +206,13 @@ async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding
         Ok(true) => {
             io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str()))
                 .await;
-            Exit::Done
+            let resume = format!("the chat of session {id}");
+            let place =
+                Whereabouts { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
+            match notify::session::tell(io, &config, sessions, id, place).await {
+                Ok(()) => Exit::Done,
+                Err(error) => refuse(io, &error).await,
+            }
         }
         Ok(false) => missing(io, id).await,
         Err(error) => refuse(io, &error).await,

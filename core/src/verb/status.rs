@@ -1,13 +1,15 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
 use crate::documents;
-use crate::effect::{Exit, Io};
+use crate::effect::{Exit, Io, LockHolder};
 use crate::engine::advice::go_on;
+use crate::engine::conduct_args::remembered_options;
 use crate::engine::drive::is_interrupted;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
 use crate::engine::instruction::instruction;
 use crate::engine::select::open;
-use crate::run::{Platform, Run, hold_line, render_summary, step_list};
+use crate::engine::store::Store;
+use crate::run::{Next, Platform, Run, Standing, hold_line, render_summary, step_list};
 use crate::text;
 
 /// Arguments of `onloop status`.
@@ -102,8 +104,12 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     let status = if interrupted { "interrupted" } else { run.status.as_str() };
     let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.terms.intent));
     out += &step_list(run);
+    out.push('\n');
+    if !interrupted {
+        out += &standing(io, &store).await;
+    }
     let (root, report) = (&run.place.execution_root, store.paths().report());
-    out += &format!("\nWorks in: {root}\nReport: {report}\n");
+    out += &format!("Works in: {root}\nReport: {report}\n");
     if let Some(held) = hold_line(&run.holds) {
         out += &text::wrapped(&format!("Confined: {held}"), 80, 2);
         out.push('\n');
@@ -112,15 +118,44 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     if interrupted {
         io.note(format!(
             "\nNobody works on it: its onloop was killed. What its agent left is ended first, then \
-             step {}\nis verified before anything is done again:\n  onloop resume {}",
+             step {}\nis verified before anything is done again:\n  onloop resume {}{}",
             run.current_step(),
-            run.id
+            run.id,
+            remembered_options(io, store.paths()).await
         ))
         .await;
     } else if !run.is_over() {
-        io.note(format!("\n{}", go_on(run, ""))).await;
+        let options = remembered_options(io, store.paths()).await;
+        io.note(format!("\n{}", go_on(run, &options))).await;
     }
     Exit::Done
+}
+
+/// What is going on, since when, who works, and what comes next, one line each.
+async fn standing(io: &Io, store: &Store) -> String {
+    let run = store.run();
+    let Standing { now, since, then } = run.standing();
+    let since = since.map_or_else(String::new, |since| {
+        let passed_ms = io.now().millis_since(since);
+        // Of what began a moment ago the time says enough.
+        let passed = (passed_ms >= 60_000).then(|| format!(", {}", text::span(passed_ms)));
+        format!(" (since {}{})", since.to_rfc3339(), passed.unwrap_or_default())
+    });
+    let mut lines = vec![format!("Now: {now}{since}")];
+    let driver = io.holder(&store.paths().driver_lock()).await.ok().flatten();
+    let driver = driver.filter(|holder| holder.live).map(|LockHolder { process, .. }| {
+        format!("process {} on {} drives it", process.pid, text::one_line(&process.host))
+    });
+    let worker = run
+        .acting
+        .as_ref()
+        .map(|acting| format!("the {} is process {}", acting.worker.as_str(), acting.group.pid));
+    let who: Vec<String> = driver.into_iter().chain(worker).collect();
+    if !who.is_empty() {
+        lines.push(format!("Who: {}", who.join(", ")));
+    }
+    lines.extend(then.map(|then| format!("Then: {then}")));
+    lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect()
 }
 
 fn entry(found: &Found) -> String {
@@ -136,13 +171,21 @@ fn entry(found: &Found) -> String {
         (false, false) if found.interrupted => {
             ("!", format!("interrupted (`onloop resume {}`)", run.id))
         }
-        (false, false) => ("·", found.status().to_owned()),
+        (false, false) => match run.next() {
+            Next::Ask(question) => {
+                ("⏸", format!("{}: {}", found.status(), run.waits_for(&question)))
+            }
+            _ => ("·", found.status().to_owned()),
+        },
+    };
+    let place = match mark {
+        // What waits says itself where.
+        "⏸" => String::new(),
+        _ => format!("step {}/{}, ", run.current_step(), run.steps.len()),
     };
     format!(
-        "{mark} {}\n    step {}/{}, {status}, changed {}\n    in {}\n",
+        "{mark} {}\n    {place}{status}, changed {}\n    in {}\n",
         run.id,
-        run.current_step(),
-        run.steps.len(),
         run.last_update.to_rfc3339(),
         found.root
     )

@@ -1,7 +1,9 @@
 //! `onloop step N start|verify|retry|block|reopen`: drive a run from outside, one transition a call.
 
 use crate::effect::{Exit, Io};
-use crate::engine::change::{change, change_by};
+use crate::engine::advice::resume_command;
+use crate::engine::change::{change, change_by, refuse};
+use crate::engine::conduct_args::remembered_options;
 use crate::engine::confining::Confining;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::drive::{demand_undriven, drive_alone};
@@ -96,9 +98,10 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Reopen => {
             let event = Event::StepReopened { step: number, reason };
             change_by(io, &mut store, event, Some(decider(io, Door::Command))).await?;
-            let id = &store.run().id;
+            let options = remembered_options(io, store.paths()).await;
+            let command = resume_command(store.run(), &options);
             io.result(format!("reopened step {number}\n")).await;
-            io.note(format!("This tries it again:\n  onloop resume {id}")).await;
+            io.note(format!("This tries it again:\n  {command}")).await;
             Ok(Exit::Done)
         }
     }
@@ -133,12 +136,12 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         .step(number)
         .is_some_and(|record| matches!(record.status, StepStatus::InProgress(_)));
     if store.run().step(number).is_none() {
-        io.note(format!("ERROR: {}", Refusal::NoSuchStep { step: number })).await;
-        return Err(Exit::Failed);
+        let why = Refusal::NoSuchStep { step: number }.to_string();
+        return Err(refuse(io, store, &why).await);
     }
     if !in_progress {
-        io.note(format!("ERROR: Step {number} must be in_progress before verify")).await;
-        return Err(Exit::Failed);
+        let why = format!("Step {number} must be in_progress before verify");
+        return Err(refuse(io, store, &why).await);
     }
     let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
@@ -231,16 +234,15 @@ async fn guarded(
 /// that a retry without a start cannot go round for ever.
 async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
     let Some(record) = store.run().step(number) else {
-        io.note(format!("ERROR: {}", Refusal::NoSuchStep { step: number })).await;
-        return Err(Exit::Failed);
+        let why = Refusal::NoSuchStep { step: number }.to_string();
+        return Err(refuse(io, store, &why).await);
     };
     if store.run().status != RunStatus::Running {
         let status = store.run().status.as_str();
-        io.note(format!(
-            "ERROR: Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
-        ))
-        .await;
-        return Err(Exit::Failed);
+        let why = format!(
+            "Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+        );
+        return Err(refuse(io, store, &why).await);
     }
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
@@ -250,17 +252,16 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
         }
         StepStatus::Failed { .. } => {
             let limit = record.limit();
-            io.note(format!("ERROR: {}", Refusal::AttemptsExhausted { step: number, limit })).await;
-            Err(Exit::Failed)
+            let why = Refusal::AttemptsExhausted { step: number, limit }.to_string();
+            Err(refuse(io, store, &why).await)
         }
         status @ (StepStatus::Pending
         | StepStatus::InProgress(_)
         | StepStatus::Done
         | StepStatus::Blocked(_)) => {
             let status = status.as_str();
-            io.note(format!("ERROR: Step {number} is '{status}', expected 'failed' for retry"))
-                .await;
-            Err(Exit::Failed)
+            let why = format!("Step {number} is '{status}', expected 'failed' for retry");
+            Err(refuse(io, store, &why).await)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod fit;
 mod input;
+mod meanwhile;
 mod status;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use onloop_core::effect::{Failure, FailureKind, Say, Start};
 
 use super::{Interrupts, Progress, Terminal, failure};
 use input::Lines;
+pub use meanwhile::Meanwhile;
 use status::StatusLine;
 
 /// Standard input, output and error.
@@ -129,6 +131,10 @@ impl Terminal for OsTerminal {
         wait_ms: Option<u64>,
     ) -> Result<Option<Vec<u8>>, Failure> {
         self.input.next_chunk(limit_bytes, wait_ms, &self.interrupts)
+    }
+
+    fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
+        Meanwhile::new(words, self.style == Style::Live)
     }
 
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {

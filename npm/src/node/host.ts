@@ -19,6 +19,7 @@ import { NodeGit } from "./git.js";
 import { NodeServers } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { NodeLocks } from "./locks.js";
+import { withWords } from "./meanwhile.js";
 import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses } from "./processes.js";
 import { Root } from "./root.js";
@@ -73,10 +74,12 @@ export class NodeHost implements Host {
     this.#terminal = terminal;
     this.files = new NodeFiles(root);
     this.locks = this.#locks;
-    this.git = new NodeGit(root);
     this.servers = new NodeServers(interrupts);
     this.terminal = terminal;
     const { frozenMs } = options;
+    const git = new NodeGit(root);
+    // Two runs with the same frozen clock say the same.
+    this.git = frozenMs === undefined ? withWords(git, (line) => terminal.note(line)) : git;
     this.clock = {
       nowMs: () => frozenMs ?? Date.now(),
       sleep: (durationMs) => interrupts.sleep(durationMs),

@@ -37,6 +37,103 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
 }
 
 #[test]
+fn status_says_what_is_going_on_and_what_comes_next() {
+    let (project, id) = paused();
+    let listed = project.onloop(&["status"]).expect_exit(0).stdout;
+    let first = listed.lines().next().unwrap();
+    assert_eq!(first, format!("⏸ {id}"));
+    assert!(
+        listed.contains("\n    paused: the gate of step 1 waits for you, changed "),
+        "{listed}"
+    );
+    let now = |project: &Workspace| -> Vec<String> {
+        let shown = project.onloop(&["status", &id]).expect_exit(0).stdout;
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= 80 || line.contains('/')),
+            "{shown}"
+        );
+        let line = |word: &str| shown.lines().find(|line| line.starts_with(word));
+        let line = |word: &str| line(word).map(|l| l.split(" (since 2").next().unwrap().to_owned());
+        ["Now: ", "Who: ", "Then: "].iter().filter_map(|word| line(word)).collect()
+    };
+    assert_eq!(now(&project), ["Now: the gate of step 1 waits for you", "Then: step 2: Last"]);
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    let about_to = ["Now: step 2 is about to start", "Then: its agent, its 1 check"];
+    assert_eq!(now(&project), about_to);
+    project.onloop(&["step", "2", "start"]).expect_exit(0);
+    assert_eq!(now(&project), ["Now: step 2 is worked on", "Then: its 1 check"]);
+    project.onloop(&["step", "2", "verify"]).expect_exit(0);
+    let done = ["Now: all steps are done", "Then: all checks once more, the end"];
+    assert_eq!(now(&project), done);
+    project.onloop(&["finalize"]).expect_exit(0);
+    assert_eq!(now(&project), ["Now: completed"]);
+}
+
+#[test]
+fn status_says_who_works() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Only**\naction: go\nloop: until it is\nmax_iterations: 2\nverify: true\n\
+         ```sh\ntouch began; while ! test -e go; do sleep 0.05; done\n```\n",
+    );
+    let child = super::begin(&project, &["run", "--mode", "none"]);
+    super::wait_until("the step works", || project.path("began").exists());
+    let status = project.onloop(&["status", &project.kept_ids()[0]]).expect_exit(0).stdout;
+    assert!(status.contains("\nNow: the agent works on step 1 (attempt 1/2) (since 2"), "{status}");
+    let who = format!("\nWho: process {} on ", child.id());
+    assert!(
+        status.contains(&who) && status.contains(" drives it, the agent is process "),
+        "{status}"
+    );
+    assert!(status.contains("\nThen: its 1 check\n"), "{status}");
+    project.write("go", "");
+    super::output_of(child).expect_exit(0);
+}
+
+#[test]
+fn hints_repeat_the_options_that_the_run_was_started_with() {
+    let (project, id) = paused();
+    let options = ["--agent-command", "true 'a b'", "--max-wait", "2h"];
+    run(&project, &[&["--fresh"][..], &options].concat()).expect_exit(3);
+    let other = project.kept_ids().into_iter().find(|other| *other != id).unwrap();
+    let words = format!("onloop resume {other} --agent-command ");
+    let said = |words: &[&str]| project.onloop(words).expect_exit(0).stderr;
+    let status = said(&["status", &other]);
+    let again = &status[status.find(&words).unwrap_or_else(|| panic!("{status}"))..];
+    let again = again.lines().next().unwrap().to_owned();
+    assert!(again.ends_with(" --max-wait 2h"), "{again}");
+    let redo = ["gate", "1", "rejected", "--redo", "--reason", "so", "--run-id", &other];
+    assert_eq!(said(&redo), format!("This does it:\n  {again}\n"));
+    // It means what was meant.
+    project.shell(&again).expect_exit(3);
+    // What was started without any has none.
+    assert!(said(&["status", &id]).contains(&format!("&& onloop resume {id}\n")));
+}
+
+#[test]
+fn a_refusal_says_how_the_run_stands_and_what_fits() {
+    let (project, id) = paused();
+    let said = |words: &[&str]| project.onloop(words).expect_exit(1).stderr;
+    let waits = format!(
+        "  Run {id} is paused: the gate of step 1 waits for you.\n  A person decides; the choices:\n    \
+         onloop next --run-id {id}\n"
+    );
+    assert_eq!(
+        said(&["step", "2", "verify"]),
+        format!("ERROR: Step 2 must be in_progress before verify\n{waits}")
+    );
+    assert_eq!(said(&["step", "9", "start"]), format!("ERROR: Invalid step number: 9\n{waits}"));
+    project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    assert_eq!(
+        said(&["gate", "1", "approved"]),
+        format!(
+            "ERROR: Step 1 is 'done', expected a decision to wait for\n  Run {id} is running: step 2 \
+             is about to start.\n  What fits now:\n    onloop step 2 start --run-id {id}\n"
+        )
+    );
+}
+
+#[test]
 fn next_names_the_command_that_does_it() {
     let (project, id) = paused();
     let next = project.onloop(&["next"]).expect_exit(0);

@@ -154,6 +154,64 @@ fn a_gate_is_explained_before_it_is_answered() {
 }
 
 #[test]
+fn where_the_risk_is_high_the_name_of_the_step_is_typed() {
+    let project = project("risk_level: high\n", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.answer(GATE, "yes");
+    session.expect("The risk is high. To approve step 1, type its name: First\r\n");
+    session.answer("Name of the step: ", "yes");
+    session.expect("That is not the name of step 1; nothing is approved.");
+    session.answer(GATE, "yes");
+    session.answer("Name of the step: ", "First");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert_eq!(standing(&project), "completed: done, done");
+    // To say no takes no name.
+    let project = super::project("risk_level: high\n", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.answer(GATE, "no");
+    assert_eq!(session.end().1, Some(1));
+    assert_eq!(standing(&project), "blocked: done, pending");
+}
+
+/// A repository in which a step changes a file and then waits.
+fn changing() -> Workspace {
+    let project = Workspace::git();
+    let steps =
+        GATED.replacen("```sh\ntrue\n```", "```sh\nprintf 'new \\033[2J\\n' > README.md\n```", 1);
+    project.write(FILE, super::workflow("", &steps));
+    project
+}
+
+#[test]
+fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
+    let removed = "\u{1b}[31m-A project.\u{1b}[0m\n\u{1b}[32m+new \u{1b}[0m\n";
+    let paged = changing().with_env("PAGER", "echo paged; cat");
+    let mut session = Session::start(&paged, &["run", "--mode", "branch"]);
+    session.answer(GATE, "show-details");
+    session.expect("paged\r\n");
+    session.expect(&removed.replace('\n', "\r\n"));
+    session.answer(GATE, "yes");
+    assert_eq!(session.end().1, Some(0));
+    // Nothing of it is left.
+    let id = paged.kept_ids().remove(0);
+    let left = std::fs::read_dir(paged.kept(&id, "evidence")).map_or(0, Iterator::count);
+    assert_eq!(left, 0);
+    // A terminal that can do little, and a pager that is not there.
+    for (term, pager) in [("dumb", "touch ../paged"), ("xterm", "no-such-pager"), ("xterm", "")] {
+        let project = changing().with_env("PAGER", pager);
+        let run = ["run", "--mode", "branch"];
+        let mut session = Session::sized(&project, &run, 80, term);
+        session.answer(GATE, "show-details");
+        let expected = if term == "dumb" { "-A project.\r\n+new \r\n" } else { "+new " };
+        session.expect(expected);
+        session.answer(GATE, "yes");
+        assert_eq!(session.end().1, Some(0), "{term} {pager}");
+        assert!(!project.path("../paged").exists());
+    }
+}
+
+#[test]
 fn nobody_answering_pauses_the_run() {
     let project = project("", GATED);
     let mut session = Session::start(&project, RUN);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::effect::{Failure, HttpAnswer, HttpMethod, HttpSpec, Io};
+use crate::effect::{Failure, HttpAnswer, HttpMethod, HttpSpec, Io, is_safe_address};
 use crate::handsoff::approval::updates;
 use crate::handsoff::config::BotToken;
 use crate::limits;
@@ -12,14 +12,14 @@ const BASE: &str = "https://api.telegram.org";
 const BASE_VARIABLE: &str = "ONLOOP_TELEGRAM_API";
 
 /// A bot and the server through which it is reached.
-pub(super) struct Bot<'c> {
+pub(crate) struct Bot<'c> {
     base: String,
     token: &'c BotToken,
 }
 
 /// The environment names a server that is neither reached over HTTPS nor on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InsecureAddress;
+pub(crate) struct InsecureAddress;
 
 impl std::fmt::Display for InsecureAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,7 +29,7 @@ impl std::fmt::Display for InsecureAddress {
 
 /// Why a call did not succeed.
 #[derive(Debug)]
-pub(super) enum CallError {
+pub(crate) enum CallError {
     /// There was no response, or what came of one could not be stored.
     Failed(Failure),
     /// The server responded with an error status.
@@ -61,12 +61,12 @@ impl From<Failure> for CallError {
 
 impl CallError {
     /// Whether the person interrupted.
-    pub(super) fn is_interrupt(&self) -> bool {
+    pub(crate) fn is_interrupt(&self) -> bool {
         matches!(self, CallError::Failed(failure) if failure.is_interrupted())
     }
 
     /// Whether every further call would fail the same way: the token is not valid (any more).
-    pub(super) fn is_final(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         matches!(self, CallError::Refused { status: 401 | 403 | 404, .. }) || self.is_interrupt()
     }
 }
@@ -77,31 +77,26 @@ impl<'c> Bot<'c> {
     /// # Errors
     ///
     /// When the environment names an address to which the token would travel unencrypted.
-    pub(super) fn new(io: &Io, token: &'c BotToken) -> Result<Bot<'c>, InsecureAddress> {
+    pub(crate) fn new(io: &Io, token: &'c BotToken) -> Result<Bot<'c>, InsecureAddress> {
         let base = io.env(BASE_VARIABLE).unwrap_or(BASE).trim_end_matches('/').to_owned();
-        let here = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
-        let is_here = here.iter().any(|here| {
-            let rest = base.strip_prefix(here);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
-        });
-        if base.starts_with("https://") || is_here {
-            return Ok(Bot { base, token });
+        match is_safe_address(&base) {
+            true => Ok(Bot { base, token }),
+            false => Err(InsecureAddress),
         }
-        Err(InsecureAddress)
     }
 
     /// The number of the bot, which is in its token and is not a secret.
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.token.expose().split(':').next().unwrap_or_default()
     }
 
     /// The token, to seal an answer with.
-    pub(super) fn token(&self) -> &BotToken {
+    pub(crate) fn token(&self) -> &BotToken {
         self.token
     }
 
     /// The `result` in the response to a call.
-    pub(super) async fn call(
+    pub(crate) async fn call(
         &self,
         io: &Io,
         method: &str,
@@ -113,7 +108,7 @@ impl<'c> Bot<'c> {
     }
 
     /// The whole response to a call.
-    pub(super) async fn answer(
+    pub(crate) async fn answer(
         &self,
         io: &Io,
         method: &str,

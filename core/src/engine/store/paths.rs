@@ -169,6 +169,21 @@ impl Paths {
         format!("{}/record.lock", self.folder)
     }
 
+    /// The options that the run was started with.
+    pub fn options(&self) -> String {
+        format!("{}/options", self.folder)
+    }
+
+    /// What a person was told of the run.
+    pub fn told(&self) -> String {
+        format!("{}/notices.json", self.folder)
+    }
+
+    /// Held while a person is told.
+    pub fn told_lock(&self) -> String {
+        format!("{}/notices.lock", self.folder)
+    }
+
     /// Held as long as a process drives the run.
     pub fn driver_lock(&self) -> String {
         format!("{}/driver.lock", self.folder)

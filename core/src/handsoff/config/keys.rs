@@ -1,7 +1,8 @@
 //! Every key of the configuration, in one table: what is read, documented and put into the
 //! schema all come from here.
 
-use super::{ConfineWhen, Provider};
+use super::{ConfineWhen, Provider, Template};
+use crate::run::NoticeKind;
 
 /// What a key may be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum KeyKind {
     Ids,
     /// Arguments: a string that is split at white space, or a list of strings.
     Arguments,
+    /// Any of these words: one, a list, or a string with commas.
+    Words(&'static [&'static str]),
     /// A list of workflows, each a mapping.
     Workflows,
     /// Rules, which the permission engine reads.
@@ -104,6 +107,20 @@ keys! {
         "Whether agents and checks of runs are [confined](confinement.md): `auto`: where this machine can, `on`: always, `off`: not. A file that says `confine: on` asks for more, `--confine` says it for one run"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
+    "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
+        "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended"
+    "notify.command" (Text) "", None =>
+        "A line for `sh` that is run for each notice, in the folder of this file"
+    "notify.webhook.url" (Secret) "", None =>
+        "An address that each notice is sent to: `https://`, or `http://` on this machine"
+    "notify.webhook.template" (Word(Template::WORDS)) "json", None =>
+        "In which form"
+    "notify.webhook.token" (Secret) "", None =>
+        "Sent as `Authorization: Bearer`, where the server asks for one"
+    "notify.desktop" (Flag) "false", None =>
+        "Whether this machine's desktop shows each notice, with `notify-send` or `osascript`"
+    "notify.telegram" (Flag) "false", None =>
+        "Whether each notice is sent to the chat of `telegram`, which has to be set up and switched on"
     "prices" (Prices) "", None =>
         "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#what-it-costs)"
     "permissions" (Rules) "", None =>
@@ -134,7 +151,15 @@ pub(super) const FOREIGN: &[&str] = &[
 ];
 
 /// The mappings that keys stand in, by their path; the file itself is `""`.
-pub(super) const SECTIONS: &[&str] = &["", "handsoff", "handsoff.supervisor", "telegram", "run"];
+pub(super) const SECTIONS: &[&str] =
+    &["", "handsoff", "handsoff.supervisor", "telegram", "run", "notify", "notify.webhook"];
+
+/// Whether a key somewhere below a section is a secret: what stands there instead may be one.
+pub(super) fn has_secrets(section: &str) -> bool {
+    let is_below =
+        |path: &str| path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
+    KEYS.iter().any(|key| key.kind == KeyKind::Secret && is_below(key.path))
+}
 
 /// Names that may stand in a section.
 pub(super) fn names_in(section: &str) -> Vec<&'static str> {
@@ -158,7 +183,10 @@ mod tests {
 
     #[test]
     fn sections_know_their_names() {
-        assert_eq!(names_in(""), ["handsoff", "telegram", "run", "prices", "permissions"]);
+        assert_eq!(
+            names_in(""),
+            ["handsoff", "telegram", "run", "notify", "prices", "permissions"]
+        );
         assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
         assert!(names_in("telegram").contains(&"chat_id"));
     }

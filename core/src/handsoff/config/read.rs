@@ -1,10 +1,13 @@
 //! From YAML to a [`Config`], with a note for everything that cannot be used.
 
+mod notify;
+mod workflows;
+
 use serde_yaml::{Mapping, Value};
 
 use super::ConfineWhen;
-use super::keys::{self, KeyKind, WORKFLOW_KEYS};
-use super::{BotToken, Config, CustomWorkflow, Prices, Provider, Supervisor, Telegram};
+use super::keys::{self, KeyKind};
+use super::{BotToken, Config, Prices, Provider, Supervisor, Telegram};
 use crate::limits;
 use crate::syntax::strict_yaml::{self, Part, described};
 use crate::text::{self, alternatives};
@@ -51,6 +54,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.telegram = reader.telegram();
     config.workflows = reader.workflows(folder);
     config.prices = reader.prices();
+    config.notify = reader.notify(config.telegram.as_ref(), folder);
     config.confine = reader.confine();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     // Somebody who mistyped the switch has not said what should go on by itself.
@@ -161,24 +165,6 @@ impl<'y> Reader<'y> {
         })
     }
 
-    fn workflows(&mut self, folder: &str) -> Vec<CustomWorkflow> {
-        let path = "handsoff.workflows";
-        let items = match self.find(path) {
-            None => return Vec::new(),
-            Some(Value::Sequence(items)) => items,
-            Some(other) => {
-                let _: ConfigValue<()> = self.wrong(path, &described(other), "a list");
-                return Vec::new();
-            }
-        };
-        if items.len() > limits::CONFIG_WORKFLOWS {
-            let most = limits::CONFIG_WORKFLOWS;
-            self.note(format!("`{path}` has {} entries; {most} are read", items.len()));
-        }
-        let items = items.iter().take(limits::CONFIG_WORKFLOWS).enumerate();
-        items.filter_map(|(index, item)| self.workflow(index, item, folder)).collect()
-    }
-
     fn prices(&mut self) -> Option<Prices> {
         let fields = match self.find("prices")? {
             Value::Mapping(fields) => fields,
@@ -192,57 +178,6 @@ impl<'y> Reader<'y> {
             Err((path, what)) => {
                 let at = self.place("prices", Part::Key);
                 self.note(format!("{at}`{path}` {what}; no prices are used"));
-                None
-            }
-        }
-    }
-
-    fn workflow(&mut self, index: usize, item: &Value, folder: &str) -> Option<CustomWorkflow> {
-        let path = format!("handsoff.workflows.{index}");
-        let Value::Mapping(fields) = item else {
-            let expected = "a mapping with `command` and `prompt_file`";
-            let _: ConfigValue<()> = self.wrong(&path, &described(item), expected);
-            return None;
-        };
-        let names: Vec<&str> = WORKFLOW_KEYS.iter().map(|(name, _)| *name).collect();
-        for (key, _) in fields {
-            self.name_unknown_key(&path, key, &names);
-        }
-        let command = self.entry(&path, fields, "command", is_command, "`/` and a word")?;
-        let default = command.trim_start_matches('/');
-        let name = match fields.get("name") {
-            None | Some(Value::Null) => default.rsplit(':').next().unwrap_or(default).to_owned(),
-            Some(_) => {
-                self.entry(&path, fields, "name", is_word, "letters, digits, `-` and `_`")?
-            }
-        };
-        let file = self.entry(&path, fields, "prompt_file", is_path, "the path of a file")?;
-        let prompt_file = match file.starts_with('/') {
-            true => file,
-            false => format!("{}/{file}", folder.trim_end_matches('/')),
-        };
-        Some(CustomWorkflow { command, name, prompt_file })
-    }
-
-    /// A required text of one workflow.
-    fn entry(
-        &mut self,
-        path: &str,
-        fields: &Mapping,
-        name: &str,
-        fits: fn(&str) -> bool,
-        expected: &str,
-    ) -> Option<String> {
-        match fields.get(name) {
-            Some(Value::String(text)) if fits(text) => Some(text.clone()),
-            None => {
-                let _: ConfigValue<()> =
-                    self.wrong(path, "a workflow", &format!("one with `{name}`, {expected}"));
-                None
-            }
-            Some(other) => {
-                let path = format!("{path}.{name}");
-                let _: ConfigValue<()> = self.wrong(&path, &described(other), expected);
                 None
             }
         }
@@ -339,15 +274,10 @@ impl<'y> Reader<'y> {
         let Some(value) = self.find(path) else {
             return self.absent(path);
         };
-        let is = match value {
-            Value::String(text) => match BotToken::new(text.trim()) {
-                Some(token) => return ConfigValue::Set(token),
-                None => "a string of another form".to_owned(),
-            },
-            Value::Sequence(_) | Value::Mapping(_) => described(value),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {
-                "not a string".to_owned()
-            }
+        let is = match value.as_str().map(|text| BotToken::new(text.trim())) {
+            Some(Some(token)) => return ConfigValue::Set(token),
+            Some(None) => "a string of another form".to_owned(),
+            None => veiled(value),
         };
         self.wrong(path, &is, "a bot's token, as `123456:ABC-DEF`")
     }
@@ -382,7 +312,9 @@ impl<'y> Reader<'y> {
                 (_, None) => continue,
                 (_, Some(Value::Mapping(fields))) => fields,
                 (_, Some(other)) => {
-                    let _: ConfigValue<()> = self.wrong(section, &described(other), "a mapping");
+                    let is =
+                        if keys::has_secrets(section) { veiled(other) } else { described(other) };
+                    let _: ConfigValue<()> = self.wrong(section, &is, "a mapping");
                     continue;
                 }
             };
@@ -468,6 +400,17 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
+/// What is found where a secret may be meant, without what it says.
+fn veiled(value: &Value) -> String {
+    match value {
+        Value::Sequence(_) | Value::Mapping(_) => described(value),
+        Value::String(_) => "a string".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {
+            "not a string".to_owned()
+        }
+    }
+}
+
 fn model_or_none(model: ConfigValue<String>) -> Option<String> {
     match model {
         ConfigValue::Set(model) => Some(model),
@@ -478,17 +421,4 @@ fn model_or_none(model: ConfigValue<String>) -> Option<String> {
 /// A model is the value of an option, so it must not look like one.
 pub(super) fn is_model(text: &str) -> bool {
     text.len() <= 200 && !text.starts_with('-') && !text.chars().any(char::is_control)
-}
-
-fn is_word(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    (1..=64).contains(&text.len()) && text.chars().all(fits)
-}
-
-fn is_command(text: &str) -> bool {
-    text.strip_prefix('/').is_some_and(|rest| rest.split(':').all(is_word))
-}
-
-fn is_path(text: &str) -> bool {
-    !text.trim().is_empty() && !text.chars().any(char::is_control)
 }

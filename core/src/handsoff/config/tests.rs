@@ -1,5 +1,6 @@
 use super::keys::{KEYS, KeyKind};
 use super::*;
+use crate::run::NoticeKind;
 
 fn read(yaml: &str) -> Config {
     Config::read(yaml, "/home/me")
@@ -31,8 +32,64 @@ permissions:
 run:
   confine: on
   confine_caches: [~/.cache/zig, /srv/a cache]
+notify:
+  events: waits, blocked
+  command: tell \"$X\"
+  webhook: {url: https://hooks.example/T0/B0, template: Slack, token: tk_1}
+  desktop: true
+  telegram: true
 server: {anything: 1}
 ";
+
+#[test]
+fn a_receiver_of_which_something_is_wrong_is_left_out_and_not_repeated() {
+    let table = [
+        (
+            "{webhook: {url: 'http://ntfy.example/s3cret'}}",
+            "line 1, column 25: `notify.webhook.url` \
+          is a string of another form; expected an address that begins with `https://`, or \
+          `http://` on this machine",
+        ),
+        (
+            "{webhook: {url: 'https://me:s3cret@x/y'}}",
+            "line 1, column 25: `notify.webhook.url` is \
+          a string of another form; expected an address that begins with `https://`, or `http://` \
+          on this machine",
+        ),
+        (
+            "{webhook: {url: 'https://x/y', template: teams}}",
+            "line 1, column 50: \
+          `notify.webhook.template` is `teams`; expected `json`, `slack`, `ntfy` or `discord`",
+        ),
+        (
+            "{webhook: {url: 'https://x/y', token: 's3cret s3cret'}}",
+            "line 1, column 47: \
+          `notify.webhook.token` is a string of another form; expected letters, digits and signs \
+          without spaces",
+        ),
+        ("{webhook: https://x/s3cret}", "`notify.webhook` is"),
+        (
+            "{telegram: true}",
+            "`notify.telegram` has no effect: `telegram` is not set up or not \
+          switched on",
+        ),
+        (
+            "{command: true, events: [waits, woken]}",
+            "line 1, column 19: `notify.command` is `true`; \
+          expected a line for a shell",
+        ),
+    ];
+    for (yaml, note) in table {
+        let config = read(&format!("notify: {yaml}"));
+        assert_eq!(config.notify, None, "{yaml}");
+        let notes = config.notes.join("\n");
+        assert!(notes.contains(note), "{yaml}: {notes}");
+        assert!(!notes.contains("s3cret"), "{notes}");
+    }
+    assert_eq!(read("notify: {desktop: true, events: [never]}").notify, None);
+    let shown = format!("{:?}", read("notify: {webhook: {url: 'https://x/s3cret', token: t0k}}"));
+    assert!(!shown.contains("s3cret") && !shown.contains("t0k"), "{shown}");
+}
 
 #[test]
 fn every_key_is_read() {
@@ -55,6 +112,22 @@ fn every_key_is_read() {
             allowed_user_ids: vec![123, 456],
         }),
         prices: None,
+        notify: Some(Notify {
+            kinds: vec![NoticeKind::Waits, NoticeKind::Blocked],
+            receivers: vec![
+                Receiver::Command { line: "tell \"$X\"".to_owned(), folder: "/home/me".to_owned() },
+                Receiver::Webhook(Webhook {
+                    url: "https://hooks.example/T0/B0".to_owned(),
+                    template: Template::Slack,
+                    token: Some("tk_1".to_owned()),
+                }),
+                Receiver::Desktop,
+                Receiver::Telegram {
+                    token: BotToken::new("123456:ABC-DEF_g").unwrap(),
+                    chat_id: -100_200,
+                },
+            ],
+        }),
         workflows: vec![CustomWorkflow {
             command: "/ship:it".to_owned(),
             name: "it".to_owned(),

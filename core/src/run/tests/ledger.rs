@@ -51,7 +51,7 @@ fn small() -> (Vec<u8>, Vec<Run>) {
     (bytes, lives)
 }
 
-fn turn(step: u32) -> TurnRecord {
+pub(super) fn turn(step: u32) -> TurnRecord {
     let tokens = Tokens { input: 5, cached_input: 2, output: 3 };
     TurnRecord {
         step,

@@ -3,6 +3,8 @@
 use super::{Scene, log};
 use crate::engine::find_run::own_ids;
 use crate::engine::instruction::instruction;
+use crate::engine::notify;
+use crate::engine::notify::session::Whereabouts;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::{Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
@@ -33,12 +35,27 @@ pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
         Ok(session) => decide(scene, &sessions, id, session, stop).await,
         Err(error) => Err(error),
     };
+    tell_person(scene, &sessions, id).await;
     match answer {
         Ok(answer) => answer,
         Err(error) => {
             log::debug(scene, &format!("not continued: {error}")).await;
             HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
         }
+    }
+}
+
+/// Tells a person that the session is not continued, where that is so and they were not told.
+async fn tell_person(scene: &Scene, sessions: &Sessions, id: &SessionId) {
+    let resume = scene.host.resume_command(id.as_str());
+    let place = Whereabouts {
+        folder: &scene.cwd,
+        resume: &resume,
+        time_left_ms: Some(scene.time_left_ms()),
+    };
+    let config = &scene.loaded.config;
+    if let Err(error) = notify::session::tell(&scene.io, config, sessions, id, place).await {
+        log::debug(scene, &format!("nobody was told: {error}")).await;
     }
 }
 
@@ -162,8 +179,9 @@ async fn by_record(
         .change(id, |session| {
             let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
             session.drive(run, at);
+            let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
-            settle(scene, sessions, session, verdict, |session, facts| {
+            settle(scene, sessions, (session, before), verdict, |session, facts| {
                 prompt::framed(session, facts, &of, &body)
             })
         })
@@ -188,8 +206,9 @@ async fn by_workflow(
     let mut said = sessions
         .change(id, |session| {
             let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
+            let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
-            settle(scene, sessions, session, verdict, |session, facts| {
+            settle(scene, sessions, (session, before), verdict, |session, facts| {
                 let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
                 prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
             })
@@ -253,17 +272,20 @@ enum Said {
     Over(String),
 }
 
-/// The session after `verdict`, and what is said.
+/// The session after `verdict`, which had not been continued because of `before`, and what is said.
 fn settle(
     scene: &Scene,
     sessions: &Sessions,
-    mut session: Session,
+    (mut session, before): (Session, Option<String>),
     verdict: StopVerdict,
     render: impl FnOnce(&Session, PromptFacts<'_>) -> String,
 ) -> (SessionChange, Said) {
     match verdict {
         StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
         StopVerdict::End(why) => {
+            if session.reason != before {
+                notify::session::owe(&mut session, &scene.loaded.config);
+            }
             let message = format!("session {} is not continued: {why}", session.id);
             (SessionChange::Write(Box::new(session)), Said::Over(message))
         }

@@ -87,19 +87,22 @@ fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
+fn codes(words: &[&str]) -> String {
+    words.iter().map(|word| code(word)).collect::<Vec<_>>().join(", ")
+}
+
 fn value(key: &ConfigKey) -> String {
     match key.kind {
         KeyKind::Flag => "flag".to_owned(),
         KeyKind::Number { min, max } => {
             format!("{min} to {max}, clamped")
         }
-        KeyKind::Word(words) => {
-            words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-        }
+        KeyKind::Word(words) => codes(words),
         KeyKind::Text => "string".to_owned(),
         KeyKind::Secret => "string, never shown".to_owned(),
         KeyKind::Id => "whole number, also as a string".to_owned(),
         KeyKind::Ids => "whole numbers: one, a list, or a string with commas".to_owned(),
+        KeyKind::Words(words) => format!("`all`, or a list of {}", codes(words)),
         KeyKind::Arguments => "string, split at white space, or a list of strings".to_owned(),
         KeyKind::Workflows => "list".to_owned(),
         KeyKind::Rules | KeyKind::Prices => "mapping".to_owned(),

@@ -1,0 +1,112 @@
+//! Telling a person that a session is not continued any more.
+//!
+//! Who still has to be told stands in the session's file, written together with the end of it, and
+//! is tried again whenever its hook is called.
+
+use super::send;
+use crate::documents::notices::Notice;
+use crate::effect::Io;
+use crate::engine::sessions::{SessionChange, SessionError, Sessions};
+use crate::handsoff::config::Config;
+use crate::handsoff::{Session, SessionId, SessionState};
+use crate::limits;
+use crate::run::NoticeKind;
+use crate::text;
+
+/// In less time nothing is worth trying.
+const SHORTEST_MS: u64 = 500;
+
+/// Where a session is, for the person who is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whereabouts<'a> {
+    /// The folder in which it works.
+    pub(crate) folder: &'a str,
+    /// How it is gone on with, in backticks where it is a command.
+    pub(crate) resume: &'a str,
+    /// Time until the host stops waiting for us; `None`: nobody waits.
+    pub(crate) time_left_ms: Option<u64>,
+}
+
+/// Notes in `session`, which has just ended, who has to be told.
+pub(crate) fn owe(session: &mut Session, config: &Config) {
+    let notify = config.notify.as_ref();
+    let notify = notify.filter(|notify| notify.kinds.contains(&NoticeKind::Session));
+    let Some(notify) = notify else { return };
+    session.untold = notify.receivers.iter().map(|receiver| receiver.name().to_owned()).collect();
+}
+
+/// Tells those who have to be told about session `id`.
+///
+/// # Errors
+///
+/// When its file cannot be read or changed.
+pub(crate) async fn tell(
+    io: &Io,
+    config: &Config,
+    sessions: &Sessions,
+    id: &SessionId,
+    place: Whereabouts<'_>,
+) -> Result<(), SessionError> {
+    let Some(notify) = &config.notify else { return Ok(()) };
+    let Some(session) = sessions.load(id).await?.filter(|session| !session.untold.is_empty())
+    else {
+        return Ok(());
+    };
+    let notice = notice_of(io, &session, place);
+    let began = io.now();
+    let mut told = Vec::new();
+    for receiver in &notify.receivers {
+        let left_ms = place.time_left_ms.map_or(limits::NOTICE_TIMEOUT_MS, |left_ms| {
+            let spent_ms = io.now().millis_since(began) + limits::NOTICE_HOOK_MS;
+            left_ms.saturating_sub(spent_ms).min(limits::NOTICE_HOOK_MS)
+        });
+        let name = receiver.name();
+        if left_ms < SHORTEST_MS || !session.untold.iter().any(|untold| untold == name) {
+            continue;
+        }
+        if send::send(io, receiver, &notice, left_ms).await.is_ok() {
+            told.push(name);
+        }
+    }
+    let is_meant = |name: &String| notify.receivers.iter().any(|r| r.name() == name);
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                // One that is not configured any more is owed nothing.
+                session.untold.retain(|name| !told.contains(&name.as_str()) && is_meant(name));
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await
+}
+
+fn notice_of(io: &Io, session: &Session, place: Whereabouts<'_>) -> Notice {
+    let (id, workflow) = (&session.id, text::one_line(&session.workflow));
+    let how = match &session.state {
+        SessionState::Ended(ending) => format!("is {}", ending.as_str()),
+        SessionState::Open(_) => "is not continued".to_owned(),
+    };
+    let reason = session.reason.as_deref().map(text::one_line);
+    let folder = text::one_line(place.folder);
+    let mut facts = reason.map(|reason| format!("{reason}\n")).unwrap_or_default();
+    facts += &format!(
+        "Session: {id}\nWorkflow: {workflow}\nContinued: {}\nWork: {folder}",
+        text::counted(u64::from(session.continuation_count), "time")
+    );
+    let short = text::prefix(id.as_str(), 8);
+    Notice {
+        // It may end again after it was gone on with.
+        id: format!("{id}#{}", session.continuation_count),
+        kind: NoticeKind::Session,
+        at: io.now(),
+        title: format!("Session {short} ({workflow}) {how}"),
+        facts: io.redacted(&facts),
+        advice: format!("Go on with it:\n  {}", place.resume.trim_matches('`')),
+        run_id: session.run_id.clone(),
+        session_id: Some(id.as_str().to_owned()),
+        step: None,
+        folder,
+        branch: None,
+    }
+}

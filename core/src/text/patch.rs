@@ -1,0 +1,68 @@
+//! A patch as git writes it, line by line.
+
+/// What a line of a patch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchLine {
+    /// It says which file, and what became of it.
+    Head,
+    /// It says where in the file.
+    Place,
+    /// It was added.
+    Added,
+    /// It was removed.
+    Removed,
+    /// It is as it was.
+    Same,
+}
+
+/// Each line of `patch` without its line break, and what it is.
+pub fn patch_lines(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
+    let mut in_hunk = false;
+    patch.lines().map(move |line| {
+        in_hunk = line.starts_with("@@") || (in_hunk && !line.starts_with("diff --git "));
+        let kind = match line.as_bytes().first() {
+            _ if !in_hunk => PatchLine::Head,
+            Some(b'@') => PatchLine::Place,
+            Some(b'+') => PatchLine::Added,
+            Some(b'-') => PatchLine::Removed,
+            Some(_) | None => PatchLine::Same,
+        };
+        (kind, line)
+    })
+}
+
+/// `patch` for a terminal, coloured. What steers a terminal in it is taken out.
+pub fn coloured_patch(patch: &str) -> String {
+    let patch = super::printable(patch);
+    let mut out = String::with_capacity(patch.len() * 5 / 4);
+    for (kind, line) in patch_lines(&patch) {
+        let style = match kind {
+            PatchLine::Head => "1",
+            PatchLine::Place => "36",
+            PatchLine::Added => "32",
+            PatchLine::Removed => "31",
+            PatchLine::Same => {
+                out += line;
+                out.push('\n');
+                continue;
+            }
+        };
+        out += &format!("\u{1b}[{style}m{line}\u{1b}[0m\n");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_coloured_and_what_is_in_them_steers_nothing() {
+        let patch = "diff --git a/x b/x\n--- a/x\n@@ -1,2 +1,2 @@\n-b\u{1b}[2J\n+--- y\n z\n";
+        assert_eq!(
+            coloured_patch(patch),
+            "\u{1b}[1mdiff --git a/x b/x\u{1b}[0m\n\u{1b}[1m--- a/x\u{1b}[0m\n\
+             \u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[0m\n\u{1b}[31m-b\u{1b}[0m\n\u{1b}[32m+--- y\u{1b}[0m\n z\n"
+        );
+    }
+}

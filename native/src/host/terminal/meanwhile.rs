@@ -1,0 +1,61 @@
+//! What a person sees while the host itself works for more than a moment: git checks out a large
+//! tree, keeps it, or talks to a remote.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::status::StatusLine;
+use crate::host::Progress;
+
+/// What takes less is not worth a word.
+const SILENT: Duration = Duration::from_secs(1);
+/// The same where a line stays: a busy machine is no news.
+const SILENT_LINES: Duration = Duration::from_secs(2);
+/// How often a status line moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Says what goes on until it is dropped.
+#[derive(Debug)]
+pub struct Meanwhile(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Meanwhile {
+    /// Says nothing.
+    pub(crate) fn silent() -> Meanwhile {
+        Meanwhile(None)
+    }
+
+    /// A status line with `words` where `live`, else one plain line.
+    pub(super) fn new(words: &'static str, live: bool) -> Meanwhile {
+        let (stop, stopped) = channel::<()>();
+        let wait = move |how_long| stopped.recv_timeout(how_long) == Err(RecvTimeoutError::Timeout);
+        let work = move || {
+            let silent = if live { SILENT } else { SILENT_LINES };
+            if !wait(silent) {
+                return;
+            }
+            if !live {
+                // Whoever has closed it does not want to know.
+                let _ = writeln!(io::stderr().lock(), "  {words} …");
+                return;
+            }
+            let mut line = StatusLine::new(words, silent);
+            while wait(TICK) {
+                line.tick();
+            }
+        };
+        let thread = std::thread::Builder::new().name("meanwhile".to_owned()).spawn(work);
+        Meanwhile(thread.ok().map(|thread| (stop, thread)))
+    }
+}
+
+impl Drop for Meanwhile {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.0.take() {
+            drop(stop);
+            // The line is gone before anything else is said.
+            let _ = thread.join();
+        }
+    }
+}

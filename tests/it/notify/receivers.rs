@@ -1,0 +1,119 @@
+//! Commands, desktops, chats and servers, and what they are given.
+
+use super::{Board, gated, webhook};
+use crate::approval::server::{BotApi, CHAT, SECRET, TOKEN};
+use crate::run::{command_below, run};
+use crate::workspace::Workspace;
+
+/// A program in the folder that is first on the PATH.
+fn with_program(project: &Workspace, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = format!("../bin/{name}");
+    project.write(&path, script);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path(&path), mode).unwrap();
+}
+
+#[test]
+fn a_command_gets_the_facts_and_nothing_of_them_is_taken_for_shell() {
+    let line = "cat > told.json; env | grep ^ONLOOP_NOTICE_ | sort > told.env; \
+                printf '%s' \"$ONLOOP_NOTICE_TEXT\" > told.txt";
+    let project = gated(&format!("notify:\n  command: {line:?}\n"));
+    let file = project.read(crate::run::FILE).replace("<!channel>", "$(touch pwned) `touch pwned`");
+    project.write(crate::run::FILE, file);
+    let paused = run(&project, &[]).expect_exit(3);
+    assert!(!paused.stderr.contains("warning"), "{}", paused.stderr);
+    let record = project.record();
+    let id = record["run_id"].as_str().unwrap();
+    let env = project.read("told.env");
+    for line in [
+        "ONLOOP_NOTICE_EVENT=waits\n".to_owned(),
+        "ONLOOP_NOTICE_TITLE=w waits for you\n".to_owned(),
+        "ONLOOP_NOTICE_STEP=1\n".to_owned(),
+        format!("ONLOOP_NOTICE_RUN_ID={id}\n"),
+    ] {
+        assert!(env.contains(&line), "{line} in {env}");
+    }
+    let text = project.read("told.txt");
+    let command = command_below(&paused, "Approve and continue");
+    let command = command.split(" && ").next().unwrap();
+    assert!(text.contains(command), "{command} in {text}");
+    let json: serde_json::Value = serde_json::from_str(&project.read("told.json")).unwrap();
+    assert_eq!(json["step_name"], "Say $(touch pwned) `touch pwned` hello");
+    assert!(!project.path("pwned").exists());
+}
+
+#[test]
+fn a_command_that_fails_is_said_and_tried_again() {
+    let line = "test -e ready || { echo no network >&2; exit 7; }; echo x >> told";
+    let project = gated(&format!("notify:\n  command: {line:?}\n"));
+    let paused = run(&project, &[]).expect_exit(3);
+    let warning =
+        "warning: `notify.command` was not reached: it ended with exit code 7: no network\n";
+    assert!(paused.stderr.contains(warning), "{}", paused.stderr);
+    project.write("ready", "");
+    project.onloop(&["resume"]).expect_exit(3);
+    project.onloop(&["resume"]).expect_exit(3);
+    assert_eq!(project.read("told"), "x\n");
+}
+
+#[test]
+fn the_desktop_and_the_chat_show_it() {
+    let api = BotApi::start();
+    let yaml = format!(
+        "telegram:\n  enabled: true\n  token: \"{TOKEN}\"\n  chat_id: {CHAT}\n\
+         notify:\n  desktop: true\n  telegram: true\n"
+    );
+    let project = gated(&yaml).with_env("ONLOOP_TELEGRAM_API", &api.base);
+    with_program(&project, "notify-send", "#!/bin/sh\nprintf '%s\\n' \"$@\" > ../desktop\n");
+    let paused = run(&project, &[]).expect_exit(3);
+    assert!(!paused.stderr.contains(SECRET), "{}", paused.stderr);
+    let shown = project.read("../desktop");
+    assert!(shown.starts_with("--app-name=onloop\n--\nw waits for you\n"), "{shown}");
+    assert!(shown.contains("Say &lt;!channel&gt; hello"), "{shown}");
+    let sent = api.payloads("sendMessage");
+    assert_eq!((sent.len(), &sent[0]["chat_id"]), (1, &CHAT.into()));
+    let text = sent[0]["text"].as_str().unwrap();
+    assert!(text.starts_with("w waits for you\nThe gate of step 1 needs"), "{text}");
+    assert!(text.contains("onloop gate 1 approved --run-id "), "{text}");
+    assert!(sent[0].get("parse_mode").is_none(), "tags in it are text");
+}
+
+#[test]
+fn a_server_gets_its_form_and_its_token() {
+    let board = Board::start();
+    let project = gated(&format!("{}    template: ntfy\n    token: tk_1\n", webhook(&board)));
+    run(&project, &[]).expect_exit(3);
+    let asked = &board.asked()[0];
+    assert_eq!(asked.line, "POST /T0/");
+    assert!(asked.headers.contains(&"authorization: Bearer tk_1".to_owned()), "{asked:?}");
+    assert_eq!(board.notices()[0]["topic"], "s3cretWebhook");
+}
+
+#[test]
+fn it_can_be_tried() {
+    let board = Board::start();
+    let project = gated(&format!("{}  command: exit 3\n", webhook(&board)));
+    let shown = project.onloop(&["notify"]).expect_exit(0);
+    assert_eq!(shown.stdout, "command: set up\nwebhook: set up\n");
+    let tried = project.onloop(&["notify", "--test"]).expect_exit(1);
+    assert_eq!(tried.stdout, "command: not reached: it ended with exit code 3\nwebhook: reached\n");
+    assert_eq!(board.notices()[0]["title"], "onloop: a test");
+    let nothing = gated("").onloop(&["notify", "--test"]).expect_exit(2);
+    assert!(nothing.stderr.starts_with("error: nobody is told anything"), "{}", nothing.stderr);
+}
+
+#[test]
+fn an_address_that_others_can_read_is_refused_and_not_repeated() {
+    let project = gated("notify:\n  webhook:\n    url: http://hooks.example/s3cret\n");
+    let refused = project.onloop(&["notify", "--test"]).expect_exit(2);
+    assert!(
+        refused.stderr.starts_with(
+            "warning: line 3, column 10: `notify.webhook.url` is a string of another form; expected \
+             an address that begins with `https://`, or `http://` on this machine\n"
+        ),
+        "{}",
+        refused.stderr
+    );
+    assert!(!refused.stderr.contains("s3cret"));
+}

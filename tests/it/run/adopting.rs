@@ -1,0 +1,90 @@
+//! The workflow of a run in a worktree is edited where the person works.
+
+use super::{FILE, workflow};
+use crate::workspace::Workspace;
+
+const STEPS: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: true\ngate: human\n\
+                     ```sh\ntrue\n```\n\n\
+                     - [ ] **Step 2: Last**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
+
+/// A run in a worktree that waits at its gate, and the workflow file there, below the project.
+fn started() -> (Workspace, String, String) {
+    let project = Workspace::git();
+    project.write(FILE, workflow("", STEPS));
+    project.commit("Plan");
+    project.onloop(&["run", "--mode", "worktree"]).expect_exit(3);
+    let id = project.kept_ids().remove(0);
+    let there = format!("../.hotl-worktrees/project/hotl-w/{FILE}");
+    assert!(project.read(&there).contains("- [x] **Step 1"));
+    (project, id, there)
+}
+
+fn edited() -> String {
+    workflow(
+        "",
+        &STEPS.replace(
+            "Last**\naction: go\nloop: false\nverify: true",
+            "Last**\naction: go\nloop: false\nverify: test -e new",
+        ),
+    )
+}
+
+#[test]
+fn an_edit_in_ones_own_checkout_is_noticed_and_offered() {
+    let (project, id, there) = started();
+    project.onloop(&["resume", &id]).expect_exit(3);
+    project.write(FILE, edited());
+    let file = project.path(FILE);
+    let file = file.to_str().unwrap();
+    let refused = project.onloop(&["resume", &id]).expect_exit(4);
+    assert_eq!(
+        refused.stderr,
+        format!(
+            "error: the workflow file in your checkout, {file}, was edited since the run began:\n  \
+             ~ Step 2: Last (verify changed)\n\
+             Use the edited file and keep the finished steps:\n  onloop resume {id} --adopt\n\
+             Go on with the plan that the run has:\n  onloop resume {id} --no-adopt\n\
+             Or start anew with it:\n  onloop run {file} --fresh\n"
+        )
+    );
+    let left = project.onloop(&["resume", &id, "--no-adopt"]).expect_exit(3);
+    assert!(left.stderr.starts_with("Not adopted: the workflow file in your checkout"), "{left:?}");
+    assert!(!project.read(&there).contains("test -e new"));
+    let adopted = project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    assert!(adopted.stderr.starts_with("Adopted the edited workflow:\n"), "{adopted:?}");
+    // It is what the run goes by now, where it works, and is asked about no more.
+    let copy = project.read(&there);
+    assert!(copy.contains("test -e new") && copy.contains("- [x] **Step 1"), "{copy}");
+    project.onloop(&["resume", &id]).expect_exit(3);
+    project.onloop(&["gate", "1", "approved", "--run-id", &id]).expect_exit(0);
+    let failed = project.onloop(&["resume", &id]).expect_exit(1);
+    assert!(failed.stderr.contains("test -e new"), "{}", failed.stderr);
+}
+
+#[test]
+fn what_was_adopted_and_not_copied_is_copied_later() {
+    let (project, id, there) = started();
+    let before = project.read(&there);
+    project.write(FILE, edited());
+    project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    // The power went in between.
+    project.write(&there, before);
+    project.onloop(&["resume", &id]).expect_exit(3);
+    let copy = project.read(&there);
+    assert!(copy.contains("test -e new") && copy.contains("- [x] **Step 1"), "{copy}");
+}
+
+#[test]
+fn an_edit_in_the_worktree_does_not_make_one_of_the_original() {
+    let (project, id, there) = started();
+    project.write(&there, edited());
+    let refused = project.onloop(&["resume", &id]).expect_exit(4);
+    assert!(refused.stderr.starts_with("error: the workflow file was edited"), "{refused:?}");
+    project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    project.onloop(&["resume", &id]).expect_exit(3);
+    // Other branches have other files, or none.
+    std::fs::remove_file(project.path(FILE)).unwrap();
+    project.onloop(&["resume", &id]).expect_exit(3);
+    project.write(FILE, "half a fi");
+    project.onloop(&["resume", &id]).expect_exit(3);
+}
