@@ -182,7 +182,10 @@ async fn tell(io: &Io, store: &Store, question: &Question) {
         Question::Verdict { .. } | Question::Interrupted { .. } | Question::Budget { .. } => None,
     };
     match facts {
-        Some(facts) => io.note(format!("\n{facts}")).await,
+        Some(facts) => {
+            let report = text::one_line(&store.paths().report());
+            io.note(format!("\n{facts}  Report: {report}")).await;
+        }
         None => {
             let remarks = store.run().remark_lines(None);
             if !remarks.is_empty() {

@@ -54,31 +54,57 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
         Ok(None) => {}
         Err(failure) => loaded.fail(failure),
     }
-    let mut from = Some(cwd.to_owned());
-    let local = loop {
-        match local_file(io, from.as_deref()).await {
-            Ok(Some((path, yaml))) if is_tracked(io, folder_of(&path)).await => {
-                loaded.take_as_the_projects(&path, &yaml);
-                // The developer's own may be above it.
-                from = from.and_then(|_| above(folder_of(&path)).map(str::to_owned));
-            }
-            local => break local,
-        }
-    };
-    match local {
+    let Developers { planted, own } = developers(io, cwd).await;
+    for (path, yaml) in &planted {
+        loaded.take_as_the_projects(path, yaml);
+    }
+    loaded.config = config_of(io, &own);
+    match own {
         Ok(Some((path, yaml))) => {
-            loaded.config = Config::read(&yaml, folder_of(&path));
             loaded = loaded.with_rules(Source::Local, &yaml);
             loaded.local_path = Some(path);
         }
         Ok(None) => {}
-        Err(failure) => {
-            loaded.config = Config::unusable(&format!("cannot be read: {}", failure.message));
-            loaded.fail(failure);
+        Err(failure) => loaded.fail(failure),
+    }
+    loaded
+}
+
+/// What the developer's own file and the environment say for `cwd`, without any rule for calls.
+pub(crate) async fn own(io: &Io, cwd: &str) -> Config {
+    config_of(io, &developers(io, cwd).await.own)
+}
+
+/// Files by the developer's name.
+struct Developers {
+    /// Those that came with a repository, with their content.
+    planted: Vec<(String, String)>,
+    /// The developer's own, or why it cannot be read.
+    own: Result<Option<(String, String)>, Failure>,
+}
+
+async fn developers(io: &Io, cwd: &str) -> Developers {
+    let mut planted = Vec::new();
+    let mut from = Some(cwd.to_owned());
+    loop {
+        match local_file(io, from.as_deref()).await {
+            Ok(Some((path, yaml))) if is_tracked(io, folder_of(&path)).await => {
+                // The developer's own may be above it.
+                from = from.and_then(|_| above(folder_of(&path)).map(str::to_owned));
+                planted.push((path, yaml));
+            }
+            own => return Developers { planted, own },
         }
     }
-    loaded.config = loaded.config.with_environment(|name| io.env(name));
-    loaded
+}
+
+fn config_of(io: &Io, own: &Result<Option<(String, String)>, Failure>) -> Config {
+    let config = match own {
+        Ok(Some((path, yaml))) => Config::read(yaml, folder_of(path)),
+        Ok(None) => Config::default(),
+        Err(failure) => Config::unusable(&format!("cannot be read: {}", failure.message)),
+    };
+    config.with_environment(|name| io.env(name))
 }
 
 /// What a hook goes by that cannot read the configuration: these rules, and nobody to ask.

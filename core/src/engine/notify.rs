@@ -29,7 +29,7 @@ pub(crate) async fn tell(io: &Io, store: &Store) {
     let place = &store.run().place;
     // Not the worktree: what lies there came with the repository, or from an agent.
     let folder = place.repo_root.as_ref().unwrap_or(&place.execution_root);
-    let Some(notify) = config::load(io, folder).await.config.notify else { return };
+    let Some(notify) = config::own(io, folder).await.notify else { return };
     let lock = store.paths().told_lock();
     if io.lock(&lock, limits::NOTICE_TIMEOUT_MS).await.is_err() {
         // Somebody else is telling.

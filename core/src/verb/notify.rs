@@ -19,7 +19,7 @@ pub struct NotifyArgs {
 
 /// `onloop notify`.
 pub async fn notify(io: &Io, args: &NotifyArgs) -> Exit {
-    let config = config::load(io, &io.start().cwd).await.config;
+    let config = config::own(io, &io.start().cwd).await;
     for note in config.notes.iter().filter(|note| note.contains("`notify")) {
         io.note(format!("warning: {note}")).await;
     }

@@ -189,7 +189,7 @@ pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
 
 async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
     let at = io.now();
-    let config = config::load(io, &io.start().cwd).await.config;
+    let config = config::own(io, &io.start().cwd).await;
     let ended = sessions
         .change(id, |session| match session {
             None => (SessionChange::Keep, false),

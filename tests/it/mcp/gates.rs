@@ -10,7 +10,8 @@ fn asks() -> Value {
 fn a_person_approves_through_the_client_and_the_run_goes_on() {
     with_time(async {
         let workspace = project("high", GATE, HELLO);
-        let reactions = [Reaction::Answer("show-details"), Reaction::Answer("yes")];
+        let answers = ["show-details", "yes", "Write"];
+        let reactions = answers.map(Reaction::Answer);
         let mut session = Session::begin(&workspace, asks(), &reactions).await;
         let done = session.call("run", here()).await;
         Session::expect(&done, "done");
@@ -18,6 +19,9 @@ fn a_person_approves_through_the_client_and_the_run_goes_on() {
         assert!(first.ends_with("Gate reached at Step 1. Continue? (yes/no/show-details)"));
         let second = session.question();
         assert!(second.contains("Write it"), "{second}");
+        // Where the risk is high, a yes has to be meant.
+        let third = session.question();
+        assert!(third.contains("type its name: Write\n"), "{third}");
         assert_eq!(workspace.record()["steps"][0]["gate_mode"], "human");
     });
 }
@@ -88,7 +92,13 @@ fn what_an_agent_proposes_is_decided_by_the_person() {
         let id = paused["result"]["run_id"].clone();
         session.end().await;
 
-        let reactions = [Reaction::Decline, Reaction::Answer("yes")];
+        let reactions = [
+            Reaction::Decline,
+            Reaction::Answer("yes"),
+            Reaction::Answer("yes"),
+            Reaction::Answer("yes"),
+            Reaction::Answer("Write"),
+        ];
         let mut session = Session::begin(&workspace, asks(), &reactions).await;
         let proposal = json!({ "step": 1, "decision": "approved", "run_id": id });
         Session::expect(&session.call("gate", proposal.clone()).await, "refused");

@@ -122,12 +122,12 @@ fn a_refusal_says_how_the_run_stands_and_what_fits() {
         said(&["step", "2", "verify"]),
         format!("ERROR: Step 2 must be in_progress before verify\n{waits}")
     );
-    assert_eq!(said(&["step", "9", "start"]), format!("ERROR: Invalid step number: 9\n{waits}"));
+    assert_eq!(said(&["step", "9", "verify"]), format!("ERROR: Invalid step number: 9\n{waits}"));
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     assert_eq!(
-        said(&["gate", "1", "approved"]),
+        said(&["step", "1", "retry"]),
         format!(
-            "ERROR: Step 1 is 'done', expected a decision to wait for\n  Run {id} is running: step 2 \
+            "ERROR: Step 1 is 'done', expected 'failed' for retry\n  Run {id} is running: step 2 \
              is about to start.\n  What fits now:\n    onloop step 2 start --run-id {id}\n"
         )
     );
