@@ -13,6 +13,7 @@ mod interruptions;
 mod looking;
 mod old_name;
 mod places;
+mod progress;
 mod repeated_checks;
 mod reviews;
 mod secrets;

@@ -62,13 +62,10 @@ export class NodeHost implements Host {
     const warn = (message: string): void => {
       terminal.note(`warning: ${message}\n`).catch(() => undefined);
     };
-    const children = new NodeProcesses(
-      root,
-      interrupts,
-      warn,
-      (wake) => terminal.watchInput(wake),
-      (label, started) => (styled ? new StatusLine(label, started) : undefined),
-    );
+    const statusLine = (label: string, started: number): StatusLine | undefined =>
+      styled ? new StatusLine(label, started) : undefined;
+    const watchInput = (wake: () => void): (() => void) => terminal.watchInput(wake);
+    const children = new NodeProcesses(root, interrupts, warn, watchInput, statusLine);
     this.#locks = new NodeLocks(root, identity(), interrupts);
     this.#processes = children;
     this.#terminal = terminal;
@@ -79,7 +76,7 @@ export class NodeHost implements Host {
     const { frozenMs } = options;
     const git = new NodeGit(root);
     // Two runs with the same frozen clock say the same.
-    this.git = frozenMs === undefined ? withWords(git, (line) => terminal.note(line)) : git;
+    this.git = frozenMs === undefined ? withWords(git, (line) => terminal.note(line), statusLine) : git;
     this.clock = {
       nowMs: () => frozenMs ?? Date.now(),
       sleep: (durationMs) => interrupts.sleep(durationMs),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop_core::documents::ledger;
-use onloop_core::effect::{Command, Exit, ProcessSpec, Request, Terminal};
+use onloop_core::effect::{Command, Exit, HttpAnswer, ProcessSpec, Request, Terminal};
 use onloop_core::limits;
 use onloop_core::run::{Run, RunStatus, TurnEnding, WaitReason};
 use onloop_core::time::Timestamp;
@@ -296,4 +296,59 @@ fn a_wait_is_interrupted_like_anything_else() {
     assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
     assert!(host.now() > until);
     assert_eq!(run_of(&host).steps[0].attempts, 1);
+}
+
+/// `machine`, whose developer is told by a server; what that was told, as `event id`.
+fn told(turns: Vec<SimProcess>) -> (SimHost, Rc<RefCell<Vec<String>>>) {
+    let (mut host, _) = machine(turns);
+    let yaml = "notify:\n  webhook: {url: https://hooks.example/T0}\n";
+    host.disk.put(".agentize.local.yaml", yaml);
+    let told = Rc::<RefCell<Vec<String>>>::default();
+    let board = Rc::clone(&told);
+    host.on_http(move |_, spec| {
+        let body = spec.body.as_ref().expect("a notice").to_vec();
+        let notice: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        let word = |name: &str| notice[name].as_str().unwrap_or("-").to_owned();
+        board.borrow_mut().push(format!("{} {}", word("event"), word("id")));
+        Ok(HttpAnswer { status: 204, body: Vec::new().into() })
+    });
+    (host, told)
+}
+
+/// The kinds of what was told, without repetitions of the same piece of news.
+fn kinds(told: &[String]) -> Vec<&str> {
+    let mut told: Vec<&str> = told.iter().map(String::as_str).collect();
+    told.dedup();
+    told.iter().map(|told| told.split(' ').next().unwrap()).collect()
+}
+
+#[test]
+fn a_limit_is_told_once_however_long_it_is_waited_for_and_wherever_the_process_is_killed() {
+    let until = in_hours(&SimHost::new(), 1);
+    let turns = || vec![limited(None, &[]), limited(None, &[]), limited(Some(until), &[]), works()];
+    let (mut whole, news) = told(turns());
+    assert_eq!(whole.run(RUN), Ended::Exit(Exit::Done), "{}", whole.notes());
+    assert_eq!(kinds(&news.borrow()), ["limit", "completed"]);
+    assert_eq!(news.borrow().len(), 2);
+    let is_http = |request: &Request| matches!(request, Request::Http(_));
+    for sent in [whole.requests.iter().position(is_http), whole.requests.iter().rposition(is_http)]
+    {
+        let sent = sent.expect("a notice was sent");
+        for at_request in sent - 12..=sent + 3 {
+            for moment in [Moment::Before, Moment::After] {
+                let (mut host, news) = told(turns());
+                host.kill(Kill { at_request, moment, leaves_processes: false });
+                assert_eq!(host.run(RUN), Ended::Killed);
+                let id = run_of(&host).id;
+                let resume = ["onloop", "resume", &id, "--agent", "claude"];
+                assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
+                let news = news.borrow();
+                let about = format!("{at_request} {moment:?}: {news:?}");
+                assert_eq!(kinds(&news), ["limit", "completed"], "{about}");
+                // Only where nobody knows whether it has arrived is it told again.
+                let unknown = at_request == sent || at_request == sent + 1;
+                assert!(news.len() <= 2 + usize::from(unknown), "{about}");
+            }
+        }
+    }
 }

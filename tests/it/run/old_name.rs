@@ -37,5 +37,5 @@ fn verbs_of_the_old_name_end_with_0_or_1() {
     called(&project, "hotl-rt", &["init", FILE]).expect_exit(0);
     called(&project, "hotl-rt", &["step", "1", "start"]).expect_exit(0);
     called(&project, "hotl-rt", &["step", "1", "verify"]).expect_exit(1);
-    called(&project, "hotl-rt", &["lint", "none.md"]).expect_exit(2);
+    called(&project, "hotl-rt", &["abandon", "none", "--reason", ""]).expect_exit(2);
 }
