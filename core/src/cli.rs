@@ -1,5 +1,6 @@
 //! The command line: one grammar, compiled into every host.
 
+mod old_name;
 mod quick;
 
 use std::pin::Pin;
@@ -8,7 +9,6 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::effect::{Exit, Io};
 use crate::effect::{Program, Start};
-use crate::engine::exit::step_by_step;
 use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
@@ -400,48 +400,19 @@ pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
         return hook(&io, &args).await;
     }
-    let is_old_name = is_old_name(&io.start().argv);
+    let is_old_name = old_name::is_called(&io.start().argv);
     let verb = match quick::verb(&io.start().argv) {
         Some(verb) => verb,
         None => match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
             Ok(cli) => cli.verb,
             Err(error) => {
                 let exit = explain(&io, &error).await;
-                return if is_old_name { as_before(exit) } else { exit };
+                return if is_old_name { old_name::exit(exit) } else { exit };
             }
         },
     };
     let exit = perform(&io, &verb).await;
-    if is_old_name && drives_step_by_step(&verb) { as_before(exit) } else { exit }
-}
-
-/// The code that callers of the old name know.
-fn as_before(exit: Exit) -> Exit {
-    if exit == Exit::Done { exit } else { step_by_step(exit) }
-}
-
-/// Whether the program was called as `hotl-rt`, whose callers know no code but 0 and 1.
-fn is_old_name(argv: &[String]) -> bool {
-    let called = argv.first().map_or("", String::as_str);
-    let name = called.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name =
-        [".exe", ".mjs", ".js"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-    name == "hotl-rt"
-}
-
-/// Whether `hotl-rt` had this verb as well.
-fn drives_step_by_step(verb: &Verb) -> bool {
-    matches!(
-        verb,
-        Verb::Init(_)
-            | Verb::Step(_)
-            | Verb::Gate(_)
-            | Verb::Finalize(_)
-            | Verb::Summary(_)
-            | Verb::Prepare(_)
-            | Verb::Locate(_)
-            | Verb::Finish(_)
-    )
+    if is_old_name && old_name::knows(&verb) { old_name::exit(exit) } else { exit }
 }
 
 /// The part of the program that is the verb's own. What each of them needs while it waits is put

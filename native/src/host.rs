@@ -303,14 +303,7 @@ impl OsHost {
                 let survivors = self.processes.end_group(&group, &host, mark.as_deref())?;
                 Ok(Outcome::Ended { survivors })
             }
-            Request::Git(request) => {
-                // Two runs with the same frozen clock say the same.
-                let words = request.doing().filter(|_| !self.clock.is_frozen());
-                let meanwhile = words.map(|words| self.terminal.meanwhile(words));
-                let outcome = self.git.git(&request);
-                drop(meanwhile);
-                outcome
-            }
+            Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Ask { question } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
@@ -322,6 +315,15 @@ impl OsHost {
             Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
             Request::Say(say) => self.terminal.say(&say).map(done),
         }
+    }
+
+    fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        // Two runs with the same frozen clock say the same.
+        let words = request.doing().filter(|_| !self.clock.is_frozen());
+        let meanwhile = words.map(|words| self.terminal.meanwhile(words));
+        let outcome = self.git.git(request);
+        drop(meanwhile);
+        outcome
     }
 
     fn process(&mut self, spec: &ProcessSpec) -> Result<Outcome, Failure> {

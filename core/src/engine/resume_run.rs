@@ -122,17 +122,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         return Err(without_checkout(io, store.run()).await);
     }
     if store.run().is_over() {
-        // The power may have gone between the end of the run and its last rendering.
-        for line in store.repair_mirrors().await {
-            io.note(line).await;
-        }
-        notify::tell(io, &store).await;
-        let status = store.run().status;
-        io.note(format!("Run {id} is {}; there is nothing to resume", status.as_str())).await;
-        return Err(match status {
-            RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
-            _ => Exit::Usage,
-        });
+        return Err(over(io, &mut store).await);
     }
     let timeouts = args.conduct.timeouts(io).await?;
     let budgets = raised(io, &store, &args.raise).await?;
@@ -157,6 +147,23 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     }
     let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
     Ok((store, how))
+}
+
+/// Says of a run that is over that nothing is left to do.
+async fn over(io: &Io, store: &mut Store) -> Exit {
+    // The power may have gone between the end of the run and its last rendering.
+    for line in store.repair_mirrors().await {
+        io.note(line).await;
+    }
+    notify::tell(io, store).await;
+    let (id, status) = (&store.run().id, store.run().status);
+    io.note(format!("Run {id} is {}; there is nothing to resume", status.as_str())).await;
+    match status {
+        RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+        RunStatus::Running | RunStatus::Paused | RunStatus::Blocked | RunStatus::Abandoned => {
+            Exit::Usage
+        }
+    }
 }
 
 /// Takes the run, and records that it goes on and how; who acts.

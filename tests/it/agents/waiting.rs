@@ -239,7 +239,8 @@ fn none_of_several_agents_changes_nothing() {
     assert_eq!(host.run(&line), Ended::Exit(Exit::Usage));
     assert_eq!(
         host.notes(),
-        "error: none of the agents is on PATH: `claude`, `codex`\n  Install one of them, or name \
+        "Starting HOTL loop execution. Looking for workflow file...\n\
+         error: none of the agents is on PATH: `claude`, `codex`\n  Install one of them, or name \
          another one with --agent.\n"
     );
     assert_eq!(host.disk.files("/"), before);
@@ -339,7 +340,7 @@ fn a_limit_is_told_once_however_long_it_is_waited_for_and_wherever_the_process_i
                 let (mut host, news) = told(turns());
                 host.kill(Kill { at_request, moment, leaves_processes: false });
                 assert_eq!(host.run(RUN), Ended::Killed);
-                let id = run_of(&host).id;
+                let id = run_of(&host).id.clone();
                 let resume = ["onloop", "resume", &id, "--agent", "claude"];
                 assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
                 let news = news.borrow();
