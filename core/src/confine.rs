@@ -8,7 +8,7 @@ mod private;
 use crate::effect::{Confinement, Mechanism, Network, is_within};
 
 pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
-pub use clients::{client_folders, client_needs};
+pub use clients::{Used, client_needs, client_used};
 pub use private::{VARIABLES, is_environment_file, private_paths};
 
 /// Folders that everybody writes to, or that hold the sockets of services. Nothing in them is seen,

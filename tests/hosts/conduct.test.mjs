@@ -13,9 +13,11 @@ always(CLIENTS, (name) => `${name} completes a run in its worktree, and what it 
   const place = await repository(client);
   const before = readdirSync(place.project).sort();
   const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
-  const { code, summary, told } = await conducted(client, place, script);
+  const { code, summary, stderr, told } = await conducted(client, place, script);
   assert.equal(code, 0, told);
   assert.equal(summary.status, "completed", told);
+  // A client that is used for the first time makes files, and nobody takes that for an attack.
+  assert.doesNotMatch(stderr, /put back/, told);
   assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n");
   assert.notEqual(summary.execution_root, place.project);
   const added = readdirSync(place.project).filter((name) => !before.includes(name));

@@ -16,7 +16,13 @@ struct ClientFolder {
     own: &'static [&'static str],
     /// What in it stays as it is: settings, instructions, and what is run or loaded.
     kept: &'static [&'static str],
+    /// Folders among these that the client makes when it is used for the first time.
+    made: &'static [&'static str],
 }
+
+/// What Claude Code keeps beside its folder, or in it where that is moved, and writes when it is used
+/// for the first time.
+const CLAUDE_FILE: &str = ".claude.json";
 
 const FOLDERS: &[ClientFolder] = &[
     ClientFolder {
@@ -26,7 +32,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".claude",
         own: &[".credentials.json"],
         kept: &[
-            ".claude.json",
+            CLAUDE_FILE,
             "CLAUDE.md",
             "agents",
             "commands",
@@ -41,6 +47,7 @@ const FOLDERS: &[ClientFolder] = &[
             "skills",
             "workflows",
         ],
+        made: &["plugins"],
     },
     ClientFolder {
         client: "codex",
@@ -59,6 +66,7 @@ const FOLDERS: &[ClientFolder] = &[
             "requirements.toml",
             "rules",
         ],
+        made: &[],
     },
     ClientFolder {
         client: "opencode",
@@ -67,6 +75,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".local/share/opencode",
         own: &["auth.json"],
         kept: &[],
+        made: &[],
     },
     ClientFolder {
         client: "opencode",
@@ -75,6 +84,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".local/state/opencode",
         own: &[],
         kept: &[],
+        made: &[],
     },
     ClientFolder {
         client: "opencode",
@@ -83,6 +93,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".cache/opencode",
         own: &[],
         kept: &[],
+        made: &[],
     },
     ClientFolder {
         client: "opencode",
@@ -108,6 +119,7 @@ const FOLDERS: &[ClientFolder] = &[
             "tool",
             "tools",
         ],
+        made: &[],
     },
     ClientFolder {
         client: "gemini",
@@ -116,6 +128,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".gemini",
         own: &["oauth_creds.json"],
         kept: &["GEMINI.md", "commands", "extensions", "hooks", "policies", "settings.json"],
+        made: &[],
     },
     ClientFolder {
         client: "cursor",
@@ -124,6 +137,7 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".cursor",
         own: &[],
         kept: &["cli-config.json", "hooks", "hooks.json", "mcp.json", "rules"],
+        made: &[],
     },
     ClientFolder {
         client: "copilot",
@@ -132,17 +146,50 @@ const FOLDERS: &[ClientFolder] = &[
         folder: ".copilot",
         own: &[],
         kept: &["agents", "config.json", "hooks", "installed-plugins", "mcp-config.json", "skills"],
+        made: &[],
     },
 ];
 
-/// The folders of a client, none for names that are not known. `variable` is an environment variable
-/// that is set.
-pub fn client_folders<'v>(
+/// What a client finds when it has been used before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Its folders, and those in them that it makes itself.
+    pub folders: Vec<String>,
+    /// Files with an object of JSON, which is empty at first.
+    pub files: Vec<String>,
+}
+
+/// What a client makes when it is used for the first time, nothing for names that are not known. Somebody who
+/// is confined cannot make it, or has it taken away again. `variable` is an environment variable that is set.
+pub fn client_used<'v>(
     client: &str,
     home: Option<&str>,
     variable: impl Fn(&str) -> Option<&'v str>,
-) -> Vec<String> {
-    known(client, home, &variable).into_iter().map(|(folder, _)| folder).collect()
+) -> Used {
+    let mut used = Used::default();
+    for (folder, known) in known(client, home, &variable) {
+        let made = known.made.iter().map(|name| format!("{folder}/{name}"));
+        used.folders.extend(made.collect::<Vec<_>>());
+        used.files.extend(claude_file(known, &folder, home, &variable));
+        used.folders.insert(0, folder);
+    }
+    used
+}
+
+/// Where [`CLAUDE_FILE`] is.
+fn claude_file<'v>(
+    known: &ClientFolder,
+    folder: &str,
+    home: Option<&str>,
+    variable: &impl Fn(&str) -> Option<&'v str>,
+) -> Option<String> {
+    match (known.client, variable(known.variable), home) {
+        ("claude", Some(_), _) => Some(format!("{folder}/{CLAUDE_FILE}")),
+        ("claude", None, Some(home)) => {
+            Some(format!("{}/{CLAUDE_FILE}", home.trim_end_matches('/')))
+        }
+        (_, _, _) => None,
+    }
 }
 
 /// What the turn of a client needs besides what every command may touch; as [`client_folders`].
@@ -160,7 +207,7 @@ pub fn client_needs<'v>(
     }
     // Its settings, which lie beside its folder.
     if let (true, Some(home)) = (client == "claude", home) {
-        needs.may_read.push(format!("{}/.claude.json", home.trim_end_matches('/')));
+        needs.may_read.push(format!("{}/{CLAUDE_FILE}", home.trim_end_matches('/')));
     }
     needs
 }
@@ -206,5 +253,20 @@ mod tests {
         let needs = client_needs("codex", None, moved);
         assert_eq!(needs.may_write, ["/c/auth.json", "/c"]);
         assert_eq!(client_needs("script", Some("/home/u"), |_| None), Needs::default());
+    }
+
+    #[test]
+    fn what_a_client_makes_at_first_is_known() {
+        let used = |moved: Option<&'static str>| {
+            client_used("claude", Some("/home/u"), |name| {
+                moved.filter(|_| name == "CLAUDE_CONFIG_DIR")
+            })
+        };
+        assert_eq!(used(None).folders, ["/home/u/.claude", "/home/u/.claude/plugins"]);
+        assert_eq!(used(None).files, ["/home/u/.claude.json"]);
+        assert_eq!(used(Some("/c")).folders, ["/c", "/c/plugins"]);
+        assert_eq!(used(Some("/c")).files, ["/c/.claude.json"]);
+        let codex = client_used("codex", Some("/home/u"), |_| None);
+        assert_eq!(codex, Used { folders: vec!["/home/u/.codex".to_owned()], files: Vec::new() });
     }
 }

@@ -1,10 +1,11 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
 //! them, so that a later process can end what a killed one has left.
 
-use crate::confine::{Needs, client_folders, client_needs};
+use crate::confine::{Needs, client_needs, client_used};
 use crate::documents::ledger::sha256;
 use crate::effect::{
-    Exit, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec, Watched,
+    Durability, Exit, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup,
+    ProcessSpec, Watched,
 };
 use crate::engine::confine::make_folder;
 use crate::engine::confining::Confining;
@@ -36,15 +37,21 @@ impl<'w> Work<'w> {
     }
 }
 
-/// What a known client needs of its own; nothing for other names. Its folders are made where it has
-/// never been used: somebody who is confined cannot.
+/// What a known client needs of its own; nothing for other names. Where it has never been used, what it
+/// then makes is made for it.
 pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str) -> Needs {
     if confining.mechanism().is_none() {
         return Needs::default();
     }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
-    for folder in client_folders(client, home, |name| io.env(name)) {
+    let used = client_used(client, home, |name| io.env(name));
+    for folder in used.folders {
         make_folder(io, &folder).await;
+    }
+    for file in used.files {
+        // What cannot be made is missed by the client, which says so.
+        let empty = b"{}\n".to_vec();
+        let _ = io.write_private(&file, empty, Expect::Absent, Durability::Relaxed).await;
     }
     client_needs(client, home, |name| io.env(name))
 }
