@@ -96,7 +96,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
     }
 }
 
-/// What is said first, by programs and by agents that follow our skills.
+/// What is said when a run begins, by programs and by agents that follow our skills.
 const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
 
 enum Begun {
@@ -105,7 +105,6 @@ enum Begun {
 }
 
 async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
-    io.note(ANNOUNCEMENT).await;
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     if args.fresh {
@@ -275,7 +274,8 @@ fn words_after_the_verb(io: &Io) -> String {
 async fn announce(io: &Io, store: &Store, how: &Conduct) {
     let run = store.run();
     let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
-    let mut lines = format!("Run {} ({} acts)\n", run.id, names.join(", else "));
+    let names = names.join(", else ");
+    let mut lines = format!("{ANNOUNCEMENT}\nRun {} ({names} acts)\n", run.id);
     if let Some(branch) = &run.place.branch {
         lines += &format!("  Branch: {branch}\n");
     }
