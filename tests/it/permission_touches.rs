@@ -79,7 +79,8 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         // What lies in a folder goes with it.
         let is_moved =
             git && ran.changed.iter().any(|other| other != path && name(other) == name(path));
-        if !may && !is_moved && !(git && inside == Some(".git")) {
+        let is_its_own = git && inside == Some(".git");
+        if !(may || is_moved || is_its_own) {
             wrongs.push(format!("it changes {path}"));
         }
     }
