@@ -22,12 +22,15 @@ function* agent(project) {
   const skill = heard.told.find((text) => text.includes("# Run a workflow with onloop"));
   assert.ok(skill, "the skill was loaded");
   const values = { FILE };
-  const act = function* (beginning) {
-    heard = yield { run: command(skill, beginning, values) };
+  const act = function* (beginning, chosen = "") {
+    heard = yield { run: `${command(skill, beginning, values)}${chosen}` };
     return heard.results.at(-1);
   };
   yield* act("lint");
-  const prepared = JSON.parse(yield* act("prepare"));
+  // Where to work is the person's choice, and the skill says how to pass it on.
+  const branch = "--mode branch";
+  assert.ok(skill.includes(`\`${branch}\``), skill);
+  const prepared = JSON.parse(yield* act("prepare", ` ${branch}`));
   assert.equal(prepared.execution_root, project, "the run is here, where the calls are judged");
   Object.assign(values, { BRANCH: prepared.branch, SOURCE: prepared.source_branch, HEAD: prepared.source_head });
   values.ID = (yield* act("init")).trim();
