@@ -82,15 +82,18 @@ for (const [name, server] of Object.entries(SERVERS)) {
     const asked = [];
     const answer = ({ params }) => {
       asked.push(params.message);
-      return asked.length === 1
+      const said = [undefined, "yes", "Write"][asked.length - 1];
+      return said === undefined
         ? { action: "decline" }
-        : { action: "accept", content: { answer: "yes" } };
+        : { action: "accept", content: { answer: said } };
     };
     const attended = await begin(t, server, file, { capabilities: { elicitation: {} }, answer });
     assert.equal((await attended.call("run", HERE)).outcome, "paused");
     const decided = await attended.call("gate", { step: 1, decision: "approved" });
     assert.equal(decided.result, "gate 1: approved (human)\n");
     assert.match(asked[1], /An agent proposes that step 1 is approved/);
+    // A step at high risk is not approved by a habit.
+    assert.match(asked[2], /type its name: Write/);
   });
 
   test(`${name}: other calls are answered while a run goes on, and it can be cancelled`, async (t) => {
