@@ -192,7 +192,7 @@ fn claude_file<'v>(
     }
 }
 
-/// What the turn of a client needs besides what every command may touch; as [`client_folders`].
+/// What the turn of a client needs besides what every command may touch; as [`client_used`].
 pub fn client_needs<'v>(
     client: &str,
     home: Option<&str>,
