@@ -53,7 +53,7 @@ const WAYS = [
   ],
   [
     ", conducted by Node",
-    [claude, opencode],
+    CLIENTS,
     (place) => {
       rmSync(place.bin);
       symlinkSync(join(top, "npm/bin/onloop.mjs"), place.bin);
