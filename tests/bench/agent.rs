@@ -104,10 +104,7 @@ fn run(program: &Path, folder: &Path, number: usize, attempts: u32) -> Duration 
     );
     fs::write(place.join("hotl-workflow-try.md"), workflow).expect("the folder is writable");
     let mut command = Command::new(program);
-    // What it costs to confine a process is measured by itself.
-    let words =
-        ["run", "--mode", "none", "--confine", "off", "--agent", "claude", "--fresh-session"];
-    command.args(words);
+    command.args(["run", "--mode", "none", "--agent", "claude", "--fresh-session"]);
     let path = format!("{}:/usr/bin:/bin", folder.display());
     command.current_dir(&place).env("PATH", path).env("HOME", folder);
     command.env("ONLOOP_STATE_HOME", folder.join("state"));
