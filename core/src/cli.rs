@@ -16,13 +16,15 @@ use crate::verb::{
     AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
     FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
     NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs,
-    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionIdArgs, SessionListArgs,
-    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt,
-    approve, called_as_hook, confine, diff, doctor, finalize, finish, gate, hook, init, install,
-    lint, list, locate, new, next, normalize, notify, prepare, receipt, receipt_key,
+    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs,
+    SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
+    abandon, adopt, approve, called_as_hook, confine, diff, doctor, finalize, finish, gate, hook,
+    init, install, lint, list, locate, new, next, normalize, notify, prepare, receipt, receipt_key,
     receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
     session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
+use crate::watch::{WatchArgs, watch};
+use crate::web::{WebArgs, web};
 
 /// A human-on-the-loop runtime for coding agents.
 ///
@@ -104,6 +106,16 @@ enum Verb {
   onloop list --json
   onloop list --everywhere    of every folder on this machine")]
     List(ListArgs),
+    /// Watch all runs and sessions full screen, and decide what waits
+    #[command(
+        after_help = "Press ? for the keys. Needs a terminal; for one that cannot draw there are
+`onloop status` and `onloop list --everywhere`.
+
+Examples:
+  onloop watch                               everything on this machine
+  onloop watch add-auth-20260320T212315Z     one run"
+    )]
+    Watch(WatchArgs),
     /// Say what should happen now, and the command that does it
     #[command(after_help = "Examples:
   onloop next
@@ -290,6 +302,18 @@ Examples:
   codex mcp add onloop -- onloop mcp                Codex
   npx @modelcontextprotocol/inspector onloop mcp    try it by hand")]
     Mcp,
+    /// Show all runs in a browser and decide at their gates there
+    #[command(
+        after_help = "Prints a link that lets one browser in. It is served on this machine alone,
+also to a phone through a tunnel or a proxy of your own.
+
+Examples:
+  onloop web                      any free port
+  onloop web --open               and open it
+  onloop web --port 8787          for a tunnel: ssh -L 8787:127.0.0.1:8787 HOST
+  onloop web --port 8787 --proxy https://box.example.ts.net"
+    )]
+    Web(WebArgs),
     /// Repeat a recorded call and compare its requests
     #[command(
         after_help = "Nothing is performed. Exits with 0 when every request is as recorded and
@@ -358,6 +382,7 @@ enum SessionVerb {
     /// Show all sessions that are kept here
     #[command(after_help = "Examples:
   onloop session list
+  onloop session list --everywhere    of every folder, with what happened
   onloop session list --json")]
     List(SessionListArgs),
     /// Show one session
@@ -372,10 +397,11 @@ enum SessionVerb {
     #[command(after_help = "Examples:
   onloop session stop 4f0c1f0e-demo")]
     Stop(SessionIdArgs),
-    /// Forget a session
+    /// Forget a session, or many
     #[command(after_help = "Examples:
-  onloop session clear 4f0c1f0e-demo")]
-    Clear(SessionIdArgs),
+  onloop session clear 4f0c1f0e-demo
+  onloop session clear --older-than 7d --everywhere")]
+    Clear(SessionClearArgs),
 }
 
 #[derive(Debug, Args)]
@@ -393,6 +419,19 @@ pub fn command() -> clap::Command {
 /// The program for a command line: `start.argv` with the program's name first.
 pub fn program(start: Start) -> Program {
     Program::new(start, main)
+}
+
+/// What `onloop watch` is asked to show, where that is what the command line says: a host with a
+/// screen performs it itself.
+pub fn watch_args(argv: &[String]) -> Option<WatchArgs> {
+    // Building the grammar takes longer than most verbs do.
+    if argv.get(1).is_none_or(|verb| verb != "watch") {
+        return None;
+    }
+    match Cli::try_parse_from(argv).ok()?.verb {
+        Verb::Watch(args) => Some(args),
+        _ => None,
+    }
 }
 
 /// Runs the verb named by the command line.
@@ -427,6 +466,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Transcript(args) => Box::pin(transcript(io, args)),
         Verb::Status(args) => Box::pin(status(io, args)),
         Verb::List(args) => Box::pin(list(io, args)),
+        Verb::Watch(args) => Box::pin(watch(io, args)),
         Verb::Next(args) => Box::pin(next(io, args)),
         Verb::Report(args) => Box::pin(report(io, args)),
         Verb::Summary(args) => Box::pin(summary(io, args)),
@@ -458,6 +498,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
         Verb::Doctor(args) => Box::pin(doctor(io, args)),
         Verb::Mcp => Box::pin(mcp(io)),
+        Verb::Web(args) => Box::pin(web(io, args)),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
         Verb::Schema(args) => Box::pin(schema(io, args)),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
@@ -521,71 +562,4 @@ async fn man(io: &Io) -> Exit {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    #[test]
-    fn the_grammar_is_consistent() {
-        super::command().debug_assert();
-    }
-
-    /// The help of every verb, with what calls it.
-    fn helps(command: &mut clap::Command, path: &str, found: &mut Vec<(String, String)>) {
-        found.push((path.to_owned(), command.render_long_help().to_string()));
-        for verb in command.get_subcommands_mut() {
-            let path = format!("{path} {}", verb.get_name());
-            helps(verb, &path, found);
-        }
-    }
-
-    fn all_helps() -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        helps(&mut super::command(), "onloop", &mut found);
-        found
-    }
-
-    #[test]
-    fn help_fits_a_terminal_of_80_columns() {
-        for (path, help) in all_helps() {
-            let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
-            assert!(long.is_empty(), "{path}: {long:#?}");
-        }
-    }
-
-    #[test]
-    fn every_verb_teaches_with_examples_that_it_reads() {
-        for (path, help) in all_helps() {
-            let has_verbs = help.contains("\nCommands:\n") && path != "onloop auto";
-            let examples = help.split_once("\nExamples:\n").map(|(_, examples)| examples);
-            let Some(examples) = examples else {
-                // The verbs of `auto` are shown together in its documentation.
-                assert!(has_verbs || path.starts_with("onloop auto "), "{path} has no example");
-                continue;
-            };
-            let lines = examples.lines().map_while(|line| line.strip_prefix("  "));
-            for line in lines {
-                let call = &line[line.find("onloop ").expect("an example calls onloop")..];
-                let call = [" | ", " > ", " < ", "  "]
-                    .iter()
-                    .fold(call, |call, end| call.split(end).next().unwrap_or_default());
-                // Another program's line may name ours twice.
-                let call = call.strip_prefix("onloop -- ").unwrap_or(call);
-                // A trace is recorded of another verb.
-                let recorded = line.starts_with("ONLOOP_TRACE=");
-                let ours = path == "onloop" || call.starts_with(&path);
-                assert!(ours || recorded, "{path}: {call}");
-                let mut words: Vec<String> = Vec::new();
-                for (at, part) in call.split('\'').enumerate() {
-                    match at % 2 {
-                        0 => words.extend(part.split_whitespace().map(str::to_owned)),
-                        _ => words.push(part.to_owned()),
-                    }
-                }
-                let words = super::with_argument_last(&words);
-                if let Err(error) = super::Cli::try_parse_from(words) {
-                    panic!("{path}: {call}: {error}");
-                }
-            }
-        }
-    }
-}
+mod tests;

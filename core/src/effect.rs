@@ -17,7 +17,9 @@ pub(crate) mod memory_host;
 mod process;
 mod redact;
 mod request;
+pub(crate) mod rooted;
 mod scalar;
+mod serve;
 mod shell;
 mod start;
 mod state_home;
@@ -45,6 +47,7 @@ pub(crate) use io::Watched;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;
+pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::Shell;
 pub use start::{ProcessIdentity, Start, Terminal};
 

@@ -9,20 +9,26 @@
 //! session.stopped(at, stop)           the agent wants to stop: what should happen now
 //! ```
 //!
-//! [`prompt`] writes what the agent is told; [`transcript`] reads what its transcript shows. Whether
-//! a session that drives a run is continued depends on the record of that run alone.
+//! [`prompt`] writes what the agent is told; [`transcript`] reads what its transcript shows. Which
+//! conversation drives a run is told by [`driving`]; whether that one is continued depends on the
+//! record of the run alone. What a prompt means for a session's goal is in [`subject`].
 
 pub mod approval;
 pub mod command;
 pub mod config;
 mod continuation;
+pub mod driving;
+pub mod passing;
 pub mod prompt;
 mod session;
+pub mod subject;
 pub mod transcript;
 
 pub use continuation::{HostCap, StopFacts, StopVerdict, Why};
 pub(crate) use session::digest;
-pub use session::{CountedStop, Prompt, Session, SessionEnding, SessionId, SessionState};
+pub use session::{
+    CountedStop, Pause, Prompt, PromptEffect, Session, SessionEnding, SessionId, SessionState,
+};
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by such
 /// an agent, decides by rules alone and asks nobody.

@@ -97,6 +97,7 @@ impl Host {
             | HookAnswer::Nothing
             | HookAnswer::Decided(..)
             | HookAnswer::Continue(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Tell(_) => None,
         };
         let answer = asked.as_ref().unwrap_or(answer);
@@ -118,6 +119,14 @@ impl Host {
             Host::Claude | Host::OpenCode => true,
             // Codex refuses such an answer and has a sandbox of its own; of the others nothing is known.
             Host::Codex | Host::Cursor | Host::VsCode | Host::Cline | Host::Copilot => false,
+        }
+    }
+
+    /// Whether a person can be told something when they have sent a prompt.
+    pub fn tells_at_prompts(self) -> bool {
+        match self {
+            Host::Claude | Host::Codex | Host::VsCode | Host::OpenCode => true,
+            Host::Cursor | Host::Cline | Host::Copilot => false,
         }
     }
 
@@ -233,6 +242,10 @@ pub enum HookEvent {
     },
     /// The agent wants to stop.
     Stop(StopInput),
+    /// The conversation was compacted, or is about to be: what was said at its beginning is gone.
+    Compacted,
+    /// The agent's turn has ended because the model's service refused it.
+    StopFailed(StopFailure),
     /// An event about which we have no opinion.
     Other,
 }
@@ -246,6 +259,15 @@ pub struct StopInput {
     pub broken_off: bool,
 }
 
+/// What a host says when the model's service has refused its agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StopFailure {
+    /// The host's word for what it was.
+    pub error: Option<String>,
+    /// What it showed.
+    pub message: Option<String>,
+}
+
 /// The form that an answer takes: hosts accept other members for each kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerForm {
@@ -257,6 +279,8 @@ pub enum AnswerForm {
     PermissionRequest,
     /// For [`HookEvent::Stop`].
     Stop,
+    /// For [`HookEvent::Compacted`].
+    Compacted,
     /// For every other event, where only a message to the person is possible.
     Other,
 }
@@ -269,7 +293,10 @@ impl HookEvent {
             HookEvent::ToolCall(_) => AnswerForm::ToolCall,
             HookEvent::PermissionRequest(_) => AnswerForm::PermissionRequest,
             HookEvent::Stop(_) => AnswerForm::Stop,
-            HookEvent::ToolDone { .. } | HookEvent::Other => AnswerForm::Other,
+            HookEvent::Compacted => AnswerForm::Compacted,
+            HookEvent::ToolDone { .. } | HookEvent::StopFailed(_) | HookEvent::Other => {
+                AnswerForm::Other
+            }
         }
     }
 }
@@ -294,6 +321,8 @@ pub enum HookAnswer {
     Continue(String),
     /// A message for the person at the host.
     Tell(String),
+    /// What the agent has to know besides what is left of the conversation.
+    Remind(String),
 }
 
 /// A member that is a string.
@@ -347,6 +376,31 @@ fn pre_tool_use(word: &str, why: &str) -> Value {
             "permissionDecisionReason": reason(why),
         }
     })
+}
+
+/// What Claude Code and Codex add to a conversation that begins again after it was compacted.
+fn session_start(text: &str) -> Value {
+    json!({
+        "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text }
+    })
+}
+
+/// Whether a session of Claude Code or Codex starts because its conversation was compacted.
+fn is_compacted(document: &Value) -> bool {
+    document["source"] == "compact"
+}
+
+/// `event`, unless it is one of a sub-agent of Claude Code or Codex that would be taken for one of
+/// the conversation, whose name it bears: its prompt comes from an agent, and its end is no stop.
+fn of_conversation(document: &Value, event: HookEvent) -> HookEvent {
+    match event {
+        HookEvent::Prompt { .. } | HookEvent::Stop(_) | HookEvent::Compacted
+            if filled(document, "agent_id").is_some() =>
+        {
+            HookEvent::Other
+        }
+        event => event,
+    }
 }
 
 /// The decision of Claude Code and Codex about a permission dialog. They have no "ask" here: a

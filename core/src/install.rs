@@ -26,6 +26,7 @@ mod server_file;
 mod tests;
 mod turn;
 mod vscode;
+mod waits;
 
 pub use codex::switches_hooks_off;
 pub use edit_error::EditError;
@@ -81,6 +82,8 @@ pub struct Setting {
     pub user_folder: String,
     /// How long hooks may take.
     pub waits: Waits,
+    /// How many times a session is continued at most; a host that counts itself is told.
+    pub continuations: u32,
 }
 
 impl Setting {
@@ -178,7 +181,11 @@ impl Waits {
         match moment {
             offer::Moment::ToolCall | offer::Moment::PermissionRequest => self.call_s,
             offer::Moment::Stop => self.stop_s,
-            offer::Moment::Prompt | offer::Moment::ToolDone => self.short_s,
+            // Nobody is held up by it.
+            offer::Moment::StopFailure => limits::MAX_WAIT_MS / 1000 + 60,
+            offer::Moment::Prompt | offer::Moment::ToolDone | offer::Moment::Compacted => {
+                self.short_s
+            }
         }
     }
 }

@@ -54,4 +54,6 @@ pub mod text;
 pub mod time;
 pub mod tokens;
 pub mod verb;
+pub mod watch;
+pub mod web;
 pub mod workflow;

@@ -186,8 +186,17 @@ pub const PATTERN_BYTES: usize = 256 * 1024;
 pub const SESSION_ID_BYTES: usize = 128;
 /// Largest file about a session that is read; a larger one counts as damaged.
 pub const SESSION_BYTES: u64 = 64 * 1024;
-/// Time without any change after which a session is not continued any more.
+/// Most sessions of a machine that are looked for.
+pub const SESSION_PLACES: usize = 2000;
+/// Time without a sign of life after which a screen says of an open session that it is quiet.
+pub const SESSION_QUIET_MS: u64 = 60 * 60 * 1000;
+/// Time without a prompt, a stop or a call of a tool after which a session is not continued any
+/// more.
 pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
+/// How often it is written down that the tools of a session are called.
+pub const SESSION_SIGN_MS: u64 = 60 * 60 * 1000;
+/// Ids of runs in what a call printed that are looked up.
+pub const RUNS_PRINTED: usize = 4;
 /// Consecutive stops without progress after which an agent is not continued.
 pub const SESSION_STALLED_STOPS: u32 = 5;
 /// The same where progress cannot be determined: no transcript, no last message.
@@ -228,11 +237,17 @@ pub const HOMES_LOOKED_AT: usize = 64;
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
-/// Longest time that git may take to say whether it has a file that a call throws away; the call is
-/// asked about then.
+/// Longest time that git may take to say whether it has a file that a call throws away, or what a call
+/// would stage; the call is asked about then.
 pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;
 /// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
+/// Size at which the diary is rotated; the previous one is kept beside it.
+pub const DIARY_BYTES: u64 = 1024 * 1024;
+/// Longest text in the diary.
+pub const DIARY_TEXT_BYTES: usize = 400;
+/// Entries of the diary about one session that screens show.
+pub const DIARY_SHOWN: usize = 20;
 /// Most messages that one question in a chat consists of; a longer call can only be denied.
 pub const APPROVAL_MESSAGES: usize = 5;
 /// Most updates of a chat that are fetched at once.
@@ -243,8 +258,9 @@ pub const APPROVAL_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
 pub const APPROVAL_POLL_MS: u64 = 25_000;
 /// Longest time that one call of Telegram's API may take, without the wait for updates.
 pub const APPROVAL_HTTP_MS: u64 = 10_000;
-/// Consecutive failed requests for updates after which the wait ends.
-pub const APPROVAL_FAILURES: u32 = 5;
+/// Longest pause after a call of Telegram's API that failed; each further one in a row takes twice as
+/// long.
+pub const APPROVAL_LONGEST_PAUSE_MS: u64 = 60_000;
 /// Longest time that such a call may take once the wait is over.
 pub const APPROVAL_LAST_CALL_MS: u64 = 2_000;
 /// How long before the host's own limit the wait for an answer ends. Enough for the last calls:
@@ -291,6 +307,19 @@ pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Most deferred calls that are listed.
 pub const PENDING_CALLS: usize = 1000;
 
+/// Most folders in which a program waits for changes at once; of more the first count.
+pub const WATCHED_FOLDERS: usize = 2048;
+/// Most runs that a screen shows, and most sessions of one folder; those that changed last are shown.
+pub const BOARD_RUNS: usize = 500;
+/// Longest line on a screen that lists runs, or of a log there; a longer one is cut.
+pub const BOARD_LINE_BYTES: usize = 1024;
+/// Longest text of several lines on such a screen; a longer one is cut.
+pub const BOARD_TEXT_BYTES: usize = 64 * 1024;
+/// Bytes of the end of a log that such a screen reads.
+pub const BOARD_LOG_BYTES: u64 = 32 * 1024;
+/// Events of the end of a run that such a screen shows.
+pub const BOARD_EVENTS: usize = 100;
+
 /// Largest file of an agent host that is edited.
 pub const HOST_FILE_BYTES: u64 = 1024 * 1024;
 /// Deepest nesting in a file of an agent host.
@@ -326,6 +355,38 @@ pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
 pub const MCP_ROOTS: usize = 64;
 /// Longest wait for the client to name its folders; then the server's own folder is used.
 pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;
+
+/// Time in which the link that `onloop web` prints can be used.
+pub const WEB_KEY_MS: u64 = 10 * 60 * 1000;
+/// Time without a call after which a browser is signed out.
+pub const WEB_SESSION_MS: u64 = 12 * 60 * 60 * 1000;
+/// Most browsers that are signed in; one more signs out the one that signed in first.
+pub const WEB_SESSIONS: usize = 16;
+/// Most pages that are told at once when something changes; further ones look by themselves.
+pub const WEB_STREAMS: usize = 16;
+/// Shortest time between two looks whether something has changed, while a page wants to know.
+pub const WEB_LOOK_MS: u64 = 1_000;
+/// How often a page that wants to know hears that it is still heard; longest time between two looks.
+pub const WEB_STILL_MS: u64 = 15_000;
+/// Steps on one page of a run.
+pub const WEB_STEPS: usize = 50;
+/// Bytes of a change that a page shows; of a longer one the beginning.
+pub const WEB_PATCH_BYTES: usize = 60 * 1024;
+/// Largest body of a call to `onloop web`.
+pub const WEB_BODY_BYTES: usize = 64 * 1024;
+/// Largest head of a call to `onloop web`: its line and its headers.
+pub const WEB_HEAD_BYTES: usize = 16 * 1024;
+/// Longest time in which a call to `onloop web` has to arrive, head and body each.
+pub const WEB_ARRIVAL_MS: u64 = 10_000;
+/// Longest time that a call to `onloop web` waits for its answer, and longest time in which a browser
+/// has to read one that is whole.
+pub const WEB_ANSWER_MS: u64 = 60_000;
+/// Most connections to `onloop web` at a time; further ones are closed.
+pub const WEB_CONNECTIONS: usize = 64;
+/// Most calls to `onloop web` that wait for an answer; further ones are turned away.
+pub const WEB_CALLS: usize = 32;
+/// Parts of an open answer that may wait for a slow reader; then it is disconnected.
+pub const WEB_PARTS: usize = 16;
 
 /// Bytes that a trace keeps of one text, file or output; it says how many it left out.
 pub const TRACE_BODY_BYTES: usize = 1024 * 1024;

@@ -40,7 +40,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 pub use contained::contained;
-pub use judge::Examined;
+pub use judge::{Examined, Staging};
 pub use programs::Class;
 pub use turn::{OnAsk, TurnPolicy};
 pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
@@ -168,6 +168,18 @@ pub fn recoverable(call: &Call, context: &Context) -> BTreeSet<String> {
         (ruling, lost) if ruling.decision == Decision::Allow => lost,
         _ => BTreeSet::new(),
     }
+}
+
+/// What `call` would stage that it does not name, each by one of its commands.
+pub fn stagings(call: &Call, context: &Context) -> Vec<Staging> {
+    let mut judge = Judge::new(context, false);
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.staged()
+}
+
+/// Whether a path says by its name that it is a secret.
+pub fn names_secret(path: &str, context: &Context) -> bool {
+    context.places.class(path) == paths::PathClass::Secret
 }
 
 fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTreeSet<String>) {

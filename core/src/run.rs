@@ -43,6 +43,7 @@ pub use budget::{Exceeded, exceeded};
 pub use checked::checked_lines;
 pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
 pub use event::*;
+pub(crate) use facts::checks;
 pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
 pub use finish::*;
 pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule};

@@ -26,7 +26,7 @@ mod report;
 mod resume;
 mod run;
 mod schema;
-mod session;
+pub(crate) mod session;
 pub(crate) mod status;
 mod step;
 mod transcript;
@@ -40,7 +40,7 @@ pub use diff::{DiffArgs, diff};
 pub use doctor::{DoctorArgs, doctor};
 pub use finalize::{FinalizeArgs, finalize};
 pub use finish::{CommitWord, DispositionWord, FinishArgs, finish};
-pub use gate::{DecisionWord, GateArgs, ModeWord, gate};
+pub use gate::{DecisionWord, GateArgs, ModeWord, SeenDecision, SeenRun, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use init::{InitArgs, init};
 pub use install::{InstallArgs, install, uninstall};
@@ -59,8 +59,8 @@ pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{RunArgs, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
-    SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done, session_list,
-    session_show, session_stop,
+    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done,
+    session_list, session_show, session_stop,
 };
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};
 pub use step::{StepAction, StepArgs, step};

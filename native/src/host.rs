@@ -4,6 +4,7 @@
 //! requests by handing each to one of its capabilities, so a test can replace a single one
 //! (say, files that fail) and keep the rest real.
 
+mod changes;
 mod clock;
 mod confine;
 mod failure;
@@ -15,8 +16,11 @@ mod locks;
 mod paths;
 mod process_table;
 mod processes;
+mod serve;
 mod terminal;
+mod wake_pipe;
 
+pub use changes::OsChanges;
 pub use clock::OsClock;
 pub use files::OsFiles;
 pub use http::OsHttp;
@@ -24,16 +28,20 @@ pub use interrupts::Interrupts;
 pub use locks::{HeldLocks, OsLocks};
 pub use paths::Root;
 pub use processes::{Orphans, OsProcesses, RunningGroup};
+pub use serve::OsServe;
 pub use terminal::{LostOutput, Meanwhile, OsTerminal};
 
 pub(crate) use clock::timestamp;
 pub(crate) use process_table::identity;
+#[cfg(unix)]
+pub(crate) use terminal::cut;
 
 use std::time::Duration;
 
 use onloop_core::effect::{
-    Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome, ProcessEnd,
-    ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, Start, Stat, Version,
+    CallAnswer, Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome,
+    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, ServeRequest,
+    Start, Stat, Version, WebCall,
 };
 use onloop_core::time::Timestamp;
 
@@ -83,6 +91,12 @@ pub trait Files {
     fn stat(&mut self, path: &str) -> Result<Stat, Failure>;
     /// [`Request::Canonical`].
     fn canonical(&mut self, path: &str) -> Result<String, Failure>;
+}
+
+/// Folders in which something may change.
+pub trait Changes {
+    /// [`Request::Changes`]: whether something may have changed.
+    fn changes(&mut self, folders: &[String], wait_ms: u64) -> Result<bool, Failure>;
 }
 
 /// Lock files.
@@ -169,6 +183,23 @@ pub trait Http {
     fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure>;
 }
 
+/// A server for browsers on this machine.
+pub trait Serve {
+    /// [`ServeRequest::Listen`]: the port, and bytes that nobody can guess.
+    fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure>;
+    /// [`ServeRequest::Next`]; `None`: nobody has called before the time was over or something may
+    /// have changed.
+    fn next(
+        &mut self,
+        wait_ms: Option<u64>,
+        folders: &[String],
+    ) -> Result<Option<WebCall>, Failure>;
+    /// [`ServeRequest::Answer`].
+    fn answer(&mut self, call: u64, answer: CallAnswer) -> Result<(), Failure>;
+    /// [`ServeRequest::Push`].
+    fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure>;
+}
+
 /// Time.
 pub trait Clock {
     /// The time now.
@@ -219,6 +250,8 @@ pub trait Progress {
 pub struct OsHost {
     /// Files and folders.
     pub files: Box<dyn Files>,
+    /// Folders in which something may change.
+    pub changes: Box<dyn Changes>,
     /// Other programs. Dropped before the locks: what was left running has ended before
     /// somebody else may begin.
     pub processes: Box<dyn Processes>,
@@ -228,6 +261,8 @@ pub struct OsHost {
     pub git: Box<dyn Git>,
     /// Servers.
     pub http: Box<dyn Http>,
+    /// A server for browsers.
+    pub serve: Box<dyn Serve>,
     /// Time.
     pub clock: Box<dyn Clock>,
     /// The person or program that called.
@@ -243,10 +278,12 @@ impl OsHost {
         let root = Root::new(&start.cwd);
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
+            changes: Box::new(OsChanges::new(root.clone(), interrupts)),
             processes: Box::new(OsProcesses::new(start, interrupts, Orphans::Leave)),
-            locks: Box::new(OsLocks::new(root, &start.process, interrupts)),
+            locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
             git: Box::new(git::OsGit::new()),
             http: Box::new(OsHttp::new(interrupts)),
+            serve: Box::new(OsServe::new(root, interrupts)),
             clock: Box::new(OsClock::new(None, interrupts)),
             terminal: Box::new(OsTerminal::new(start, interrupts)),
         }
@@ -305,6 +342,7 @@ impl OsHost {
             }
             Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
+            Request::Serve(request) => self.serve(request),
             Request::Ask { question } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
             }
@@ -312,8 +350,30 @@ impl OsHost {
                 let read = self.terminal.read_input(limit_bytes, wait_ms)?;
                 Ok(read.map_or(Outcome::NoInput, |bytes| Outcome::Input { bytes: bytes.into() }))
             }
+            Request::Changes { folders, wait_ms } => {
+                let changed = self.changes.changes(&folders, wait_ms)?;
+                Ok(Outcome::Changed { changed })
+            }
             Request::Sleep { duration_ms } => self.clock.sleep(duration_ms).map(done),
             Request::Say(say) => self.terminal.say(&say).map(done),
+        }
+    }
+
+    fn serve(&mut self, request: ServeRequest) -> Result<Outcome, Failure> {
+        match request {
+            ServeRequest::Listen { port } => {
+                let (port, secret) = self.serve.listen(port)?;
+                Ok(Outcome::Listening { port, secret: secret.into() })
+            }
+            ServeRequest::Next { wait_ms, folders } => {
+                Ok(self.serve.next(wait_ms, &folders)?.map_or(Outcome::NoCall, Outcome::Call))
+            }
+            ServeRequest::Answer { call, answer } => {
+                self.serve.answer(call, answer).map(|()| Outcome::Done)
+            }
+            ServeRequest::Push { call, bytes } => {
+                self.serve.push(call, bytes.into()).map(|()| Outcome::Done)
+            }
         }
     }
 

@@ -5,6 +5,8 @@ mod hook;
 pub mod host;
 mod start;
 mod trace;
+#[cfg(unix)]
+mod watch;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,7 +19,7 @@ use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTermina
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
-    main_with(onloop_core::cli::program)
+    as_process(onloop_core::cli::program, true)
 }
 
 /// Runs the program that `begin` makes of its start as the whole process.
@@ -25,11 +27,16 @@ pub fn main() -> ExitCode {
 /// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
 /// use [`drive`] with an [`OsHost`] of their own.
 pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
-    std::panic::set_hook(Box::new(report_bug));
-    ExitCode::from(run(begin).code())
+    as_process(begin, false)
 }
 
-fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
+/// With `has_screen` the verb that needs a screen gets one.
+fn as_process(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
+    ExitCode::from(run(begin, has_screen).code())
+}
+
+fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
     let (start, frozen) = match start::gather() {
         Ok(gathered) => gathered,
         Err(error) => return refuse(&error.to_string(), error.exit()),
@@ -50,6 +57,7 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         interrupts.listen(move || {
             running.end_for_good();
             held.release_all();
+            restore_screen();
         })
     });
     let mut host = OsHost {
@@ -59,6 +67,12 @@ fn run(begin: impl FnOnce(Start) -> Program) -> Exit {
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
     };
+    #[cfg(unix)]
+    if let Some(args) = onloop_core::cli::watch_args(&start.argv).filter(|_| has_screen) {
+        return watch::watch(&mut host, &start, &interrupts, args);
+    }
+    #[cfg(not(unix))]
+    let _ = has_screen;
     let exit = match trace::Recording::begin(&start) {
         None => drive(&mut host, begin(start)),
         Some(recording) => trace::drive_recorded(&mut host, begin(start), recording),
@@ -92,10 +106,17 @@ fn how_to_record() -> String {
     }
 }
 
+/// Gives the terminal back, where a screen has it.
+fn restore_screen() {
+    #[cfg(unix)]
+    watch::restore();
+}
+
 /// Says how to report a bug and ends the process at once: after a panic nothing that we hold
 /// can be trusted, and everything durable is already on disk. Locks of a process that ended
 /// are taken over by the next one.
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    restore_screen();
     let message = panic.payload_as_str().unwrap_or("no message");
     let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let _ = writeln!(

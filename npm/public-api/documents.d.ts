@@ -156,7 +156,21 @@ export interface RunView {
         verdict: string;
         findings: string;
     } | null;
+    asks?: AsksView;
     [other: string]: unknown;
+}
+export interface AsksView {
+    step: number | null;
+    question: string;
+    is_gate: boolean;
+    type_name: string | null;
+    facts: {
+        text: string;
+        risk: string;
+        changes: string;
+        [other: string]: unknown;
+    } | null;
+    seen: string;
 }
 export interface HoldView {
     worker: "agent" | "check" | "review" | "setup";

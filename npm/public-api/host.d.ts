@@ -159,6 +159,38 @@ export interface HttpAnswer {
 export interface Servers {
     http(spec: HttpSpec): Promise<HttpAnswer>;
 }
+export interface Changes {
+    changes(folders: string[], waitMs: number): Promise<boolean>;
+}
+export interface Call {
+    call: number;
+    method: string;
+    target: string;
+    headers: [
+        name: string,
+        value: string
+    ][];
+    body: Uint8Array;
+}
+export interface CallAnswer {
+    status: number;
+    headers: [
+        name: string,
+        value: string
+    ][];
+    body: Uint8Array;
+    open: boolean;
+}
+export interface Serve {
+    listen(port: number): Promise<{
+        port: number;
+        secret: Uint8Array;
+    }>;
+    next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined>;
+    answer(call: number, answer: CallAnswer): Promise<void>;
+    push(call: number, bytes: Uint8Array): Promise<void>;
+    close(): Promise<void>;
+}
 export interface Clock {
     nowMs(): number;
     sleep(durationMs: number): Promise<void>;
@@ -173,7 +205,9 @@ export interface Host {
     locks: Locks;
     processes: Processes;
     git: Git;
+    changes?: Changes;
     servers?: Servers;
+    serve?: Serve;
     clock: Clock;
     terminal: Terminal;
 }

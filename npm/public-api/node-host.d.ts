@@ -1,5 +1,5 @@
 import type { Failure } from "../failure.js";
-import type { Clock, Files, Git, Host, Locks, Processes, Servers, Terminal } from "../host.js";
+import type { Changes, Clock, Files, Git, Host, Locks, Processes, Serve, Servers, Terminal } from "../host.js";
 import type { Start } from "../vocabulary.js";
 export interface NodeHostOptions {
     cwd?: string;
@@ -10,10 +10,12 @@ export declare class NodeHost implements Host {
     #private;
     readonly cwd: string;
     readonly files: Files;
+    readonly changes: Changes;
     readonly locks: Locks;
     readonly processes: Processes;
     readonly git: Git;
     readonly servers: Servers;
+    readonly serve: Serve;
     readonly clock: Clock;
     readonly terminal: Terminal;
     constructor(options?: NodeHostOptions);

@@ -60,6 +60,7 @@ export interface SessionView {
     pr_no?: number;
     pr_number?: number;
     run_id?: string;
+    paused_by?: "question" | "person" | "silence";
     reason?: string;
     updated_at?: string;
     [member: string]: unknown;
@@ -109,6 +110,8 @@ export type HookEvent = {
     message: string | null;
     broken_off: boolean;
 } | {
+    event: "compacted";
+} | {
     event: "other";
 });
 export type HookAnswer = {
@@ -118,4 +121,6 @@ export type HookAnswer = {
     go_on: string;
 } | {
     tell: string;
+} | {
+    remind: string;
 } | Record<string, never>;

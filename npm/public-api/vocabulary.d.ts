@@ -2,6 +2,8 @@ import type { GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry } 
 export type * from "./git_vocabulary.js";
 import type { ProcessEnd, ProcessGroup, ProcessSpec } from "./process_vocabulary.js";
 export type * from "./process_vocabulary.js";
+import type { ServeRequest, WebCall } from "./serve_vocabulary.js";
+export type * from "./serve_vocabulary.js";
 export interface Start {
     argv: string[];
     program?: string[];
@@ -99,13 +101,19 @@ export type Request = {
     do: "git";
 } & GitRequest) | ({
     do: "http";
-} & HttpSpec) | {
+} & HttpSpec) | ({
+    do: "serve";
+} & ServeRequest) | {
     do: "ask";
     question: string;
 } | {
     do: "read_input";
     limit_bytes: number;
     wait_ms: number | null;
+} | {
+    do: "changes";
+    folders: string[];
+    wait_ms: number;
 } | {
     do: "sleep";
     duration_ms: number;
@@ -204,6 +212,14 @@ export type Outcome = {
 } | ({
     is: "http";
 } & HttpAnswer) | {
+    is: "listening";
+    port: number;
+    secret: Bytes;
+} | ({
+    is: "call";
+} & WebCall) | {
+    is: "no_call";
+} | {
     is: "answer";
     answer: string;
 } | {
@@ -211,6 +227,9 @@ export type Outcome = {
     bytes: Bytes;
 } | {
     is: "no_input";
+} | {
+    is: "changed";
+    changed: boolean;
 };
 export interface Stat {
     kind: FileKind;

@@ -39,6 +39,7 @@ export class Core extends Functions {
       processes: host.processes,
       git: host.git,
       ...(host.servers && { servers: host.servers }),
+      ...(host.serve && { serve: host.serve }),
       clock: host.clock,
       terminal: {
         say: async (to, text) => {
@@ -86,6 +87,7 @@ export class Core extends Functions {
       if (live.generation === generation) this.#call((core) => core.program_drop(number));
       // What was left running has ended before somebody else may begin.
       try {
+        await host.serve?.close();
         await host.processes.endLeft?.();
       } finally {
         await host.locks.releaseAll();

@@ -196,7 +196,24 @@ export interface RunView {
   confined: HoldView[];
   /** The last review. */
   review: { step: number | null; verdict: string; findings: string } | null;
+  /** What is asked of a person; left out: nothing. `onloop status RUN --json` alone has it. */
+  asks?: AsksView;
   [other: string]: unknown;
+}
+
+/** What a run asks of a person, and what there is to know before they answer. */
+export interface AsksView {
+  /** The step that it is about; null: the run as a whole. */
+  step: number | null;
+  question: string;
+  /** Whether it is answered with a decision about the step's gate or review. */
+  is_gate: boolean;
+  /** Where the risk is high: the name of the step, which a person types to approve it. */
+  type_name: string | null;
+  /** What a terminal of 80 columns shows before it asks, and its parts. */
+  facts: { text: string; risk: string; changes: string; [other: string]: unknown } | null;
+  /** Names the record as it was looked at, for `onloop gate --seen`. */
+  seen: string;
 }
 
 /** What kept the processes of a worker from touching more than they should. */

@@ -171,8 +171,8 @@ export class Functions {
   }
 
   /**
-   * The session after somebody has typed something that starts no workflow: another request pauses
-   * it, "continue" resumes it. `promptId` is the host's own number of the prompt.
+   * The session after somebody has typed something that starts no workflow: a question pauses it
+   * until the next prompt that asks nothing. `promptId` is the host's own number of the prompt.
    */
   sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord {
     return this.#call((core) => core.session_prompted(id, session, atMs, text, promptId));

@@ -356,6 +356,58 @@ export interface Servers {
   http(spec: HttpSpec): Promise<HttpAnswer>;
 }
 
+export interface Changes {
+  /**
+   * Waits up to `waitMs` until something in one of these folders changes: an entry comes, goes, gets
+   * another name or other content; what is in folders below them does not count. What has changed since
+   * the last call counts, and so does a folder that it did not name. The result: whether something may
+   * have changed.
+   */
+  changes(folders: string[], waitMs: number): Promise<boolean>;
+}
+
+/** What a browser wants. */
+export interface Call {
+  /** Names it in the answer; never used twice. */
+  call: number;
+  method: string;
+  /** Path and query, as they came. */
+  target: string;
+  /** Names, in small letters, and values, in the order in which they came; a name may come twice. */
+  headers: [name: string, value: string][];
+  body: Uint8Array;
+}
+
+/** An answer to a call. */
+export interface CallAnswer {
+  status: number;
+  headers: [name: string, value: string][];
+  /** The body, or its beginning. */
+  body: Uint8Array;
+  /** Whether it stays open for `push`. */
+  open: boolean;
+}
+
+/** A server for browsers on this machine; one for each program. */
+export interface Serve {
+  /**
+   * Accepts connections on 127.0.0.1, with 0 on a port that is free; `busy`: the port is taken. `secret` is
+   * thirty-two unpredictable bytes.
+   */
+  listen(port: number): Promise<{ port: number; secret: Uint8Array }>;
+  /**
+   * The next call; nothing where none comes within `waitMs`, or before something in one of `folders` may have
+   * changed, as with `Changes`. What is no HTTP never gets here.
+   */
+  next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined>;
+  /** Answers a call, once. */
+  answer(call: number, answer: CallAnswer): Promise<void>;
+  /** Sends more of an answer that is open, with no bytes its end; `closed`: nobody reads it any more. */
+  push(call: number, bytes: Uint8Array): Promise<void>;
+  /** Ends every connection; called when the program has ended. */
+  close(): Promise<void>;
+}
+
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number;
@@ -380,8 +432,12 @@ export interface Host {
   locks: Locks;
   processes: Processes;
   git: Git;
+  /** Hosts that do not notice changes leave it out. */
+  changes?: Changes;
   /** Hosts without a network leave it out. */
   servers?: Servers;
+  /** Hosts that cannot be a server leave it out. */
+  serve?: Serve;
   clock: Clock;
   terminal: Terminal;
 }

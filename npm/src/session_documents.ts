@@ -44,7 +44,7 @@ export interface SessionStop {
   plan?: { path: string; text: string } | null;
   /** Replaces the text that comes with the workflow. */
   template?: string | null;
-  /** The unfinished run of the checkout: its record decides how a session on it continues. */
+  /** The run that the conversation of the session drives: its record decides how it continues. */
   run?: RunRecord | null;
 }
 
@@ -71,6 +71,8 @@ export interface SessionView {
   pr_no?: number;
   pr_number?: number;
   run_id?: string;
+  /** Why it is paused: by a question, by a person who said so, or because nothing happened. */
+  paused_by?: "question" | "person" | "silence";
   reason?: string;
   updated_at?: string;
   /** More of what its file has. */
@@ -116,12 +118,17 @@ export type HookEvent = {
   | { event: "tool-call" | "permission-request"; tool: string; input: unknown }
   | { event: "tool-done"; tool: string; input: unknown; output: string }
   | { event: "stop"; message: string | null; broken_off: boolean }
+  | { event: "compacted" }
   | { event: "other" }
 );
 
-/** What a hook says: about a call, to the agent, to the person, or nothing. */
+/**
+ * What a hook says: about a call, to an agent that wants to stop, to the person, to the agent of a
+ * conversation that was compacted, or nothing.
+ */
 export type HookAnswer =
   | { decision: Decision | "defer"; reason?: string }
   | { go_on: string }
   | { tell: string }
+  | { remind: string }
   | Record<string, never>;

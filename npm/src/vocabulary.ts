@@ -19,6 +19,11 @@ import type {
   ProcessSpec,
 } from "./process_vocabulary.js";
 export type * from "./process_vocabulary.js";
+import type {
+  ServeRequest,
+  WebCall,
+} from "./serve_vocabulary.js";
+export type * from "./serve_vocabulary.js";
 
 /** What a program is started with. */
 export interface Start {
@@ -258,6 +263,8 @@ export type Request =
    * answer in time: `closed`.
    */
   | ({ do: "http" } & HttpSpec)
+  /** Serves browsers on this machine. A host that cannot: `unsupported`. */
+  | ({ do: "serve" } & ServeRequest)
   /**
    * Asks the person at the terminal → `answer`. What was typed before the question is no answer to
    * it and is thrown away. No terminal, or its end: `closed`.
@@ -281,6 +288,20 @@ export type Request =
        * kept. `null`: no limit.
        */
       wait_ms: number | null;
+    }
+  /**
+   * Waits until something in one of these folders changes → `changed`: an entry comes, goes, gets
+   * another name or other content; what is in folders below them does not count. What has changed
+   * since the last such request counts, so nothing is missed in between; a folder that the last one
+   * did not name counts as changed. One that is not there is looked for with each request. Of more
+   * than `limits.WATCHED_FOLDERS` the first count.
+   */
+  | {
+      do: "changes";
+      /** The folders. */
+      folders: string[];
+      /** Longest wait. */
+      wait_ms: number;
     }
   /** Waits → `done`. */
   | {
@@ -463,6 +484,18 @@ export type Outcome =
     }
   /** What a server answered. */
   | ({ is: "http" } & HttpAnswer)
+  /** A server listens. */
+  | {
+      is: "listening";
+      /** Its port. */
+      port: number;
+      /** Thirty-two unpredictable bytes that no recording shows. */
+      secret: Bytes;
+    }
+  /** A browser calls. */
+  | ({ is: "call" } & WebCall)
+  /** Nobody has called in time. */
+  | { is: "no_call" }
   /** A person's answer. */
   | {
       is: "answer";
@@ -476,7 +509,13 @@ export type Outcome =
       bytes: Bytes;
     }
   /** No complete line has arrived in time. */
-  | { is: "no_input" };
+  | { is: "no_input" }
+  /** What came of waiting for changes. */
+  | {
+      is: "changed";
+      /** Something may have changed; otherwise the time has passed. */
+      changed: boolean;
+    };
 
 /** What is at a path. */
 export interface Stat {

@@ -3,6 +3,7 @@
 import { Failure } from "./failure.js";
 import type { Capture, Host, ProcessSpec, ProcessTurn, Repository, Secret } from "./host.js";
 import type * as vocabulary from "./vocabulary.js";
+import type { ServeRequest } from "./serve_vocabulary.js";
 import type { Bytes, GitRequest, Outcome, Reply, Request } from "./vocabulary.js";
 
 /** A document and the bytes that belong to it. */
@@ -175,6 +176,8 @@ async function outcome(
       });
       return { is: "http", status, body: answer.attach(answered) };
     }
+    case "serve":
+      return serveOutcome(host, request, answer, bytes);
     case "ask":
       return { is: "answer", answer: await terminal.ask(request.question) };
     case "read_input": {
@@ -186,11 +189,48 @@ async function outcome(
       if (lines === undefined) return { is: "no_input" };
       return { is: "input", bytes: answer.attach(lines) };
     }
+    case "changes": {
+      if (host.changes === undefined) {
+        throw new Failure("unsupported", "this host does not notice changes");
+      }
+      const { folders, wait_ms } = request;
+      return { is: "changed", changed: await host.changes.changes(folders, wait_ms) };
+    }
     case "sleep":
       await clock.sleep(request.duration_ms);
       return DONE;
     case "say":
       await terminal.say(request.to, request.text);
+      return DONE;
+    default:
+      return unknown(request);
+  }
+}
+
+async function serveOutcome(
+  { serve }: Host,
+  request: ServeRequest,
+  answer: Answer,
+  bytes: (at: Bytes) => Uint8Array,
+): Promise<Outcome> {
+  if (serve === undefined) throw new Failure("unsupported", "this host cannot be a server");
+  switch (request.serve) {
+    case "listen": {
+      const { port, secret } = await serve.listen(request.port);
+      return { is: "listening", port, secret: answer.attach(secret) };
+    }
+    case "next": {
+      const call = await serve.next(request.wait_ms ?? undefined, request.folders);
+      if (call === undefined) return { is: "no_call" };
+      return { is: "call", ...call, body: answer.attach(call.body) };
+    }
+    case "answer": {
+      const { body, ...rest } = request.answer;
+      await serve.answer(request.call, { ...rest, body: bytes(body) });
+      return DONE;
+    }
+    case "push":
+      await serve.push(request.call, bytes(request.bytes));
       return DONE;
     default:
       return unknown(request);

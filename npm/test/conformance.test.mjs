@@ -102,7 +102,7 @@ const bytes = (text = "") => new TextEncoder().encode(text);
 const text = (bytes) => new TextDecoder().decode(bytes);
 
 async function perform(step, host, versions) {
-  const { files, locks, processes, servers, clock, terminal } = host;
+  const { files, changes, locks, processes, servers, clock, terminal } = host;
   const { path } = step;
   const asked = await performGit(step, host.git);
   if (asked !== undefined) return asked;
@@ -174,6 +174,8 @@ async function perform(step, host, versions) {
       return ended(await processes.wait(step.wake_after_ms));
     case "ask":
       return { is: "answer", answer: await terminal.ask(step.question) };
+    case "changes":
+      return { is: "changed", changed: await changes.changes(step.folders, step.wait_ms) };
     case "sleep":
       await clock.sleep(step.ms);
       return { is: "done" };

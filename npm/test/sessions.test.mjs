@@ -64,6 +64,7 @@ test("a session goes on as the hooks of the native program say", (t) => {
   assert.equal(readFileSync(file, "utf8"), session);
   assert.deepEqual(core.sessionView("s1", session, file), listed());
   assert.equal(core.sessionView("s1", session).status, "paused");
+  assert.equal(core.sessionView("s1", core.sessionPrompted("s1", session, NOW, "use option 2")).status, "open");
   workspace.run(NATIVE, ["session", "done", "s1"], { cwd, env });
   const { reason } = listed();
   session = core.sessionEnd("s1", session, NOW, "done", reason);
@@ -94,7 +95,7 @@ test("a session that drives a run goes on by its record", () => {
 test("own workflows, plans and templates are taken as they are given", () => {
   const own = [{ command: "/mine", name: "my-workflow" }];
   assert.equal(core.startedBy("/mine 7"), undefined);
-  assert.deepEqual(core.startedBy("/mine 7", own), { workflow: "my-workflow", issue_no: null, pr_no: null });
+  assert.deepEqual(core.startedBy("/mine #7", own), { workflow: "my-workflow", issue_no: 7, pr_no: null });
   const session = core.sessionBegin("s1", "/mine 日本 \u{1f600} \ud800", NOW, own);
   const { prompt } = core.sessionStopped("s1", session, NOW, { ...STOP, template: "Go on with {#workflow#}: {#plan_context#}", plan: { path: "p.md", text: "日本 \u{1f600} \ud800" } });
   assert.match(prompt, /Go on with my-workflow: .*`p\.md`.*```text\n日本 \u{1f600} \ufffd\n```/su);

@@ -6,6 +6,7 @@
 mod measured;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -60,44 +61,75 @@ fn read(client: Client, rounds: usize) {
     );
 }
 
-/// Runs with many attempts and with one, and what the client and the check take without onloop.
+/// Runs with many attempts and with one, and what the client and the check take without onloop. Confining
+/// a process and keeping the work have goals of their own, and are measured in other places.
 fn turn() {
     let program = measured::program();
-    let folder = tempfile::tempdir().expect("there is a temporary folder");
-    let client = fake_client(folder.path());
-    let (mut more, mut one, mut alone) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        more.push(run(&program, folder.path(), round, ATTEMPTS));
-        one.push(run(&program, folder.path(), round + ROUNDS, 1));
-        alone.push(time(|| {
-            for _ in 1..ATTEMPTS {
-                quiet(Command::new(&client));
-                quiet(sh("false"));
-            }
-        }));
+    for (rounds, is_bare) in [(ROUNDS, true), (ROUNDS / 2, false)] {
+        // Confined programs do not see the system's folder for temporary files.
+        let folder = match is_bare {
+            true => tempfile::tempdir(),
+            false => tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")),
+        };
+        let folder = folder.expect("there is a folder");
+        let client = fake_client(folder.path());
+        let (mut more, mut one, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut stored, file) = (Vec::new(), folder.path().join("stored"));
+        for round in 0..rounds {
+            let run = |attempts: u32| {
+                let place = folder.path().join(format!("{round}-{attempts}"));
+                run(&program, folder.path(), &place, attempts, is_bare)
+            };
+            more.push(run(ATTEMPTS));
+            one.push(run(1));
+            alone.push(time(|| {
+                for _ in 1..ATTEMPTS {
+                    quiet(Command::new(&client));
+                    quiet(sh("false"));
+                }
+            }));
+            stored.push(time(|| append_durably(&file)));
+        }
+        let each = |times: Vec<Duration>| median(times).as_secs_f64() * 1000.0;
+        let added = (each(more) - each(one) - each(alone)) / f64::from(ATTEMPTS - 1);
+        let disk = each(stored);
+        match is_bare {
+            true => println!(
+                "a turn, with its check and its lines in the ledger: {added:.1} ms beyond client and check \
+                 (goal: at most {GOAL_TURN_MS}); {disk:.1} of them are two durable appends"
+            ),
+            false => println!(
+                "the same in a repository, confined, with the work kept after it: {added:.1} ms"
+            ),
+        }
     }
-    let attempts = f64::from(ATTEMPTS - 1);
-    let each = |times: Vec<Duration>| median(times).as_secs_f64() * 1000.0;
-    let added = (each(more) - each(one) - each(alone)) / attempts;
-    println!(
-        "a turn, with its check and its lines in the ledger: {added:.1} ms beyond client and check \
-         (goal: at most {GOAL_TURN_MS})"
-    );
 }
 
-/// A `claude` that says what the recorded one said.
+/// What a turn stores: that it began, and what came of it.
+fn append_durably(path: &Path) {
+    let mut file =
+        fs::File::options().create(true).append(true).open(path).expect("it is writable");
+    for _ in 0..2 {
+        file.write_all(&[b'x'; 400]).expect("there is room");
+        file.sync_data().expect("the disk takes it");
+    }
+}
+
+/// A `claude` that says what the recorded one said, and changes a file: a run in which nothing changes is
+/// paused.
 fn fake_client(folder: &Path) -> PathBuf {
     let stream = Path::new(env!("CARGO_MANIFEST_DIR")).join("streams/claude-works.jsonl");
-    let path = folder.join("claude");
-    let script = format!("#!/bin/sh\ncat > /dev/null\ncat {}\n", stream.display());
+    let path = folder.join("bin/claude");
+    fs::create_dir_all(folder.join("bin")).expect("the folder is writable");
+    let script = format!("#!/bin/sh\ncat > /dev/null\necho $$ >> made\ncat {}\n", stream.display());
     fs::write(&path, script).expect("the folder is writable");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     path
 }
 
-fn run(program: &Path, folder: &Path, number: usize, attempts: u32) -> Duration {
-    let place = folder.join(format!("{number}"));
-    fs::create_dir_all(&place).expect("the folder is writable");
+fn run(program: &Path, folder: &Path, place: &Path, attempts: u32, is_bare: bool) -> Duration {
+    fs::create_dir_all(folder.join("home")).expect("the folder is writable");
+    fs::create_dir_all(place).expect("the folder is writable");
     let workflow = format!(
         "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n---\n\n- [ ] **Step 1: Go**\n\
          action: go\nloop: until it works\nmax_iterations: {attempts}\nverify: \"false\"\n"
@@ -105,8 +137,15 @@ fn run(program: &Path, folder: &Path, number: usize, attempts: u32) -> Duration 
     fs::write(place.join("hotl-workflow-try.md"), workflow).expect("the folder is writable");
     let mut command = Command::new(program);
     command.args(["run", "--mode", "none", "--agent", "claude", "--fresh-session"]);
-    let path = format!("{}:/usr/bin:/bin", folder.display());
-    command.current_dir(&place).env("PATH", path).env("HOME", folder);
+    if is_bare {
+        command.args(["--confine", "off"]);
+    } else {
+        let mut git = Command::new("git");
+        git.args(["init", "--quiet"]).current_dir(place);
+        quiet(git);
+    }
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    command.current_dir(place).env("PATH", path).env("HOME", folder.join("home"));
     command.env("ONLOOP_STATE_HOME", folder.join("state"));
     time(|| quiet(command))
 }

@@ -22,8 +22,8 @@ const ROUNDS: usize = 101;
 const RUNS: usize = 9;
 const CHECKS: u32 = 40;
 const GOAL: Duration = Duration::from_millis(15);
-/// Checkouts beside the one that is confined to, each of which may have something to hide.
-const NEIGHBOURS: usize = 20;
+/// Checkouts beside the one that is confined to, each of which has a file to hide.
+const NEIGHBOURS: [usize; 2] = [0, 20];
 
 fn main() {
     // `cargo test --benches` only wants to know that it starts.
@@ -31,17 +31,22 @@ fn main() {
         return;
     }
     LazyLock::force(&PROGRAM);
-    // Not below the system's folder for temporary files, all of which is hidden.
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a folder");
-    let checkout = fill(folder.path());
-    processes_of_a_run(folder.path(), &checkout);
-    for mechanism in ["bubblewrap", "landlock"] {
-        match confined(folder.path(), &checkout, mechanism).output() {
-            Ok(output) if output.status.success() => compare(folder.path(), &checkout, mechanism),
-            Ok(output) => {
-                println!("{mechanism}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    for neighbours in NEIGHBOURS {
+        // Not below the system's folder for temporary files, all of which is hidden.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a folder");
+        let checkout = fill(folder.path(), neighbours);
+        println!("{neighbours} checkouts beside it, each with a `.env`:");
+        processes_of_a_run(folder.path(), &checkout);
+        for mechanism in ["bubblewrap", "landlock"] {
+            match confined(folder.path(), &checkout, mechanism).output() {
+                Ok(output) if output.status.success() => {
+                    compare(folder.path(), &checkout, mechanism);
+                }
+                Ok(output) => {
+                    println!("  {mechanism}: {}", String::from_utf8_lossy(&output.stderr).trim());
+                }
+                Err(error) => println!("  {mechanism}: {error}"),
             }
-            Err(error) => println!("{mechanism}: {error}"),
         }
     }
 }
@@ -72,7 +77,7 @@ fn processes_of_a_run(top: &Path, checkout: &Path) {
     let added = on.saturating_sub(off) / (CHECKS + 1);
     let processes = RUNS * (CHECKS as usize + 1);
     println!(
-        "a process of a run: {added:?} more (goal: at most {GOAL:?}), {:?} of it of the processor",
+        "  a process of a run: {added:?} more (goal: at most {GOAL:?}), {:?} of it of the processor",
         difference(ticks[1], ticks[0], processes)
     );
 }
@@ -94,7 +99,7 @@ fn compare(top: &Path, checkout: &Path, mechanism: &str) {
     let (floor, measured) = (median(floor), median(measured));
     let added = measured.saturating_sub(floor);
     println!(
-        "onloop confine --with {mechanism}: {measured:?}, unconfined: {floor:?}; {added:?} more, {:?} \
+        "  onloop confine --with {mechanism}: {measured:?}, unconfined: {floor:?}; {added:?} more, {:?} \
          of it of the processor",
         difference(measured_ticks, floor_ticks, ROUNDS)
     );
@@ -125,7 +130,7 @@ fn start(mut command: Command) {
 }
 
 /// A linked worktree of a repository with neighbours, and a home with secrets.
-fn fill(top: &Path) -> PathBuf {
+fn fill(top: &Path, neighbours: usize) -> PathBuf {
     let write = |path: &str| {
         let path = top.join(path);
         std::fs::create_dir_all(path.parent().expect("it is below")).expect("there is room");
@@ -134,7 +139,7 @@ fn fill(top: &Path) -> PathBuf {
     for secret in [".ssh/id_ed25519", ".aws/credentials", ".netrc", ".claude/.credentials.json"] {
         write(&format!("home/{secret}"));
     }
-    for number in 0..NEIGHBOURS {
+    for number in 0..neighbours {
         write(&format!("code/neighbour{number}/.env"));
     }
     write("code/repo/a.txt");

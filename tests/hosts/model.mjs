@@ -85,7 +85,7 @@ export const messages = {
       told: blocks.filter(({ type }) => type === "text").map(({ text }) => text),
       results: results.map(({ content }) => textOf(content)),
       tools: tools.map(({ name }) => name),
-      rules: textOf(system),
+      rules: [system, ...messages.filter(({ role }) => role === "system").map(({ content }) => content)].map(textOf).join("\n"),
     };
   },
   write({ run, tool, input, say, usage = USAGE }, { turns }) {

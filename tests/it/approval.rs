@@ -4,6 +4,7 @@
 mod deferred;
 mod errors;
 mod judge;
+mod patience;
 pub(crate) mod server;
 mod through_hooks;
 mod waiting;
@@ -185,9 +186,13 @@ fn old_answers_do_not_count() {
 #[test]
 fn without_a_known_beginning_nothing_is_asked() {
     let api = BotApi::start();
-    api.fail(&[(500, "")]);
-    let said = ask(&project(&api, ""), "make");
-    assert_eq!(said, "no answer: asking through Telegram: Telegram refused with status 500");
+    api.fail(&[(500, ""); 100]);
+    let said = ask(&project(&api, "  timeout_sec: 2\n"), "make");
+    assert_eq!(
+        said,
+        "no answer: asking through Telegram: not reached until the time was over: Telegram refused \
+         with status 500"
+    );
     assert!(api.payloads("sendMessage").is_empty());
 }
 
@@ -226,5 +231,9 @@ fn a_wrong_token_ends_the_asking_at_once() {
     let yaml = project.read(".agentize.local.yaml").replace(SECRET, "an0ther");
     project.write(".agentize.local.yaml", yaml);
     let said = ask(&project, "make");
-    assert_eq!(said, "no answer: asking through Telegram: Telegram refused with status 404");
+    assert_eq!(
+        said,
+        "no answer: asking through Telegram: Telegram refused with status 404: there is no bot with \
+         this token"
+    );
 }

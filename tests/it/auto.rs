@@ -2,6 +2,8 @@
 
 mod corpus;
 mod document;
+#[cfg(unix)]
+mod finding;
 mod long_child;
 mod machine;
 mod native_loop;

@@ -1,7 +1,11 @@
 //! Hooks of agent hosts and the sessions that they keep, with the real program.
 
+mod driving;
 mod escalation;
+mod goal;
 mod hosts;
+mod mistakes;
+mod passing;
 mod permission;
 mod properties;
 mod races;
@@ -99,6 +103,13 @@ pub(crate) fn stop(project: &Workspace, message: &str) -> Option<String> {
         Some(other) => panic!("{other}"),
         None => None,
     }
+}
+
+/// Session `id` of Claude Code calls its shell with `line`.
+#[track_caller]
+pub(crate) fn calls(project: &Workspace, id: &str, line: &str) -> Value {
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": line } });
+    say(project, "claude", &claude_input(id, "PreToolUse", call))
 }
 
 /// The file of a session.

@@ -4,6 +4,7 @@ mod agents;
 #[cfg(unix)]
 pub(crate) mod approval;
 mod auto;
+mod board;
 #[cfg(unix)]
 mod checkpoints;
 #[cfg(target_os = "linux")]
@@ -25,11 +26,15 @@ mod install;
 mod mcp;
 mod mutations;
 #[cfg(unix)]
+mod night;
 mod notify;
 mod permission;
 #[cfg(unix)]
 mod permission_bash;
 mod permission_properties;
+#[cfg(unix)]
+mod permission_staged;
+mod permission_told;
 #[cfg(target_os = "linux")]
 mod permission_touches;
 mod preflight;
@@ -43,6 +48,7 @@ mod sim;
 mod simulation;
 #[path = "../../native/src/host/git/tests/surroundings.rs"]
 mod surroundings;
+mod web;
 mod workflow_corpus;
 mod workflow_docs;
 mod workflow_hostile;

@@ -23,6 +23,7 @@ mod simulate;
 mod starting;
 mod survivors;
 mod terminal;
+mod watching;
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};

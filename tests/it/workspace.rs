@@ -236,6 +236,20 @@ pub(crate) fn program() -> &'static str {
     env!("CARGO_BIN_EXE_onloop-under-test")
 }
 
+/// A folder that is not below one for temporary files, where other rules apply: beside the build, or in
+/// the home of whoever has checked the project out below such a folder.
+#[cfg(target_os = "linux")]
+pub(crate) fn ordinary_folder() -> TempDir {
+    let beside = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let is_temporary = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|at| beside.starts_with(at));
+    let place = match std::env::var_os("HOME").filter(|_| is_temporary) {
+        Some(home) => Path::new(&home).join(".cache"),
+        None => beside.to_owned(),
+    };
+    std::fs::create_dir_all(&place).expect("a folder can be made");
+    tempfile::tempdir_in(place).expect("there is room for a folder")
+}
+
 /// The project's own root, where its documents and examples are.
 pub(crate) fn source_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are in a folder of their own")

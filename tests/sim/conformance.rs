@@ -200,6 +200,9 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "end" => Request::End,
         "http" => http(step, server),
         "ask" => Request::Ask { question: text(step, "question") },
+        "changes" => {
+            Request::Changes { folders: strings(&step["folders"]), wait_ms: number("wait_ms") }
+        }
         "sleep" => Request::Sleep { duration_ms: number("ms") },
         other => panic!("unknown request `{other}`"),
     }
@@ -327,6 +330,12 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Answer { .. }) => plain("answer"),
         Ok(Outcome::Input { .. }) => plain("input"),
         Ok(Outcome::NoInput) => plain("no_input"),
+        Ok(Outcome::Changed { changed }) => {
+            ("changed".to_owned(), vec![("changed", Value::from(*changed))])
+        }
+        Ok(Outcome::NoCall) => plain("no_call"),
+        Ok(Outcome::Listening { .. }) => plain("listening"),
+        Ok(Outcome::Call(_)) => plain("call"),
         Ok(Outcome::Http(answer)) => {
             let parts = vec![("status", Value::from(answer.status)), ("text", lossy(&answer.body))];
             ("http".to_owned(), parts)

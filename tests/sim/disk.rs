@@ -146,6 +146,23 @@ impl Disk {
         self.resolve(path, Follow::Folders).is_ok_and(|at| self.private.contains(&at))
     }
 
+    /// What is in a folder, so that every change of it makes another text; `None`: it is not there.
+    pub(crate) fn entries(&self, folder: &str) -> Option<String> {
+        let at = self
+            .resolve(folder, Follow::All)
+            .ok()
+            .filter(|at| matches!(self.nodes.get(at), Some(Node::Folder)))?;
+        let inside = format!("{}/", at.trim_end_matches('/'));
+        let below = self.nodes.iter().filter_map(|(path, node)| {
+            let name = path.strip_prefix(&inside).filter(|name| !name.contains('/'))?;
+            Some(match node {
+                Node::File(file) => format!("{name} {:?} {:?}\n", file.bytes, version(file)),
+                Node::Folder | Node::Link(_) | Node::Other => format!("{name}\n"),
+            })
+        });
+        Some(below.collect())
+    }
+
     /// Every file and link below `folder`, as absolute paths.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let inside = format!("{}/", self.absolute(folder).trim_end_matches('/'));

@@ -27,11 +27,13 @@ async fn probe(io: Io) -> Exit {
                 context: String::new(),
                 only_a_person: false,
                 time_left_ms: time_left_ms.parse().unwrap_or(0),
+                call_id: Some(pending::call_id(session, "Bash", &json!({ "command": target }))),
+                defers: io.env("DEFERS").is_some(),
             };
             let loaded = config::load(&io, &io.start().cwd).await;
             match escalate(&io, &loaded.config, &escalation).await {
-                Resolution::Allow => "allow".to_owned(),
-                Resolution::Deny(why) => format!("deny: {why}"),
+                Resolution::Allow(_) => "allow".to_owned(),
+                Resolution::Deny { why, .. } => format!("deny: {why}"),
                 Resolution::NoAnswer(why) => format!("no answer: {why}"),
             }
         }
@@ -53,7 +55,7 @@ async fn probe(io: Io) -> Exit {
         ["consume", session, command] => {
             let input = json!({ "command": command });
             match pending::consume(&io, session, "Bash", &input).await {
-                Ok(Some(choice)) => choice.as_str().to_owned(),
+                Ok(Some(waited)) => waited.choice.as_str().to_owned(),
                 Ok(None) => "nothing".to_owned(),
                 Err(failure) => format!("{:?}", failure.kind),
             }
@@ -61,6 +63,7 @@ async fn probe(io: Io) -> Exit {
         ["supervise", conversation] => {
             let loaded = config::load(&io, &io.start().cwd).await;
             let about = Supervision {
+                session: "s1",
                 cwd: &io.start().cwd.clone(),
                 workflow: "issue-to-impl",
                 number: 2,

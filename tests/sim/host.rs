@@ -1,12 +1,13 @@
 //! A host in memory that does what it is told, including the worst.
 
+mod absent;
 mod pair;
 mod processes;
+mod serve;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
-use onloop_core::effect::GitSurvey;
 use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
     Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
@@ -17,7 +18,9 @@ use onloop_core::time::Timestamp;
 
 use crate::process::Scripts;
 use crate::{Disk, SimProcess};
+use absent::{no_network, no_repository};
 use processes::LeftRunning;
+pub use serve::SimServer;
 
 /// A simulated machine. It outlives the programs that run on it: after a power cut the next
 /// program finds what the disk kept.
@@ -41,6 +44,8 @@ pub struct SimHost {
     /// A program that waits in the middle of its work while another one runs.
     suspended: Option<u32>,
     locks: BTreeMap<String, Holder>,
+    /// Folders in which changes are waited for, and what was in them; `None`: they are not there.
+    watched: BTreeMap<String, Option<String>>,
     answers: VecDeque<String>,
     /// Standard input that is not read yet.
     pub input: Vec<u8>,
@@ -51,6 +56,8 @@ pub struct SimHost {
     boots: u32,
     git: GitScript,
     http: HttpScript,
+    /// What a program that is a server has said.
+    pub server: SimServer,
     refusals: Vec<Refusal>,
     meddlers: Vec<Meddler>,
     interrupt_at: Option<usize>,
@@ -147,6 +154,7 @@ impl SimHost {
             pid: 100,
             suspended: None,
             locks: BTreeMap::new(),
+            watched: BTreeMap::new(),
             answers: VecDeque::new(),
             input: Vec::new(),
             scripts: Scripts::default(),
@@ -155,6 +163,7 @@ impl SimHost {
             boots: 0,
             git: Box::new(no_repository),
             http: Box::new(no_network),
+            server: SimServer::default(),
             refusals: Vec::new(),
             meddlers: Vec::new(),
             interrupt_at: None,
@@ -182,8 +191,8 @@ impl SimHost {
         self.git = Box::new(git);
     }
 
-    /// Scripts every server. An answer takes no time; one that comes too late is a failure of
-    /// kind `Closed`, and then the whole timeout goes by.
+    /// Scripts every server. An answer takes no time, unless the script moves the clock of the disk
+    /// on; one that comes too late is a failure of kind `Closed`, and then the whole timeout goes by.
     pub fn on_http(
         &mut self,
         http: impl FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure> + 'static,
@@ -200,6 +209,11 @@ impl SimHost {
     /// Every request takes `tick_ms` at least.
     pub fn tick(&mut self, tick_ms: u64) {
         self.tick_ms = tick_ms;
+    }
+
+    /// Programs are started in this folder from now on.
+    pub fn stand_in(&mut self, folder: &str) {
+        folder.clone_into(&mut self.cwd);
     }
 
     /// Refuses requests: `refuse` gets the number of the request from 0 and the request. A
@@ -282,6 +296,7 @@ impl SimHost {
         };
         // Its program is gone, and with it what it left running.
         self.left = None;
+        self.server.end();
         if let Ended::Exit(_) = ended {
             self.release_own_locks();
         }
@@ -293,11 +308,18 @@ impl SimHost {
     /// Runs a command line to its end while another program of this machine is between two of
     /// its requests; what that one has locked stays locked.
     pub fn run_beside(&mut self, argv: &[&str]) -> Ended {
+        let program = |host: &SimHost| onloop_core::cli::program(host.start(argv));
+        self.any_beside(program)
+    }
+
+    /// Any program; see [`SimHost::run_beside`].
+    pub fn any_beside(&mut self, program: impl FnOnce(&SimHost) -> Program) -> Ended {
         let first = self.pid;
         self.suspended = Some(first);
         self.pid += 1000;
         let left = self.left.take();
-        let ended = self.run(argv);
+        let program = program(self);
+        let ended = self.run_program(program);
         self.left = left;
         self.pid = first;
         self.suspended = None;
@@ -411,10 +433,12 @@ impl SimHost {
             Request::EndGroup { group, host, mark: _ } => self.end_group(&group, &host),
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
+            Request::Serve(request) => self.serve(request),
             Request::ReadInput { .. } => {
                 Ok(Outcome::Input { bytes: std::mem::take(&mut self.input).into() })
             }
             Request::Ask { .. } => self.ask().map(|answer| Outcome::Answer { answer }),
+            Request::Changes { folders, wait_ms } => self.changes(folders, wait_ms),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => {
                 self.said.push(say);
@@ -505,6 +529,7 @@ impl SimHost {
             return Err(Failure::new(FailureKind::Invalid, "this is no address of a server"));
         }
         let answer = (self.http)(&mut self.disk, spec);
+        self.now = self.now.max(self.disk.now);
         if answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Closed) {
             self.now = self.after(spec.timeout_ms);
         }
@@ -522,6 +547,26 @@ impl SimHost {
         }
         self.take_interrupt()?;
         self.answers.pop_front().ok_or_else(nobody)
+    }
+
+    fn changes(&mut self, folders: Vec<String>, wait_ms: u64) -> Result<Outcome, Failure> {
+        self.take_interrupt()?;
+        let now: BTreeMap<String, Option<String>> = folders
+            .into_iter()
+            .map(|folder| {
+                let entries = self.disk.entries(&folder);
+                (self.disk.absolute(&folder), entries)
+            })
+            .collect();
+        let is_news = |(folder, entries): (&String, &Option<String>)| {
+            self.watched.get(folder) != Some(entries)
+        };
+        let changed = now.iter().any(is_news);
+        self.watched = now;
+        if !changed {
+            self.now = self.after(wait_ms);
+        }
+        Ok(Outcome::Changed { changed })
     }
 
     fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure> {
@@ -549,39 +594,5 @@ impl Host for SimHost {
     /// When the power goes: only [`SimHost::run`] can show that.
     fn perform(&mut self, request: Request) -> Reply {
         self.turn(request).expect("power cuts need `SimHost::run`")
-    }
-}
-
-/// Servers where there is no network.
-fn no_network(_disk: &mut Disk, _spec: &HttpSpec) -> Result<HttpAnswer, Failure> {
-    Err(Failure::new(FailureKind::Closed, "there is no network"))
-}
-
-/// Git where there is no repository.
-fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
-    match request {
-        GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
-        GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: Vec::new() }),
-        GitRequest::Checkpoints { .. } => Ok(Outcome::Checkpoints { checkpoints: Vec::new() }),
-        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => {
-            Ok(Outcome::Commit { commit: None })
-        }
-        GitRequest::CreateWorktree { .. }
-        | GitRequest::RemoveWorktree { .. }
-        | GitRequest::Switch { .. }
-        | GitRequest::DeleteBranch { .. }
-        | GitRequest::RemoteBranch { .. }
-        | GitRequest::Merge { .. }
-        | GitRequest::Push { .. }
-        | GitRequest::Stash { .. }
-        | GitRequest::Checkpoint { .. }
-        | GitRequest::Restore { .. }
-        | GitRequest::Diff { .. }
-        | GitRequest::ChangedPaths { .. }
-        | GitRequest::ForgetCheckpoint { .. }
-        | GitRequest::Note { .. }
-        | GitRequest::CommitKept { .. } => {
-            Err(Failure::new(FailureKind::NotFound, "there is no repository"))
-        }
     }
 }

@@ -36,13 +36,14 @@ pub const AUTO: ShippedAgent = ShippedAgent {
     instructions: include_str!("prompts/auto.md"),
     vscode_tools: &[
         "agent/runSubagent",
+        "vscode/askQuestions",
         "execute/runInTerminal",
         "execute/getTerminalOutput",
         "edit/createFile",
         "edit/editFiles",
         "read/readFile",
     ],
-    claude_tools: &["Agent(rw-planner, rw-loop)", "Bash", "Read", "Write"],
+    claude_tools: &["Agent(rw-planner, rw-loop)", "AskUserQuestion", "Bash", "Read", "Write"],
     starts: &["rw-planner", "rw-loop"],
 };
 
@@ -53,6 +54,7 @@ pub const PLANNER: ShippedAgent = ShippedAgent {
     argument_hint: "[what to build]",
     instructions: include_str!("prompts/planner.md"),
     vscode_tools: &[
+        "vscode/askQuestions",
         "read/readFile",
         "search/listDirectory",
         "search/fileSearch",
@@ -73,6 +75,7 @@ pub const LOOP: ShippedAgent = ShippedAgent {
     argument_hint: "[--auto|--no-hitl|--hitl]",
     instructions: include_str!("prompts/loop.md"),
     vscode_tools: &[
+        "vscode/askQuestions",
         "read/readFile",
         "read/problems",
         "search/listDirectory",
@@ -100,6 +103,18 @@ impl ShippedAgent {
             head.push_str(&format!("tools: {}\n", self.claude_tools.join(", ")));
         }
         format!("---\n{head}---\n\n{}", self.instructions)
+    }
+
+    /// The prompt file of VS Code that starts it, `.github/prompts/<name>.prompt.md`, which asks for its
+    /// argument.
+    pub fn prompt_file(&self) -> String {
+        let hint = self.argument_hint.replace(['[', ']'], "").replace('|', " or ");
+        format!(
+            "---\ndescription: {}\nargument-hint: {}\nagent: {}\n---\n\n${{input:argument:{hint}}}\n",
+            quoted(self.description),
+            quoted(self.argument_hint),
+            self.name,
+        )
     }
 
     /// The file for VS Code: `.github/agents/<name>.agent.md`.

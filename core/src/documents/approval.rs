@@ -17,20 +17,26 @@ struct QuestionDocument {
     bot: String,
     until_ms: i64,
     complete: bool,
+    // Questions of older versions have neither of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    #[serde(default)]
+    repeated: bool,
 }
 
 /// A question as a document.
 pub fn write_question(question: &ChatQuestion) -> Vec<u8> {
-    let ChatQuestion { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete } =
-        question.clone();
+    let question = question.clone();
     to_bytes(&QuestionDocument {
-        nonce,
-        chat_id,
-        allowed_user_ids,
-        message_ids,
-        bot,
-        until_ms,
-        complete,
+        nonce: question.nonce,
+        chat_id: question.chat_id,
+        allowed_user_ids: question.allowed_user_ids,
+        message_ids: question.message_ids,
+        bot: question.bot,
+        until_ms: question.until_ms,
+        complete: question.complete,
+        call: question.call,
+        repeated: question.repeated,
     })
 }
 
@@ -40,9 +46,18 @@ pub fn write_question(question: &ChatQuestion) -> Vec<u8> {
 ///
 /// When a member is missing or not of its type.
 pub fn read_question(bytes: &[u8]) -> serde_json::Result<ChatQuestion> {
-    let QuestionDocument { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete } =
-        serde_json::from_slice(bytes)?;
-    Ok(ChatQuestion { nonce, chat_id, allowed_user_ids, message_ids, bot, until_ms, complete })
+    let document: QuestionDocument = serde_json::from_slice(bytes)?;
+    Ok(ChatQuestion {
+        nonce: document.nonce,
+        chat_id: document.chat_id,
+        allowed_user_ids: document.allowed_user_ids,
+        message_ids: document.message_ids,
+        bot: document.bot,
+        until_ms: document.until_ms,
+        complete: document.complete,
+        call: document.call,
+        repeated: document.repeated,
+    })
 }
 
 /// `answers/<nonce>.json`: a person's answer, sealed by the process that read it.
@@ -52,6 +67,8 @@ pub struct SealedAnswer {
     pub choice: ApprovalChoice,
     /// The user who gave it.
     pub by: i64,
+    /// What they are called; empty where that is not known.
+    pub name: String,
     /// See [`crate::handsoff::approval::seal`].
     pub seal: String,
 }
@@ -60,13 +77,14 @@ pub struct SealedAnswer {
 struct AnswerDocument {
     choice: String,
     by: i64,
+    name: String,
     seal: String,
 }
 
 /// An answer as a document.
 pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
-    let SealedAnswer { choice, by, seal } = answer.clone();
-    to_bytes(&AnswerDocument { choice: choice.as_str().to_owned(), by, seal })
+    let SealedAnswer { choice, by, name, seal } = answer.clone();
+    to_bytes(&AnswerDocument { choice: choice.as_str().to_owned(), by, name, seal })
 }
 
 /// The answer in a document. Whether it counts, its seal decides.
@@ -75,8 +93,8 @@ pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
 ///
 /// When a member is missing or not of its type.
 pub fn read_answer(bytes: &[u8]) -> serde_json::Result<SealedAnswer> {
-    let AnswerDocument { choice, by, seal } = serde_json::from_slice(bytes)?;
-    Ok(SealedAnswer { choice: read_choice(&choice)?, by, seal })
+    let AnswerDocument { choice, by, name, seal } = serde_json::from_slice(bytes)?;
+    Ok(SealedAnswer { choice: read_choice(&choice)?, by, name, seal })
 }
 
 /// `offset.json`: where the next `getUpdates` starts.
@@ -121,6 +139,8 @@ pub struct PendingCall {
     pub since_ms: i64,
     /// A person's answer, and when it was given, in milliseconds since 1970.
     pub answer: Option<(ApprovalChoice, i64)>,
+    /// What the person who gave it is called, where that is known.
+    pub answered_by: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -137,6 +157,9 @@ struct PendingDocument {
     answer: Option<String>,
     #[serde(deserialize_with = "Option::deserialize")]
     answered_ms: Option<i64>,
+    // Older versions did not keep it.
+    #[serde(default)]
+    answered_by: Option<String>,
 }
 
 /// A pending call as a document.
@@ -151,17 +174,18 @@ pub fn pending_list(calls: &[PendingCall]) -> Value {
 }
 
 fn to_document(call: &PendingCall) -> PendingDocument {
-    let PendingCall { id, session_id, cwd, tool, target, reason, since_ms, answer } = call.clone();
+    let call = call.clone();
     PendingDocument {
-        id,
-        session_id,
-        cwd,
-        tool,
-        target,
-        reason,
-        since_ms,
-        answer: answer.map(|(choice, _)| choice.as_str().to_owned()),
-        answered_ms: answer.map(|(_, at_ms)| at_ms),
+        id: call.id,
+        session_id: call.session_id,
+        cwd: call.cwd,
+        tool: call.tool,
+        target: call.target,
+        reason: call.reason,
+        since_ms: call.since_ms,
+        answer: call.answer.map(|(choice, _)| choice.as_str().to_owned()),
+        answered_ms: call.answer.map(|(_, at_ms)| at_ms),
+        answered_by: call.answered_by,
     }
 }
 
@@ -179,8 +203,17 @@ pub fn read_pending(bytes: &[u8]) -> serde_json::Result<PendingCall> {
             return Err(serde_json::Error::custom("`answer` and `answered_ms` go together"));
         }
     };
-    let PendingDocument { id, session_id, cwd, tool, target, reason, since_ms, .. } = document;
-    Ok(PendingCall { id, session_id, cwd, tool, target, reason, since_ms, answer })
+    Ok(PendingCall {
+        id: document.id,
+        session_id: document.session_id,
+        cwd: document.cwd,
+        tool: document.tool,
+        target: document.target,
+        reason: document.reason,
+        since_ms: document.since_ms,
+        answer,
+        answered_by: document.answered_by,
+    })
 }
 
 fn read_choice(word: &str) -> serde_json::Result<ApprovalChoice> {
@@ -208,9 +241,16 @@ mod tests {
             bot: "b".to_owned(),
             until_ms: 4,
             complete: true,
+            call: Some("c".to_owned()),
+            repeated: true,
         };
         assert_eq!(read_question(&write_question(&question)).unwrap(), question);
-        let answer = SealedAnswer { choice: ApprovalChoice::Deny, by: 5, seal: "s".to_owned() };
+        let answer = SealedAnswer {
+            choice: ApprovalChoice::Deny,
+            by: 5,
+            name: "Ann".to_owned(),
+            seal: "s".to_owned(),
+        };
         assert_eq!(read_answer(&write_answer(&answer)).unwrap(), answer);
         let offset = Offset { next: -7, at_ms: 5 };
         assert_eq!(read_offset(&write_offset(offset)).unwrap(), offset);
@@ -223,8 +263,13 @@ mod tests {
             reason: "r".to_owned(),
             since_ms: 1,
             answer: None,
+            answered_by: None,
         };
-        let answered = PendingCall { answer: Some((ApprovalChoice::Allow, 9)), ..call.clone() };
+        let answered = PendingCall {
+            answer: Some((ApprovalChoice::Allow, 9)),
+            answered_by: Some("Ann".to_owned()),
+            ..call.clone()
+        };
         assert_eq!(read_pending(&write_pending(&call)).unwrap(), call);
         assert_eq!(read_pending(&write_pending(&answered)).unwrap(), answered);
     }
@@ -264,7 +309,7 @@ mod tests {
         }
         let error = damage("answer", Some("allow".into())).unwrap_err();
         assert_eq!(error, "`answer` and `answered_ms` go together");
-        let answered = br#"{"choice": "yes", "by": 1, "seal": ""}"#;
+        let answered = br#"{"choice": "yes", "by": 1, "name": "", "seal": ""}"#;
         let error = read_answer(answered).unwrap_err().to_string();
         assert_eq!(error, "the answer is neither `allow` nor `deny`");
     }

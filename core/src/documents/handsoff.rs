@@ -159,7 +159,9 @@ pub fn hook_input(input: &HookInput) -> Value {
         HookEvent::Stop(stop) => {
             json!({ "event": "stop", "message": stop.message, "broken_off": stop.broken_off })
         }
-        HookEvent::Other => json!({ "event": "other" }),
+        HookEvent::Compacted => json!({ "event": "compacted" }),
+        // The answer to it is an exit code, which this form has no word for.
+        HookEvent::StopFailed(_) | HookEvent::Other => json!({ "event": "other" }),
     };
     document["session"] = json!(input.session);
     document["cwd"] = json!(input.cwd);
@@ -174,6 +176,7 @@ pub fn answer_form_of(event: &str) -> Option<AnswerForm> {
         "tool-call" => AnswerForm::ToolCall,
         "permission-request" => AnswerForm::PermissionRequest,
         "stop" => AnswerForm::Stop,
+        "compacted" => AnswerForm::Compacted,
         "tool-done" | "other" => AnswerForm::Other,
         _ => return None,
     })
@@ -186,7 +189,7 @@ pub enum MalformedAnswer {
     #[error("the answer is malformed: {0}")]
     NotJson(String),
     /// Its members do not belong together, or are not known.
-    #[error("an answer is one of `decision` with its `reason`, `go_on` and `tell`")]
+    #[error("an answer is one of `decision` with its `reason`, `go_on`, `tell` and `remind`")]
     UnknownMembers,
     /// The value of `decision`.
     #[error(
@@ -196,7 +199,8 @@ pub enum MalformedAnswer {
     UnknownDecision(String),
 }
 
-/// Reads the answer to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}` or `{}`.
+/// Reads the answer to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}`, `{"remind"}` or
+/// `{}`.
 ///
 /// # Errors
 ///
@@ -212,6 +216,7 @@ pub fn read_answer(json: &str) -> Result<HookAnswer, MalformedAnswer> {
         [("decision", word), ("reason", reason)] => decided(word, reason),
         [("go_on", prompt)] => Ok(HookAnswer::Continue(prompt.to_owned())),
         [("tell", message)] => Ok(HookAnswer::Tell(message.to_owned())),
+        [("remind", text)] => Ok(HookAnswer::Remind(text.to_owned())),
         _ => Err(MalformedAnswer::UnknownMembers),
     }
 }
@@ -242,6 +247,7 @@ mod tests {
             (r#"{"decision": "defer"}"#, Ok(HookAnswer::Deferred(String::new()))),
             (r#"{"go_on": "Go on."}"#, Ok(HookAnswer::Continue("Go on.".to_owned()))),
             (r#"{"tell": "It rains."}"#, Ok(HookAnswer::Tell("It rains.".to_owned()))),
+            (r#"{"remind": "Plan."}"#, Ok(HookAnswer::Remind("Plan.".to_owned()))),
             (r#"{"decision": "yes"}"#, Err("found decision `yes`, expected")),
             (r#"{"decision": "deny", "tell": "x"}"#, Err("an answer is one of")),
             (r#"{"reason": "x"}"#, Err("an answer is one of")),
@@ -268,7 +274,8 @@ mod tests {
             r#"{"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {}}"#,
             r#"{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}}"#,
             r#"{"hook_event_name": "Stop"}"#,
-            r#"{"hook_event_name": "SessionStart"}"#,
+            r#"{"hook_event_name": "SessionStart", "source": "compact"}"#,
+            r#"{"hook_event_name": "SessionStart", "source": "startup"}"#,
         ];
         let names = inputs.map(|input| {
             let input = Host::Claude.read(input.as_bytes()).unwrap();
@@ -276,7 +283,15 @@ mod tests {
             assert_eq!(answer_form_of(&name), Some(input.event.answer_form()), "{name}");
             name
         });
-        let expected = ["prompt", "tool-call", "permission-request", "tool-done", "stop", "other"];
+        let expected = [
+            "prompt",
+            "tool-call",
+            "permission-request",
+            "tool-done",
+            "stop",
+            "compacted",
+            "other",
+        ];
         assert_eq!(names, expected);
         assert_eq!(answer_form_of("PreToolUse"), None);
     }

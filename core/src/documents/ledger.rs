@@ -252,17 +252,37 @@ pub fn walk(
                 let run = read_first(body)?;
                 ledger = Some(Ledger { run, head, whole_bytes: line.len() });
             }
-            Some(ledger) => {
-                read_next(body, ledger, number)?;
-                ledger.head = head;
-                ledger.whole_bytes += line.len();
-            }
+            Some(ledger) => take_next(body, ledger, head)?,
         }
         if let Some(ledger) = &ledger {
             see(number, &ledger.run);
         }
     }
     ledger.ok_or(LedgerError::Empty)
+}
+
+/// Takes what was `added` behind the whole lines of a ledger since it was read.
+///
+/// # Errors
+///
+/// Those of [`read`]; the lines before the one that is refused are taken.
+pub fn extend(ledger: &mut Ledger, added: &[u8]) -> Result<(), LedgerError> {
+    for line in added.split_inclusive(|byte| *byte == b'\n') {
+        let Some(body) = line.strip_suffix(b"\n") else { break };
+        let seq = ledger.head.seq + 1;
+        let bad = |why: &str| LedgerError::Line { line: seq, why: why.to_owned() };
+        let sha256 = digest_of_sound(body).map_err(bad)?;
+        take_next(body, ledger, Head { seq, sha256 })?;
+    }
+    Ok(())
+}
+
+/// Takes a sound line without its line break, which is known by `head`.
+fn take_next(body: &[u8], ledger: &mut Ledger, head: Head) -> Result<(), LedgerError> {
+    read_next(body, ledger, head.seq)?;
+    ledger.head = head;
+    ledger.whole_bytes += body.len() + 1;
+    Ok(())
 }
 
 fn read_first(line: &[u8]) -> Result<Run, LedgerError> {

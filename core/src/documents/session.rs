@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::handsoff::{CountedStop, Session, SessionId, SessionState};
+use crate::handsoff::{CountedStop, Pause, Session, SessionId, SessionState};
 use crate::limits;
 use crate::permission::Decision;
 use crate::syntax::strict_json;
@@ -62,8 +62,9 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
         pr_no: members.number("pr_no")?,
         pr_number: members.number("pr_number")?,
         run_id: members.text("run_id")?,
+        begins_run_at: members.time("begins_run_at")?,
         run_revision: members.number("run_revision")?,
-        paused: members.flag("paused")?,
+        pause: members.pause()?,
         in_a_row: count(&mut members, "in_a_row")?,
         stalled: count(&mut members, "stalled")?,
         stop: match members.text("stop_place")? {
@@ -76,6 +77,8 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
         last_prompt: members.text("last_prompt")?,
         prompt_id: members.text("prompt_id")?,
         reason: members.text("reason")?,
+        limited_until: members.time("limited_until")?,
+        limited_since: members.time("limited_since")?,
         untold: members.names("untold")?,
         updated_at,
         unknown: std::mem::take(members.0),
@@ -139,6 +142,15 @@ impl Members<'_> {
         Ok(flag.unwrap_or(false))
     }
 
+    /// Files of older generations say that a session is paused, and not why: then until a person
+    /// says to go on.
+    fn pause(&mut self) -> Read<Option<Pause>> {
+        let by = self.optional("paused_by", "`question`, `person` or `silence`", |value| {
+            value.as_str()?.parse::<Pause>().ok()
+        })?;
+        Ok(self.flag("paused")?.then(|| by.unwrap_or(Pause::Person)))
+    }
+
     /// A number, or a string of digits: tools that edit the file write both.
     fn number(&mut self, member: &'static str) -> Read<Option<u64>> {
         self.optional(member, "a whole number from 0", |value| match value.as_str() {
@@ -179,7 +191,11 @@ fn document(session: &Session) -> Value {
     put("pr_number", json!(session.pr_number));
     put("run_id", json!(session.run_id));
     put("run_revision", json!(session.run_revision));
-    put("paused", if session.paused { json!(true) } else { Value::Null });
+    put("begins_run_at", json!(session.begins_run_at.map(Timestamp::to_rfc3339)));
+    if let Some(pause) = session.pause {
+        put("paused", json!(true));
+        put("paused_by", json!(pause.as_str()));
+    }
     put("in_a_row", json!(session.in_a_row));
     put("stalled", json!(session.stalled));
     if let Some(stop) = &session.stop {
@@ -190,6 +206,8 @@ fn document(session: &Session) -> Value {
     put("last_prompt", json!(session.last_prompt));
     put("prompt_id", json!(session.prompt_id));
     put("reason", json!(session.reason));
+    put("limited_until", json!(session.limited_until.map(Timestamp::to_rfc3339)));
+    put("limited_since", json!(session.limited_since.map(Timestamp::to_rfc3339)));
     if !session.untold.is_empty() {
         put("untold", json!(session.untold));
     }
@@ -360,12 +378,23 @@ mod tests {
             ("state", json!(3), "`state` is not a string"),
             ("run_id", json!(["r"]), "`run_id` is not a string"),
             ("paused", json!("yes"), "`paused` is not `true` or `false`"),
+            ("paused_by", json!("me"), "`paused_by` is not `question`, `person` or `silence`"),
             ("updated_at", json!("yesterday"), "`updated_at` is not a time as in RFC 3339"),
         ];
         for (member, value, expected) in table {
             assert_eq!(damage(member, value).as_deref(), Some(expected));
         }
         assert_eq!(damage("stop_place", Value::Null), None);
+    }
+
+    #[test]
+    fn a_pause_without_a_reason_lasts_until_a_person_says_to_go_on() {
+        let file =
+            br#"{"workflow": "a", "state": "initial", "continuation_count": 0, "paused": true}"#;
+        assert_eq!(read(id(), file).unwrap().pause, Some(Pause::Person));
+        let mut session = read(id(), file).unwrap();
+        session.pause = Some(Pause::Question);
+        assert_eq!(read(id(), &write(&session)).unwrap().pause, session.pause);
     }
 
     #[test]

@@ -84,8 +84,9 @@ impl Confinement {
         for (paths, reach) in lists {
             rules.extend(paths.iter().map(|path| (path.trim_end_matches('/'), reach)));
         }
-        // Stable: of the same path, the last list stays last.
-        rules.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+        // Part by part, as if nothing came before `/`. Stable: of the same path, the last list stays
+        // last.
+        rules.sort_by_cached_key(|(path, _)| path.replace('/', "\0"));
         let mut once: Vec<(&str, Reach)> = Vec::new();
         for rule in rules {
             match once.last_mut() {

@@ -3,6 +3,7 @@
 mod files;
 mod git;
 mod process;
+mod serve;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use std::task::Poll;
 
 pub(crate) use self::process::Watched;
 use crate::effect::request::*;
+use crate::effect::rooted::{absolute, rooted};
 use crate::effect::start::Start;
 use crate::effect::state_home::PrivateFolder;
 use crate::effect::{
@@ -31,6 +33,9 @@ pub struct Io {
     private: Rc<PrivateFolder>,
     pulse: Option<Pulse>,
     results: Results,
+    /// The folder that relative paths are taken from, where that is not the one that the program was
+    /// started in.
+    folder: Option<Rc<str>>,
 }
 
 /// Something to do repeatedly while a process runs.
@@ -76,7 +81,7 @@ impl Io {
         let redaction = Rc::new(Redaction::new(&start.env));
         let private = Rc::new(PrivateFolder::of(&start));
         let start = Rc::new(start);
-        Io { slot, start, redaction, private, pulse: None, results: Results::Output }
+        Io { slot, start, redaction, private, pulse: None, results: Results::Output, folder: None }
     }
 
     /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
@@ -93,6 +98,17 @@ impl Io {
     /// A handle that says results as notes, for a verb that is called by another one.
     pub(crate) fn with_results_as_notes(&self) -> Io {
         Io { results: Results::Notes, ..self.clone() }
+    }
+
+    /// A handle of a program that was started in `folder`, which is absolute.
+    pub(crate) fn in_folder(&self, folder: &str) -> Io {
+        let start = Start { cwd: folder.to_owned(), ..(*self.start).clone() };
+        Io { start: Rc::new(start), folder: Some(folder.into()), ..self.clone() }
+    }
+
+    /// A path of ours as whoever has started the program can use it: theirs is another folder.
+    pub(crate) fn told_path(&self, path: &str) -> String {
+        self.folder.as_ref().map_or_else(|| path.to_owned(), |folder| absolute(folder, path))
     }
 
     /// What the program was started with.
@@ -133,6 +149,9 @@ impl Io {
     ///
     /// When the program has not had the reply to an earlier request: there is one at a time.
     pub async fn request(&self, mut request: Request) -> Result<Outcome, Failure> {
+        if let Some(folder) = &self.folder {
+            request = rooted(request, folder);
+        }
         request.keep_private(|path| self.private.contains(path));
         let mut request = Some(request);
         poll_fn(|_| {

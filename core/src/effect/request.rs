@@ -8,7 +8,10 @@ use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry
 use super::scalar::millis;
 use crate::effect::{
     Failure, HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+    ServeRequest, WebCall,
 };
+#[cfg(doc)]
+use crate::limits;
 use crate::time::Timestamp;
 
 /// The answer to a request.
@@ -166,6 +169,8 @@ pub enum Request {
     /// Sends a request to a server → [`Outcome::Http`], whatever the status of the answer.
     /// Unreachable, or no answer in time: `Closed`.
     Http(HttpSpec),
+    /// Serves browsers on this machine. A host that cannot: `Unsupported`.
+    Serve(ServeRequest),
     /// Asks the person at the terminal → [`Outcome::Answer`]. What was typed before the
     /// question is no answer to it and is thrown away. No terminal, or its end: `Closed`.
     Ask {
@@ -181,6 +186,17 @@ pub enum Request {
         /// Longest wait for a complete line; then: [`Outcome::NoInput`], and what has arrived
         /// of the line is kept. `None`: no limit.
         wait_ms: Option<u64>,
+    },
+    /// Waits until something in one of these folders changes → [`Outcome::Changed`]: an entry comes,
+    /// goes, gets another name or other content; what is in folders below them does not count. What
+    /// has changed since the last such request counts, so nothing is missed in between; a folder
+    /// that the last one did not name counts as changed. One that is not there is looked for with
+    /// each request. Of more than [`limits::WATCHED_FOLDERS`] the first count.
+    Changes {
+        /// The folders.
+        folders: Vec<String>,
+        /// Longest wait.
+        wait_ms: u64,
     },
     /// Waits → [`Outcome::Done`].
     Sleep {
@@ -327,6 +343,17 @@ pub enum Outcome {
     },
     /// What a server answered.
     Http(HttpAnswer),
+    /// A server listens.
+    Listening {
+        /// Its port.
+        port: u16,
+        /// Thirty-two unpredictable bytes that no recording shows.
+        secret: Bytes,
+    },
+    /// A browser calls.
+    Call(WebCall),
+    /// Nobody has called in time.
+    NoCall,
     /// A person's answer.
     Answer {
         /// One line, without its line break.
@@ -339,6 +366,11 @@ pub enum Outcome {
     },
     /// No complete line has arrived in time.
     NoInput,
+    /// What came of waiting for changes.
+    Changed {
+        /// Something may have changed; otherwise the time has passed.
+        changed: bool,
+    },
 }
 
 /// Who has a lock.
@@ -404,8 +436,10 @@ impl Request {
             | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
+            | Request::Serve(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
+            | Request::Changes { .. }
             | Request::Sleep { .. }
             | Request::Say(_) => {}
         }
@@ -418,6 +452,9 @@ impl Request {
             Request::Patch { old, new, .. } => vec![old, new],
             Request::Process(spec) => spec.stdin.iter_mut().collect(),
             Request::Http(spec) => spec.body.iter_mut().collect(),
+            Request::Serve(ServeRequest::Answer { answer, .. }) => vec![&mut answer.body],
+            Request::Serve(ServeRequest::Push { bytes, .. }) => vec![bytes],
+            Request::Serve(ServeRequest::Listen { .. } | ServeRequest::Next { .. }) => Vec::new(),
             Request::Read { .. }
             | Request::ReadTail { .. }
             | Request::Remove { .. }
@@ -434,6 +471,7 @@ impl Request {
             | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
+            | Request::Changes { .. }
             | Request::Sleep { .. }
             | Request::Say(_) => Vec::new(),
         }
@@ -453,6 +491,8 @@ impl Outcome {
                 vec![&mut stdout.head, &mut stdout.tail, &mut stderr.head, &mut stderr.tail]
             }
             Outcome::Http(answer) => vec![&mut answer.body],
+            Outcome::Listening { secret, .. } => vec![secret],
+            Outcome::Call(call) => vec![&mut call.body],
             Outcome::Done
             | Outcome::Written { .. }
             | Outcome::Names { .. }
@@ -469,7 +509,9 @@ impl Outcome {
             | Outcome::Checkpoint(_)
             | Outcome::Checkpoints { .. }
             | Outcome::Answer { .. }
-            | Outcome::NoInput => Vec::new(),
+            | Outcome::NoCall
+            | Outcome::NoInput
+            | Outcome::Changed { .. } => Vec::new(),
         }
     }
 }

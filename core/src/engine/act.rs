@@ -160,7 +160,7 @@ async fn act_by_prompt(
 }
 
 /// Names the files of an attempt.
-fn attempt_name(record: &StepRecord) -> String {
+pub(crate) fn attempt_name(record: &StepRecord) -> String {
     format!("{}-{}", record.step.number, record.attempts)
 }
 

@@ -3,17 +3,22 @@
 //! An error never allows a call. Whatever goes wrong ends in [`Resolution::NoAnswer`] with the
 //! reason, and the host asks whoever is there.
 
-mod ask;
+pub(crate) mod ask;
+mod deadline;
 mod judge;
+mod no_answer;
 pub mod pending;
 mod poller;
 pub(crate) mod telegram;
 
+use ask::{Asking, Given};
+
 use crate::documents::approval::PendingCall;
-use crate::effect::Io;
+use crate::effect::{Failure, FailureKind, Io};
 use crate::handsoff::DEPTH_VARIABLE;
-use crate::handsoff::approval::message::ApprovalSubject;
-use crate::handsoff::config::Config;
+use crate::handsoff::approval::message::{self, ApprovalSubject, Messages};
+use crate::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
+use crate::handsoff::config::{Config, Telegram};
 use crate::limits;
 use crate::text;
 use judge::Opinion;
@@ -35,15 +40,24 @@ pub struct Escalation {
     pub only_a_person: bool,
     /// Time until the host stops waiting for us, from now.
     pub time_left_ms: u64,
+    /// The id under which the call waits, or would; see [`pending::call_id`].
+    pub call_id: Option<String>,
+    /// Whether the call waits without a process when nobody has answered in that time.
+    pub defers: bool,
 }
 
 /// The answer to an [`Escalation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// It may run.
-    Allow,
-    /// It may not; why, for the agent.
-    Deny(String),
+    /// It may run; who said so.
+    Allow(Approver),
+    /// It may not.
+    Deny {
+        /// Who said so.
+        by: Approver,
+        /// Why, for the agent.
+        why: String,
+    },
     /// Nobody gave an answer that counts; why, for people.
     NoAnswer(String),
 }
@@ -61,11 +75,18 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
     }
     let asked_at = io.now();
     let mut reason = escalation.reason.clone();
-    if config.auto_permission && !escalation.only_a_person {
+    // A person is asked already: nobody else decides in between.
+    let is_asked = match (&config.telegram, &escalation.call_id) {
+        (Some(telegram), Some(call)) => ask::is_open(io, telegram, call).await,
+        (Some(_), None) | (None, _) => false,
+    };
+    if config.auto_permission && !escalation.only_a_person && !is_asked {
+        let by = Approver { stage: ApprovalStage::Model, name: judge::MODEL.to_owned() };
         match judge::opinion(io, escalation).await {
-            Opinion::Allow => return Resolution::Allow,
+            Opinion::Allow => return Resolution::Allow(by),
             Opinion::Deny => {
-                return Resolution::Deny("a language model judged it to be dangerous".to_owned());
+                let why = "a language model judged it to be dangerous".to_owned();
+                return Resolution::Deny { by, why };
             }
             Opinion::Ask(why) => reason = format!("{reason}; {why}"),
         }
@@ -84,22 +105,99 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
         session_id: escalation.session_id.clone(),
         reason,
     };
-    ask::person(io, telegram, &subject, wait_ms).await
+    let asking = Asking {
+        asked_before: 0,
+        wait_ms,
+        call: escalation.call_id.as_deref(),
+        session: Some(&escalation.session_id),
+        // The host does not wait as long as the person was promised.
+        stays: escalation.defers && wait_ms < telegram.timeout_ms,
+    };
+    about_call(io, telegram, &subject, asking).await
 }
 
-/// Asks a person about a deferred call and waits for `telegram.timeout_sec`.
+/// Asks a person about a deferred call and waits for `telegram.timeout_sec`. The question stays
+/// open afterwards, as the call keeps waiting.
 pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolution {
     let Some(telegram) = config.telegram.as_ref().filter(|_| config.enabled) else {
         let why = format!("Telegram is not set up in `{}`", text::one_line(&call.cwd));
         return Resolution::NoAnswer(why);
     };
-    let subject = ApprovalSubject {
+    let asking = Asking {
+        // One process asks about several.
+        asked_before: io.now().as_millis().rem_euclid(i64::from(u32::MAX)) as u32,
+        wait_ms: telegram.timeout_ms,
+        call: Some(&call.id),
+        session: Some(&call.session_id),
+        stays: true,
+    };
+    about_call(io, telegram, &subject_of(call), asking).await
+}
+
+/// Stores what a person who is called `by` says about a deferred call elsewhere than in the chat,
+/// where the question about it is closed then. What was said there before counts.
+///
+/// # Errors
+///
+/// As [`pending::answer`].
+pub async fn answer_beside_chat(
+    io: &Io,
+    config: &Config,
+    call: &PendingCall,
+    choice: ApprovalChoice,
+    by: Option<&str>,
+) -> Result<PendingCall, Failure> {
+    let telegram = config.telegram.as_ref().filter(|_| config.enabled);
+    if let Some(telegram) = telegram
+        && let Some(given) = ask::known(io, telegram, &call.id).await
+        && given.choice != choice
+    {
+        let (id, said) = (&call.id, given.choice.as_str());
+        let message = format!("the call `{id}` is answered already in the chat: {said}");
+        return Err(Failure::new(FailureKind::Conflict, message));
+    }
+    let answered = pending::answer(io, &call.id, choice, by).await?;
+    if let Some(telegram) = telegram {
+        let messages = messages_about(io, &subject_of(call));
+        ask::settle(io, telegram, &messages, &call.id, choice).await;
+    }
+    Ok(answered)
+}
+
+fn subject_of(call: &PendingCall) -> ApprovalSubject {
+    ApprovalSubject {
         tool: call.tool.clone(),
         target: call.target.clone(),
         session_id: call.session_id.clone(),
         reason: call.reason.clone(),
-    };
-    ask::person(io, telegram, &subject, telegram.timeout_ms).await
+    }
+}
+
+/// What is shown of a call. The chat belongs to somebody else's service.
+fn messages_about(io: &Io, subject: &ApprovalSubject) -> Messages {
+    message::messages(&ApprovalSubject {
+        tool: io.redacted(&subject.tool),
+        target: io.redacted(&subject.target),
+        session_id: subject.session_id.clone(),
+        reason: io.redacted(&subject.reason),
+    })
+}
+
+async fn about_call(
+    io: &Io,
+    telegram: &Telegram,
+    subject: &ApprovalSubject,
+    asking: Asking<'_>,
+) -> Resolution {
+    let by = |given: &Given| Approver { stage: ApprovalStage::Person, name: given.by.clone() };
+    match ask::person(io, telegram, &messages_about(io, subject), asking).await {
+        Ok(given) if given.choice == ApprovalChoice::Allow => Resolution::Allow(by(&given)),
+        Ok(given) => Resolution::Deny {
+            by: by(&given),
+            why: "a person denied it through Telegram".to_owned(),
+        },
+        Err(why) => Resolution::NoAnswer(why.to_string()),
+    }
 }
 
 /// The folder of questions, answers and pending calls. It belongs to the person and not to one

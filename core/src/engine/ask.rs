@@ -2,12 +2,13 @@
 
 use crate::effect::{Failure, Io};
 use crate::engine::advice::budget_words;
-use crate::engine::facts::{facts, patch};
+use crate::engine::decide::{name_to_type, names_step};
+use crate::engine::facts::{Change, Form, facts, patch};
 use crate::engine::store::Store;
 use crate::engine::{notify, pager};
 use crate::run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord};
 use crate::text;
-use crate::workflow::{Budgets, Risk};
+use crate::workflow::Budgets;
 
 /// What came of asking a person.
 #[allow(clippy::large_enum_variant, reason = "an answer is taken apart where it arrives")]
@@ -72,9 +73,7 @@ pub(crate) async fn person(io: &Io, store: &Store, question: &Question) -> Consu
             Understood::No => {
                 return dissent(question).map_or(Consulted::Nobody, Consulted::Decided);
             }
-            Understood::Details => {
-                pager::page(io, store, &details(io, store, question).await).await
-            }
+            Understood::Details => show(io, store, Some(question)).await,
             Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
     }
@@ -87,13 +86,11 @@ async fn confirm(io: &Io, run: &Run, question: &Question) -> Result<bool, Consul
     let (Question::Gate { step } | Question::Review { step, .. }) = question else {
         return Ok(true);
     };
-    let record = run.step(*step).filter(|_| run.terms.risk == Risk::High);
-    let Some(record) = record else { return Ok(true) };
-    let name = io.redacted(&text::one_line(&record.step.name));
+    let Some(name) = name_to_type(io, run, *step) else { return Ok(true) };
     io.note(format!("The risk is high. To approve step {step}, type its name: {name}")).await;
     let typed = io.ask("Name of the step: ").await;
     let typed = typed.map_err(|failure| Consulted::unanswered(&failure))?;
-    let is_meant = text::one_line(&typed).trim() == name.trim();
+    let is_meant = names_step(io, run, *step, &typed);
     if !is_meant {
         io.note(format!("That is not the name of step {step}; nothing is approved.")).await;
     }
@@ -178,7 +175,9 @@ fn dissent(question: &Question) -> Option<Event> {
 /// What the person should know before the question.
 async fn tell(io: &Io, store: &Store, question: &Question) {
     let facts = match question {
-        Question::Gate { step } | Question::Review { step, .. } => facts(io, store, *step).await,
+        Question::Gate { step } | Question::Review { step, .. } => {
+            facts(io, store.run(), *step).await
+        }
         Question::Verdict { .. } | Question::Interrupted { .. } | Question::Budget { .. } => None,
     };
     match facts {
@@ -191,6 +190,34 @@ async fn tell(io: &Io, store: &Store, question: &Question) {
             if !remarks.is_empty() {
                 io.note(format!("\n⚠ {}", remarks.join("\n⚠ "))).await;
             }
+        }
+    }
+}
+
+/// Shows what a person may want to know about a question, page by page; without one, everything
+/// that the run has changed.
+pub(crate) async fn show(io: &Io, store: &Store, question: Option<&Question>) {
+    let shown = match question {
+        Some(question) => details(io, store, question).await,
+        None => changes(io, store.run()).await,
+    };
+    pager::page(io, store, &shown).await;
+}
+
+/// Everything that a run has changed.
+async fn changes(io: &Io, run: &Run) -> String {
+    let Some((from, to)) = run.checkpoints_around(None) else {
+        return "Nothing is known of what changed: the work is in no repository.\n".to_owned();
+    };
+    let shown = match Change::between(io, run, (from, to)).await {
+        Ok(Some(change)) => change.show(io, Form::Patch).await,
+        Ok(None) => return "No file changed since the run began.\n".to_owned(),
+        Err(failure) => Err(failure),
+    };
+    match shown {
+        Ok(patch) => text::coloured_patch(&patch),
+        Err(failure) => {
+            format!("The changes cannot be shown: {}\n", text::one_line(&failure.message))
         }
     }
 }

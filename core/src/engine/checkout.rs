@@ -55,16 +55,92 @@ impl Checkout {
         }
     }
 
+    /// Where the repository is in a browser, by the remote that pull requests are made for.
+    pub(crate) async fn web_address(&self, io: &Io) -> Option<WebAddress> {
+        web_address(&self.configuration(io).await?)
+    }
+
     /// `owner/name` of every remote on GitHub, in lower case. `None` if the configuration of the
     /// repository cannot be read.
     pub(crate) async fn github_names(&self, io: &Io) -> Option<Vec<String>> {
+        Some(github_names(&self.configuration(io).await?))
+    }
+
+    async fn configuration(&self, io: &Io) -> Option<String> {
         let common = match read_text(io, &format!("{}/commondir", self.git_folder)).await {
             Some(path) => below(&self.git_folder, path.trim()),
             None => self.git_folder.clone(),
         };
-        let config = read_text(io, &format!("{common}/config")).await?;
-        Some(github_names(&config))
+        read_text(io, &format!("{common}/config")).await
     }
+}
+
+/// Where a repository is in a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebAddress {
+    base: String,
+    is_gitlab: bool,
+}
+
+impl WebAddress {
+    /// The page of an issue.
+    pub(crate) fn issue(&self, number: u64) -> String {
+        let between = if self.is_gitlab { "/-" } else { "" };
+        format!("{}{between}/issues/{number}", self.base)
+    }
+
+    /// The page of a pull request.
+    pub(crate) fn pull_request(&self, number: u64) -> String {
+        let below = if self.is_gitlab { "-/merge_requests" } else { "pull" };
+        format!("{}/{below}/{number}", self.base)
+    }
+}
+
+/// Remotes that pull requests are made for, in the order in which `gh` looks for them.
+const REMOTES: [&str; 3] = ["upstream", "github", "origin"];
+
+fn web_address(config: &str) -> Option<WebAddress> {
+    let mut found: Vec<(String, WebAddress)> = Vec::new();
+    let mut remote = None;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            let name = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
+            remote = name.map(str::to_owned);
+            continue;
+        }
+        let Some(name) = &remote else { continue };
+        let url = line.split_once('=').filter(|(key, _)| key.trim().eq_ignore_ascii_case("url"));
+        if let Some(address) = url.and_then(|(_, url)| address_of(url.trim())) {
+            found.push((name.clone(), address));
+        }
+    }
+    let rank = |name: &str| REMOTES.iter().position(|known| *known == name);
+    let (_, address) =
+        found.into_iter().min_by_key(|(name, _)| rank(name).unwrap_or(REMOTES.len()))?;
+    Some(address)
+}
+
+/// Where the repository of a remote's address is in a browser, where its kind of server is known.
+/// What may be a secret in the address, the user and the password, is not in it.
+fn address_of(url: &str) -> Option<WebAddress> {
+    let (host, path) = match url.split_once("://") {
+        Some(("https" | "http" | "ssh" | "git", rest)) => rest.split_once('/')?,
+        Some(_) => return None,
+        None => url.split_once(':')?,
+    };
+    let host = host.rsplit('@').next()?;
+    let host = host.split(':').next()?.to_ascii_lowercase();
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let plain = |text: &str, more: &[u8]| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+    };
+    let is_gitlab = host.contains("gitlab");
+    let is_known = is_gitlab || host.contains("github");
+    let fits = plain(&host, b"-.") && plain(path, b"-_./") && path.contains('/') && is_known;
+    let host = if host == "ssh.github.com" { "github.com".to_owned() } else { host };
+    fits.then(|| WebAddress { base: format!("https://{host}/{path}"), is_gitlab })
 }
 
 pub(crate) fn below(folder: &str, path: &str) -> String {
@@ -100,6 +176,44 @@ fn github_name(url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_of_a_pull_request_is_that_of_the_remote_it_was_made_for() {
+        let remote = |name: &str, url: &str| format!("[remote \"{name}\"]\n\turl = {url}\n");
+        let table = [
+            (remote("origin", "git@github.com:Me/Repo.git"), "https://github.com/Me/Repo/pull/7"),
+            (
+                remote("origin", "https://me:s3cret@github.com/me/repo/"),
+                "https://github.com/me/repo/pull/7",
+            ),
+            (
+                remote("origin", "ssh://git@ssh.github.com:443/me/repo.git"),
+                "https://github.com/me/repo/pull/7",
+            ),
+            (
+                remote("origin", "git@github.com:me/fork")
+                    + &remote("upstream", "https://github.com/o/r"),
+                "https://github.com/o/r/pull/7",
+            ),
+            (
+                remote("origin", "https://gitlab.example.org/a/b/c.git"),
+                "https://gitlab.example.org/a/b/c/-/merge_requests/7",
+            ),
+            (remote("x", "git@github.example.com:o/r"), "https://github.example.com/o/r/pull/7"),
+        ];
+        for (config, expected) in table {
+            let address = web_address(&config).map(|address| address.pull_request(7));
+            assert_eq!(address.as_deref(), Some(expected), "{config}");
+        }
+        for url in
+            ["/srv/repo.git", "https://example.org/o/r", "git@github.com:only", "file:///x/github"]
+        {
+            assert_eq!(web_address(&remote("origin", url)), None, "{url}");
+        }
+        assert_eq!(web_address("[core]\n\turl = https://github.com/o/r\n"), None);
+        let github = web_address(&remote("origin", "https://github.com/o/r")).unwrap();
+        assert_eq!(github.issue(7), "https://github.com/o/r/issues/7");
+    }
 
     #[test]
     fn remotes_on_github_are_recognised_however_they_are_written() {

@@ -1,6 +1,6 @@
 //! Which agent acts: what was asked for, else what the workflow and the machine offer.
 
-use crate::agent::{self, Agent, PRESETS, Reviewer};
+use crate::agent::{self, Agent, PRESETS, Preset, Reviewer};
 use crate::effect::{Exit, FileKind, Io};
 use crate::engine::ask::is_attended;
 use crate::text;
@@ -106,10 +106,8 @@ async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
     if !steps.is_empty() && steps.iter().all(|step| step.script.is_some()) {
         return Ok(Agent::Script);
     }
-    for preset in PRESETS {
-        if on_path(io, preset.program).await {
-            return Ok(Agent::Preset(preset));
-        }
+    if let Some(preset) = first_on_path(io).await {
+        return Ok(Agent::Preset(preset));
     }
     if is_attended(io) {
         return Ok(Agent::You);
@@ -122,6 +120,16 @@ async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
     ))
     .await;
     Err(Exit::Usage)
+}
+
+/// The first agent that is on this machine, in the order of the table.
+pub(crate) async fn first_on_path(io: &Io) -> Option<&'static Preset> {
+    for preset in PRESETS {
+        if on_path(io, preset.program).await {
+            return Some(preset);
+        }
+    }
+    None
 }
 
 /// Who reviews, where the command line names somebody: an agent, or a command with a blank, a

@@ -10,6 +10,7 @@ use crate::engine::ask::Consulted;
 use crate::engine::conduct_args::{Conduct, remember_options};
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
+use crate::engine::gate_in_chat::gate_in_chat;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
 use crate::engine::patience::{Actor, record_refusal, whose_turn};
 use crate::engine::protect::{self, Guarded};
@@ -148,9 +149,13 @@ async fn take_turn(
         }
         Next::Ask(question) => {
             store.commit().await?;
-            match ask::person(io, store, &question).await {
+            let (consulted, door) = match ask::is_attended(io) {
+                true => (ask::person(io, store, &question).await, Door::Terminal),
+                false => (gate_in_chat(io, store, &question).await, Door::Telegram),
+            };
+            match consulted {
                 Consulted::Decided(event) => {
-                    record_decision(store, how, event, decider(io, Door::Terminal))?;
+                    record_decision(store, how, event, decider(io, door))?;
                 }
                 Consulted::Nobody => {
                     let reason = advice::reason(store.run(), &question);

@@ -30,10 +30,41 @@ pub struct Loaded {
     pub failure: Option<Failure>,
     /// The rules of all files, for a hook that cannot read them.
     pub given: GivenRules,
+    /// What is wrong with the rules in the developer's file.
+    rule_notes: Vec<String>,
     context: Context,
 }
 
+/// Mistakes that are said at once; `onloop doctor` shows all of them.
+const MISTAKES_SAID: usize = 5;
+
 impl Loaded {
+    /// Everything that is wrong with the developer's file and with the variables that go before it,
+    /// one line each, fit for a terminal.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.config.notes.iter().chain(&self.rule_notes).map(String::as_str)
+    }
+
+    /// What a person is told who has not asked; `None`: nothing is wrong.
+    pub(crate) fn mistakes(&self) -> Option<String> {
+        let notes: Vec<&str> = self.notes().collect();
+        if notes.is_empty() {
+            return None;
+        }
+        let place = self
+            .local_path
+            .as_deref()
+            .map_or(String::new(), |path| format!(" (`{}`)", text::one_line(path)));
+        let mut said = format!("onloop: your configuration has mistakes{place}:\n");
+        for note in notes.iter().take(MISTAKES_SAID) {
+            said += &format!("  - {note}\n");
+        }
+        if let Some(more @ 1..) = notes.len().checked_sub(MISTAKES_SAID) {
+            said += &format!("  - and {more} more\n");
+        }
+        Some(said + "  `onloop doctor` shows them again.")
+    }
+
     /// What a call in this folder is judged against: the rules, which of them are trusted, and the
     /// places. Without session and branch, which the caller adds.
     pub fn context(&self) -> Context {
@@ -61,7 +92,7 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
     loaded.config = config_of(io, &own);
     match own {
         Ok(Some((path, yaml))) => {
-            loaded = loaded.with_rules(Source::Local, &yaml);
+            loaded = loaded.with_own_rules(&yaml);
             loaded.local_path = Some(path);
         }
         Ok(None) => {}
@@ -130,6 +161,7 @@ fn nothing(io: &Io, cwd: &str) -> Loaded {
         tracked: None,
         failure: None,
         given: GivenRules::default(),
+        rule_notes: Vec::new(),
         context,
     }
 }
@@ -139,6 +171,20 @@ impl Loaded {
         self.given.add_file(source, yaml);
         self.context = self.context.with_rules(source, yaml);
         self
+    }
+
+    /// Adds the rules of the developer's own file, and what is wrong with them.
+    fn with_own_rules(self, yaml: &str) -> Loaded {
+        let known = self.context.rules.notes().len();
+        let mut loaded = self.with_rules(Source::Local, yaml);
+        loaded.rule_notes = loaded.context.rules.notes()[known..].to_vec();
+        let own = format!("the {} configuration", Source::Local.as_str());
+        // A file that cannot be read at all has been noted.
+        let is_noted = loaded.config.notes.iter().any(|note| note.starts_with(&own));
+        let fault = loaded.context.rules.fault().filter(|fault| fault.starts_with(&own));
+        let fault = fault.filter(|_| !is_noted).map(text::one_line);
+        loaded.rule_notes.extend(fault);
+        loaded
     }
 
     /// Takes what a repository brings along under the name of the developer's file for what it
@@ -348,6 +394,44 @@ mod tests {
         assert_eq!(loaded(&homes, &[]).config, Config::default());
         let env = [("HANDSOFF_MAX_CONTINUATIONS", "9")];
         assert_eq!(loaded(&env, &all).config.max_continuations, 9);
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_own_file_is_found_wherever_it_stands() {
+        let path = "/srv/repo/.agentize.local.yaml";
+        let project =
+            ("/srv/repo/.agentize.yaml", "permissions: {allow: ['^frob'], deny: ['('], odd: 1}");
+        let table: [(&str, &[&str]); 5] = [
+            ("handsoff: {enabled: true}", &[]),
+            (
+                "handsof: {enabled: true}",
+                &["line 1, column 1: `handsof` is not known; did you mean `handsoff`?"],
+            ),
+            ("telegram: {enabled: true}", &["`telegram` is off: it needs `token` and `chat_id`"]),
+            ("permissions: {alow: ['^frob']}", &["`permissions.alow` is not known"]),
+            (
+                "permissions: {deny: '^frob'}",
+                &["the local configuration has `permissions.deny` that is not a list"],
+            ),
+        ];
+        for (yaml, expected) in table {
+            let found = loaded(&[], &[project, (path, yaml)]);
+            assert_eq!(found.notes().collect::<Vec<_>>(), expected, "{yaml}");
+        }
+        let found = loaded(&[], &[project, (path, "telegram: {enabled: true}")]);
+        assert_eq!(
+            found.mistakes().as_deref(),
+            Some(
+                "onloop: your configuration has mistakes (`/srv/repo/.agentize.local.yaml`):\n  \
+                 - `telegram` is off: it needs `token` and `chat_id`\n  \
+                 `onloop doctor` shows them again."
+            )
+        );
+        let broken = loaded(&[], &[(path, "handsoff: [")]);
+        assert_eq!(broken.notes().count(), 1, "{:?}", broken.mistakes());
+        let many: &'static str = "a: 1\nb: 1\nc: 1\nd: 1\ne: 1\nf: 1\ng: 1\n";
+        let said = loaded(&[], &[(path, many)]).mistakes().unwrap();
+        assert!(said.contains("\n  - and 2 more\n"), "{said}");
     }
 
     #[test]

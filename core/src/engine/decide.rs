@@ -4,13 +4,27 @@ use std::collections::BTreeSet;
 
 use crate::effect::{Exit, Io, LockHolder, ProcessIdentity, Start};
 use crate::engine::store::{Paths, StateHome};
-use crate::run::{Decider, Door};
+use crate::run::{Decider, Door, Run};
 use crate::text;
+use crate::workflow::Risk;
 
 /// Whoever uses this process, coming in through `door`.
 pub(crate) fn decider(io: &Io, door: Door) -> Decider {
     let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| io.env(name));
     Decider { user: user.map(text::one_line), door }
+}
+
+/// What has to be typed to approve a step, as it is shown; `None`: nothing, since the risk is not high.
+pub(crate) fn name_to_type(io: &Io, run: &Run, step: u32) -> Option<String> {
+    let record = run.step(step).filter(|_| run.terms.risk == Risk::High)?;
+    Some(io.redacted(&text::one_line(&record.step.name)))
+}
+
+/// Whether `typed` is what has to be typed to approve this step: a word that is typed without looking
+/// approves nothing where the risk is high.
+pub(crate) fn names_step(io: &Io, run: &Run, step: u32, typed: &str) -> bool {
+    let name = name_to_type(io, run, step);
+    name.is_none_or(|name| io.redacted(&text::one_line(typed)).trim() == name.trim())
 }
 
 /// What an agent that works for us has in its environment, and what it then works on.

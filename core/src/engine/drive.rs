@@ -4,7 +4,7 @@ use crate::effect::{Exit, Io, LockHolder, OptionalExt};
 use crate::engine::change::apply;
 use crate::engine::decide::decider;
 use crate::engine::store::Store;
-use crate::run::{Door, Event, RunStatus};
+use crate::run::{Door, Event, Run, RunStatus};
 
 /// Becomes the only process that drives the run.
 pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
@@ -53,11 +53,15 @@ pub(crate) async fn is_interrupted(io: &Io, store: &Store) -> bool {
     if store.run().status != RunStatus::Running {
         return false;
     }
-    match io.holder(&store.paths().driver_lock()).await {
-        Ok(Some(holder)) => !holder.live && holder.process.host == io.start().process.host,
-        // An agent drives it step by step, or nobody can tell.
-        Ok(None) | Err(_) => false,
-    }
+    // Nobody: an agent drives it step by step, or nobody can tell.
+    let holder = io.holder(&store.paths().driver_lock()).await.ok().flatten();
+    is_orphaned(io, store.run(), holder.as_ref())
+}
+
+/// The same for whoever has asked already who drives it.
+pub(crate) fn is_orphaned(io: &Io, run: &Run, driver: Option<&LockHolder>) -> bool {
+    let is_here = |holder: &LockHolder| holder.process.host == io.start().process.host;
+    run.status == RunStatus::Running && driver.is_some_and(|holder| !holder.live && is_here(holder))
 }
 
 /// Takes the run from whoever drives it. Its lock goes, and whatever it still wants to record

@@ -144,7 +144,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
     };
     io.note(format!("{state} ({})", run.id)).await;
     if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
-        && let Some(facts) = facts(io, store, step).await
+        && let Some(facts) = facts(io, store.run(), step).await
     {
         io.note(facts.to_string().trim_end()).await;
     }

@@ -1,15 +1,13 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
 use crate::effect::{DiffShown, Failure, Io};
-use crate::engine::store::Store;
 use crate::limits;
 use crate::preflight::foreign_paths;
 use crate::run::{ChangedWork, Checkpoint, Facts, Run};
 use crate::text;
 
 /// What there is to know about a step that waits for a decision.
-pub(crate) async fn facts(io: &Io, store: &Store, step: u32) -> Option<Facts> {
-    let run = store.run();
+pub(crate) async fn facts(io: &Io, run: &Run, step: u32) -> Option<Facts> {
     let changes = match run.unapproved() {
         None => ChangedWork::Unkept,
         Some(work) => match changed(io, run, (work.from, work.to), Form::Stat).await {

@@ -4,7 +4,7 @@ use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Ve
 use crate::engine::config;
 use crate::engine::planted::{self, PlantedLink};
 use crate::hooks::{Host, unknown_host};
-use crate::install::{EditError, InstallScope, Setting, Waits, user_folder};
+use crate::install::{EditError, InstallScope, Setting, Waits, host_files, user_folder};
 use crate::limits;
 
 /// Why a file of an agent host cannot be read or changed.
@@ -80,9 +80,26 @@ pub(crate) async fn setting(
         InstallScope::User => &home,
         InstallScope::Project => &project,
     };
-    let waits = Waits::of(&config::load(io, configured).await.config);
+    let continuations = config::load(io, configured).await.config.max_continuations;
+    let waits = Waits::of(&config::own(io, &project).await);
     let user_folder = user_folder(host, &home, |name| io.env(name));
-    Ok(Setting { program, scope, home, project, user_folder, waits })
+    let mut setting = Setting { program, scope, home, project, user_folder, waits, continuations };
+    if scope == InstallScope::User {
+        // These are the hooks of every project: what another one needs stays, and a limit that nobody
+        // reaches costs nothing.
+        let home = Waits::of(&config::own(io, &setting.home).await);
+        let found = installed_waits(io, host, &setting).await;
+        setting.waits = setting.waits.and(home).and(found.unwrap_or(home));
+    }
+    Ok(setting)
+}
+
+/// How long the host waits for the hooks of ours that it has.
+async fn installed_waits(io: &Io, host: Host, setting: &Setting) -> Option<Waits> {
+    let file = host_files(host, setting).into_iter().next()?;
+    let (_, found) = look(io, setting, file.path()).await.ok()?;
+    let (text, _) = found?;
+    Waits::installed(host, file.path(), &text).ok().flatten()
 }
 
 /// What is at a path, and the path behind symbolic links. Those of a person in their home may lead

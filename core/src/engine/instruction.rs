@@ -1,6 +1,6 @@
 //! What should happen to a run now, as commands that can be typed.
 
-use crate::engine::advice::raise_options;
+use crate::engine::advice::{raise_options, resume_command};
 use crate::run::{Next, Question, Run};
 use crate::text;
 
@@ -27,9 +27,10 @@ impl Instruction {
     }
 }
 
-/// What should happen to `run` now. What would pass over something that nobody has looked at, such
-/// as a bad verdict or an unfinished step, is never named.
-pub fn instruction(run: &Run) -> Instruction {
+/// What should happen to `run` now, which was conducted with the options `again`, each after a space.
+/// What would pass over something that nobody has looked at, such as a bad verdict or an unfinished step,
+/// is never named.
+pub fn instruction(run: &Run, again: &str) -> Instruction {
     let id = &run.id;
     if let Some(intent) = &run.finish_intent {
         return anybody("finish", None, intent.act.command(id));
@@ -39,7 +40,7 @@ pub fn instruction(run: &Run) -> Instruction {
     let redo = |step: u32| gate(step, "rejected --redo --reason TEXT");
     let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
     let abandon = || format!("onloop abandon {id} --reason TEXT");
-    let resume = || format!("onloop resume {id}");
+    let resume = || resume_command(run, again);
     match run.next() {
         Next::Start { step: n, .. } => anybody("start", Some(n), step(n, "start")),
         Next::Act { step: n } => anybody("act", Some(n), step(n, "verify")),
@@ -85,7 +86,7 @@ pub fn instruction(run: &Run) -> Instruction {
 pub(crate) fn fits_now(run: &Run) -> String {
     let (id, now) = (&run.id, run.standing().now);
     let state = text::wrapped(&format!("  Run {id} is {}: {now}.", run.status.as_str()), 80, 2);
-    let next = instruction(run);
+    let next = instruction(run, "");
     match (next.command(), next.needs_person) {
         (Some(command), _) => format!("{state}\n  What fits now:\n    {command}"),
         (None, true) => {
@@ -128,7 +129,7 @@ mod tests {
         for event in events {
             run.apply(Timestamp::EPOCH, &event).unwrap();
         }
-        instruction(&run)
+        instruction(&run, "")
     }
 
     fn verdict(verdict: Verdict) -> Event {

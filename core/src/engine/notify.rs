@@ -16,20 +16,30 @@ use crate::engine::advice::{go_on, reason};
 use crate::engine::config;
 use crate::engine::facts::facts;
 use crate::engine::store::Store;
-use crate::handsoff::config::Notify;
+use crate::handsoff::config::{Notify, Receiver};
 use crate::limits;
 use crate::run::{Attention, Facts, Question, Run, Vigil};
 use crate::text;
 
 /// Tells a person what they should know of the run, unless they were told.
 pub(crate) async fn tell(io: &Io, store: &Store) {
+    tell_by(io, store, |_| true).await;
+}
+
+/// The same but for the chat, in which they are asked.
+pub(crate) async fn tell_beside_chat(io: &Io, store: &Store) {
+    tell_by(io, store, |receiver| !matches!(receiver, Receiver::Telegram { .. })).await;
+}
+
+async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
     if store.run().attention().is_none() {
         return;
     }
     let place = &store.run().place;
     // Not the worktree: what lies there came with the repository, or from an agent.
     let folder = place.repo_root.as_ref().unwrap_or(&place.execution_root);
-    let Some(notify) = config::own(io, folder).await.notify else { return };
+    let Some(mut notify) = config::own(io, folder).await.notify else { return };
+    notify.receivers.retain(is_meant);
     let lock = store.paths().told_lock();
     if io.lock(&lock, limits::NOTICE_TIMEOUT_MS).await.is_err() {
         // Somebody else is telling.
@@ -89,7 +99,7 @@ async fn notice_of(io: &Io, store: &Store, since: u64, attention: &Attention) ->
     let run = store.run();
     let step = attention.step().and_then(|step| run.step(step));
     let facts = match step {
-        Some(step) if asks_about_work(attention) => facts(io, store, step.step.number).await,
+        Some(step) if asks_about_work(attention) => facts(io, run, step.step.number).await,
         Some(_) | None => None,
     };
     let place = &run.place;

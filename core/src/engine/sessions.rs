@@ -8,9 +8,12 @@
 use std::fmt;
 
 use crate::documents::session as document;
+use crate::documents::session_place::SessionPlace;
 use crate::effect::{Durability, Expect, Failure, FileKind, Io, OptionalExt};
+use crate::engine::session_places;
 use crate::engine::store::StoreError;
-use crate::handsoff::{Session, SessionId};
+use crate::handsoff::{Session, SessionId, SessionState};
+use crate::hooks::Host;
 use crate::limits;
 use crate::time::Timestamp;
 
@@ -19,6 +22,17 @@ use crate::time::Timestamp;
 pub(crate) struct Sessions {
     io: Io,
     home: String,
+    /// Who calls, for a session that begins.
+    caller: Option<HookCaller>,
+}
+
+/// The agent whose hook we are.
+#[derive(Clone, Debug)]
+pub(crate) struct HookCaller {
+    /// The program that runs it.
+    pub(crate) host: Host,
+    /// Where it works.
+    pub(crate) cwd: String,
 }
 
 /// Why a session could not be read or changed.
@@ -91,13 +105,24 @@ impl Sessions {
     /// Where new sessions are kept.
     pub(crate) fn new(io: &Io) -> Sessions {
         let home = chosen_home(io).unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
-        Sessions { io: io.clone(), home }
+        Sessions { io: io.clone(), home, caller: None }
     }
 
     /// Those below another folder; `None` if all are kept below `AGENTIZE_HOME`.
     pub(crate) fn below(io: &Io, folder: &str) -> Option<Sessions> {
         let home = folder.trim_end_matches('/').to_owned();
-        chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home })
+        chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home, caller: None })
+    }
+
+    /// Those below a folder that is remembered, wherever new ones are kept.
+    pub(crate) fn kept(io: &Io, folder: &str) -> Sessions {
+        let home = folder.trim_end_matches('/').to_owned();
+        Sessions { io: io.clone(), home, caller: None }
+    }
+
+    /// The same, of which those that begin can be found from everywhere.
+    pub(crate) fn called_by(self, caller: HookCaller) -> Sessions {
+        Sessions { caller: Some(caller), ..self }
     }
 
     /// Where session `id` is kept: an agent that changes its folder takes its hooks along, so
@@ -125,7 +150,8 @@ impl Sessions {
         self.io.now()
     }
 
-    fn folder(&self) -> String {
+    /// The folder of their files.
+    pub(crate) fn folder(&self) -> String {
         format!("{}/.tmp/hooked-sessions", self.home)
     }
 
@@ -145,6 +171,33 @@ impl Sessions {
 
     fn answers_file(&self, id: &SessionId) -> String {
         format!("{}/answers/{id}.json", self.folder())
+    }
+
+    fn mistakes_file(&self, id: &SessionId) -> String {
+        format!("{}/mistakes/{id}", self.folder())
+    }
+
+    /// Whether the person at session `id` has not heard of `mistakes` yet; from now on they have.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be stored.
+    pub(crate) async fn are_new(
+        &self,
+        id: &SessionId,
+        mistakes: &str,
+    ) -> Result<bool, SessionError> {
+        let digest = crate::handsoff::digest(mistakes);
+        self.check_folders().await?;
+        self.check_folder(&format!("{}/mistakes", self.folder())).await?;
+        let file = self.mistakes_file(id);
+        let known = self.io.read(&file, limits::SESSION_BYTES).await.optional()?;
+        if known.is_some_and(|(bytes, _)| bytes == digest.as_bytes()) {
+            return Ok(false);
+        }
+        self.write(&file, digest.into_bytes()).await?;
+        self.ignore_ourselves().await;
+        Ok(true)
     }
 
     /// Refuses folders that are symbolic links: what is written in them would lie elsewhere.
@@ -216,19 +269,48 @@ impl Sessions {
         act: impl FnOnce(Option<Session>) -> (SessionChange, T),
     ) -> Result<T, SessionError> {
         let work = async {
-            let (change, out) = act(self.load(id).await?);
+            let found = self.load(id).await?;
+            let is_new = found.is_none();
+            let (change, out) = act(found);
             if let SessionChange::Write(session) = change {
-                self.write(&self.file(id), document::write(&session)).await?;
+                // An end must survive a power cut; a count may be lost.
+                let durability = match session.state {
+                    SessionState::Ended(_) => Durability::Durable,
+                    SessionState::Open(_) => Durability::Relaxed,
+                };
+                let bytes = document::write(&session);
+                self.io.write(&self.file(id), bytes, Expect::Any, durability).await?;
+                if is_new {
+                    self.remember_place(&session).await;
+                }
             }
             Ok(out)
         };
         self.locked(id, work).await
     }
 
+    /// Makes a session that begins findable from everywhere.
+    async fn remember_place(&self, session: &Session) {
+        let Some(HookCaller { host, cwd }) = self.caller.clone() else { return };
+        // A folder that is not known from the root leads nowhere from elsewhere.
+        let Ok(folder) = self.io.canonical(&self.home).await else { return };
+        let (id, began_at) = (session.id.clone(), self.io.now());
+        let place = SessionPlace { id, folder, cwd, host, began_at };
+        session_places::remember(&self.io, &place).await;
+    }
+
     /// Stores a session that begins, in place of whatever was there, damaged or not.
     pub(crate) async fn begin(&self, session: &Session) -> Result<(), SessionError> {
         let file = self.file(&session.id);
-        self.locked(&session.id, self.write(&file, document::write(session))).await?;
+        let work = async {
+            // The one write that must survive a power cut: without it there is no session.
+            let bytes = document::write(session);
+            self.io.write(&file, bytes, Expect::Any, Durability::Durable).await?;
+            Ok(())
+        };
+        self.locked(&session.id, work).await?;
+        self.ignore_ourselves().await;
+        self.remember_place(session).await;
         self.write_index(session).await
     }
 
@@ -248,6 +330,13 @@ impl Sessions {
         Ok(())
     }
 
+    /// Keeps the folder out of commits, with everything in it, unless somebody has said otherwise there.
+    async fn ignore_ourselves(&self) {
+        let ignore = format!("{}/.tmp/.gitignore", self.home);
+        // Where it cannot be written, the session is no worse for it.
+        let _ = self.io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await;
+    }
+
     /// Ids of all sessions, sorted.
     pub(crate) async fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
         self.check_folders().await?;
@@ -262,7 +351,7 @@ impl Sessions {
     }
 
     async fn clear_locked(&self, id: &SessionId) -> Result<bool, SessionError> {
-        for below in ["by-issue", "answers"] {
+        for below in ["by-issue", "answers", "mistakes"] {
             self.check_folder(&format!("{}/{below}", self.folder())).await?;
         }
         // A damaged file does not tell its issue; its index then leads nowhere and is replaced.
@@ -275,6 +364,10 @@ impl Sessions {
             }
         }
         self.remove(&self.answers_file(id)).await?;
+        self.remove(&self.mistakes_file(id)).await?;
+        if let Ok(folder) = self.io.canonical(&self.home).await {
+            session_places::forget(&self.io, &folder, id.as_str()).await;
+        }
         self.remove(&self.file(id)).await
     }
 
@@ -321,6 +414,9 @@ impl Sessions {
             let file = self.answers_file(id);
             let read = self.io.read(&file, limits::SESSION_BYTES).await.optional()?;
             let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
+            if bytes.is_empty() {
+                self.ignore_ourselves().await;
+            }
             let mut answers = document::read_answers(&bytes, self.io.now());
             let out = act(&mut answers);
             self.write(&file, document::write_answers(&answers)).await?;

@@ -11,6 +11,7 @@ use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, P
 use crate::engine::boxes::Boxes;
 use crate::limits;
 use crate::run::{Decider, Event, Refusal, Run, StepStatus, step_line};
+use crate::text;
 use crate::time::Timestamp;
 
 mod copy;
@@ -107,18 +108,8 @@ impl Store {
     /// Reads the record of run `id`.
     pub(crate) async fn open(io: &Io, id: &str) -> Result<Store, StoreError> {
         let home = StateHome::of(io)?;
-        // Where it works is in the ledger.
-        let paths = Paths::new(&home, "", id);
-        let last = read_head(io, &paths).await?;
-        let path = paths.ledger();
-        let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
-        let (bytes, version) = found.ok_or(StoreError::Missing)?;
-        let written = last.as_ref().map(|last| &last.head);
-        let Ledger { run, head, whole_bytes } = read_ledger(&path, &bytes, written)?;
-        if run.id != id {
-            let why = format!("{path} is the ledger of run `{}`", run.id);
-            return Err(StoreError::Unreadable(why));
-        }
+        let Opened { ledger, bytes, version, last } = open_ledger(io, &home, id).await?;
+        let Ledger { run, head, whole_bytes } = ledger;
         demand_outside_of(io, &home, &run).await?;
         let last_line = bytes[..whole_bytes.saturating_sub(1)].iter().rposition(|b| *b == b'\n');
         let last_line_bytes = whole_bytes - last_line.map_or(0, |end| end + 1);
@@ -409,6 +400,39 @@ async fn enter(io: &Io, home: &StateHome, run: &Run) -> Result<(), Failure> {
 async fn read_head(io: &Io, paths: &Paths) -> Result<Option<LastWritten>, StoreError> {
     let found = io.read(&paths.head(), limits::RECORD_BYTES).await.optional()?;
     Ok(found.and_then(|(bytes, _)| head::read(&bytes)))
+}
+
+/// A ledger that was read, with everything that is needed to go on with it.
+struct Opened {
+    ledger: Ledger,
+    bytes: Vec<u8>,
+    version: Version,
+    last: Option<LastWritten>,
+}
+
+async fn open_ledger(io: &Io, home: &StateHome, id: &str) -> Result<Opened, StoreError> {
+    // Where it works is in the ledger.
+    let paths = Paths::new(home, "", id);
+    let last = read_head(io, &paths).await?;
+    let path = paths.ledger();
+    let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
+    let (bytes, version) = found.ok_or(StoreError::Missing)?;
+    let written = last.as_ref().map(|last| &last.head);
+    let ledger = read_ledger(&path, &bytes, written)?;
+    if ledger.run.id != id {
+        let why = format!("{path} is the ledger of run `{}`", text::one_line(&ledger.run.id));
+        return Err(StoreError::Unreadable(why));
+    }
+    Ok(Opened { ledger, bytes, version, last })
+}
+
+/// The ledger of run `id` as it is now, for whoever only looks.
+pub(crate) async fn read_ledger_of(
+    io: &Io,
+    home: &StateHome,
+    id: &str,
+) -> Result<Ledger, StoreError> {
+    Ok(open_ledger(io, home, id).await?.ledger)
 }
 
 fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledger, StoreError> {

@@ -5,7 +5,9 @@
 //! goes wrong, the session is continued with our own prompt.
 
 use crate::agent::{PRESETS, Preset};
+use crate::documents::diary::{DiaryEntry, DiaryEvent};
 use crate::effect::{Io, ProcessSpec, ProcessStatus};
+use crate::engine::diary;
 use crate::engine::verify::private_names;
 use crate::handsoff::config::{Config, Provider, Supervisor};
 use crate::handsoff::{DEPTH_VARIABLE, SESSION_VARIABLES, approval};
@@ -15,7 +17,9 @@ use crate::text;
 /// What the supervisor is told, and how long it may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Supervision<'c> {
-    /// Where the session works.
+    /// The session.
+    pub session: &'c str,
+    /// Where it works.
     pub cwd: &'c str,
     /// The workflow of the session.
     pub workflow: &'c str,
@@ -52,13 +56,32 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
         .with_env([(DEPTH_VARIABLE, "1")])
         .with_stdin(question)
         .timeout_ms(timeout_ms);
-    let end = io.process(spec).await.ok()?;
-    if end.status != ProcessStatus::Exited(0) || end.stdout.omitted_bytes() > 0 {
-        return None;
-    }
-    let answer = end.stdout.text();
-    let answer = text::prefix(answer.trim(), limits::SUPERVISOR_PROMPT_BYTES).trim();
-    (!answer.is_empty()).then(|| answer.to_owned())
+    let why = match io.process(spec).await {
+        Err(failure) => failure.message,
+        Ok(end) => match (end.status, end.stdout.omitted_bytes()) {
+            (ProcessStatus::Exited(0), 0) => {
+                let answer = end.stdout.text();
+                let answer = text::prefix(answer.trim(), limits::SUPERVISOR_PROMPT_BYTES).trim();
+                if !answer.is_empty() {
+                    return Some(answer.to_owned());
+                }
+                "it said nothing".to_owned()
+            }
+            (ProcessStatus::Exited(0), _) => "it said too much".to_owned(),
+            (ProcessStatus::Exited(code), _) => format!("it ended with exit code {code}"),
+            (ProcessStatus::TimedOut, _) => {
+                format!("it took longer than {}", text::span(timeout_ms))
+            }
+            (ProcessStatus::Signalled(_) | ProcessStatus::Interrupted, _) => {
+                "it was stopped".to_owned()
+            }
+        },
+    };
+    let why = format!("the supervisor {} wrote no prompt: {why}", supervisor.provider.as_str());
+    let entry = DiaryEntry::new(io.now(), DiaryEvent::Supervisor, &why);
+    let (session, folder) = (Some(about.session.to_owned()), Some(about.cwd.to_owned()));
+    diary::note(io, DiaryEntry { session, folder, ..entry }).await;
+    None
 }
 
 /// Names of the variables that an agent which is asked for an opinion must not inherit.
@@ -168,6 +191,7 @@ mod tests {
     #[test]
     fn a_question_is_bounded_and_fenced() {
         let about = Supervision {
+            session: "s1",
             cwd: "/",
             workflow: "w",
             number: 2,

@@ -38,6 +38,33 @@ impl ApprovalChoice {
     }
 }
 
+words! {
+    /// Who decides about a call, in the order in which they are asked.
+    pub enum ApprovalStage {
+        /// A rule.
+        Rule = "rule",
+        /// A language model.
+        Model = "model",
+        /// A person.
+        Person = "person",
+    }
+}
+
+/// Who has decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approver {
+    /// What they are.
+    pub stage: ApprovalStage,
+    /// The name of the rule, of the model, or of the person, on one line.
+    pub name: String,
+}
+
+impl std::fmt::Display for Approver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.stage.as_str(), self.name)
+    }
+}
+
 /// A question in a chat that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {
@@ -55,6 +82,11 @@ pub struct ChatQuestion {
     pub until_ms: i64,
     /// Whether all of it was shown; otherwise it can only be denied.
     pub complete: bool,
+    /// The call that it is about, by the id under which calls wait; `None`: it is about something
+    /// else.
+    pub call: Option<String>,
+    /// Whether its message may be there twice, because the chat did not say that it had got it.
+    pub repeated: bool,
 }
 
 /// What has to be done because of an update.
@@ -68,6 +100,8 @@ pub enum ChatReaction {
         choice: ApprovalChoice,
         /// The user who gave it.
         by: i64,
+        /// What they are called.
+        name: String,
     },
     /// Answers the press of a button with a line for whoever pressed it.
     Acknowledge {
@@ -113,7 +147,11 @@ pub fn judge(
                 return if known { say(OVER) } else { Vec::new() };
             };
             let own_message = match update.message_id {
-                Some(id) => question.message_ids.is_empty() || question.message_ids.contains(&id),
+                Some(id) => {
+                    question.repeated
+                        || question.message_ids.is_empty()
+                        || question.message_ids.contains(&id)
+                }
                 None => false,
             };
             if !question.may_answer(update.user_id) {
@@ -126,7 +164,7 @@ pub fn judge(
                 return say(NOT_SHOWN);
             }
             let mut acts = say(choice.confirmation());
-            acts.extend(question.decide(*choice, update.user_id));
+            acts.extend(question.decide(*choice, update));
             acts
         }
         ChatAction::Command { choice, bot, reply_to } => {
@@ -152,7 +190,7 @@ pub fn judge(
             if *choice == ApprovalChoice::Allow && !question.complete {
                 return vec![confirm(NOT_SHOWN)];
             }
-            let mut acts: Vec<ChatReaction> = question.decide(*choice, update.user_id).collect();
+            let mut acts: Vec<ChatReaction> = question.decide(*choice, update).collect();
             acts.push(confirm(choice.confirmation()));
             acts
         }
@@ -167,10 +205,10 @@ impl ChatQuestion {
     fn decide(
         &self,
         choice: ApprovalChoice,
-        by: Option<i64>,
+        update: &ChatUpdate,
     ) -> impl Iterator<Item = ChatReaction> {
-        let nonce = self.nonce.clone();
-        by.map(|by| ChatReaction::Decide { nonce, choice, by }).into_iter()
+        let (nonce, name) = (self.nonce.clone(), update.user_name.clone());
+        update.user_id.map(|by| ChatReaction::Decide { nonce, choice, by, name }).into_iter()
     }
 }
 
@@ -184,8 +222,14 @@ pub fn nonce(random: [u8; 16], asked_before: u32) -> String {
     hex(&hash.finalize()[..16])
 }
 
-/// An HMAC over an answer, in hexadecimal: whoever wrote the answer knew the bot's token.
-pub fn seal(token: &BotToken, nonce: &str, choice: ApprovalChoice, by: i64) -> String {
+/// An HMAC over an answer, in hexadecimal: whoever wrote the answer knew the bot's token. `by` is
+/// the user who gave it, `name` what they are called.
+pub fn seal(
+    token: &BotToken,
+    nonce: &str,
+    choice: ApprovalChoice,
+    (by, name): (i64, &str),
+) -> String {
     const BLOCK: usize = 64;
     let mut key = [0_u8; BLOCK];
     let token = token.expose().as_bytes();
@@ -196,7 +240,7 @@ pub fn seal(token: &BotToken, nonce: &str, choice: ApprovalChoice, by: i64) -> S
     }
     let inner = Sha256::new()
         .chain_update(key.map(|byte| byte ^ 0x36))
-        .chain_update(format!("onloop answer\n{nonce}\n{}\n{by}", choice.as_str()))
+        .chain_update(format!("onloop answer\n{nonce}\n{}\n{by}\n{name}", choice.as_str()))
         .finalize();
     let outer = Sha256::new().chain_update(key.map(|byte| byte ^ 0x5c)).chain_update(inner);
     hex(&outer.finalize())

@@ -26,6 +26,9 @@ pub enum CommandArguments {
     IssueFlags,
     /// The number of a pull request as the first word.
     PullRequest,
+    /// An issue or a pull request as the first word, `--dry-run` before it or not: by its number, as
+    /// `#42`, or by its address. Commands of the user take this.
+    Reference,
 }
 
 /// Every built-in workflow. To add one, add a row here and a file of its prompt.
@@ -77,6 +80,9 @@ pub const WORKFLOWS: [Workflow; 6] = [
 /// Plugins whose name may stand before a command: `/agentize:issue-to-impl`.
 const QUALIFIERS: [&str; 2] = ["agentize:", "onloop:"];
 
+/// Options before the number of an issue.
+const FLAGS: [&str; 2] = ["--refine", "--from-issue"];
+
 /// Largest number of an issue or a pull request: every JSON reader gets it right.
 const LARGEST_NUMBER: u64 = 1 << 53;
 
@@ -113,30 +119,89 @@ pub fn detect(prompt: &str, custom: &[(&str, &str)]) -> Option<Started> {
     };
     let takes = match workflow(name) {
         Some(workflow) => workflow.takes,
-        None if custom.iter().any(|(word, _)| *word == command) => CommandArguments::Nothing,
+        None if custom.iter().any(|(word, _)| *word == command) => CommandArguments::Reference,
         None => return None,
     };
     let mut started = Started { workflow: name.to_owned(), issue_no: None, pr_no: None };
     match takes {
         CommandArguments::Nothing => {}
-        CommandArguments::Issue => started.issue_no = issue(arguments),
+        CommandArguments::Issue => {
+            started.issue_no = first_word(arguments).and_then(number);
+        }
         CommandArguments::IssueFlags => {
             // Refining an issue says more than where a plan came from, whichever is first.
-            started.issue_no =
-                ["--refine", "--from-issue"].iter().find_map(|flag| number_after(arguments, flag));
+            started.issue_no = FLAGS.iter().find_map(|flag| number_after(arguments, flag));
         }
         CommandArguments::PullRequest => {
             started.pr_no = arguments.split_whitespace().next().and_then(number);
         }
+        CommandArguments::Reference => match first_word(arguments).and_then(reference) {
+            Some(Reference::Issue(number)) => started.issue_no = Some(number),
+            Some(Reference::PullRequest(number)) => started.pr_no = Some(number),
+            None => {}
+        },
     }
     Some(started)
 }
 
-fn issue(arguments: &str) -> Option<u64> {
+/// A word of `prompt` that names an issue or a pull request in a form that the built-in command of
+/// the prompt does not read, and its number: they take plain numbers only.
+pub fn unread_number(prompt: &str, custom: &[(&str, &str)]) -> Option<(String, u64)> {
+    let started = detect(prompt, custom)?;
+    if started.issue_no.is_some() || started.pr_no.is_some() {
+        return None;
+    }
+    let words = || prompt.split_whitespace().skip(1);
+    let unread = |word: &str| match reference(word)? {
+        Reference::Issue(number) | Reference::PullRequest(number) => {
+            Some((word.to_owned(), number))
+        }
+    };
+    match workflow(&started.workflow)?.takes {
+        CommandArguments::Nothing | CommandArguments::Reference => None,
+        CommandArguments::Issue | CommandArguments::PullRequest => {
+            words().find(|word| *word != "--dry-run").and_then(unread)
+        }
+        CommandArguments::IssueFlags => {
+            let words: Vec<&str> = words().collect();
+            let flagged = words.windows(2).filter(|pair| FLAGS.contains(&pair[0]));
+            flagged.filter_map(|pair| unread(pair[1])).next()
+        }
+    }
+}
+
+/// What somebody writes who means an issue or a pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reference {
+    Issue(u64),
+    PullRequest(u64),
+}
+
+/// `42`, `#42`, or the address of an issue or a pull request. A number alone is an issue's.
+fn reference(word: &str) -> Option<Reference> {
+    let Some(address) = word.strip_prefix("https://").or_else(|| word.strip_prefix("http://"))
+    else {
+        return number(word.strip_prefix('#').unwrap_or(word)).map(Reference::Issue);
+    };
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let parts: Vec<&str> = path.split('/').collect();
+    let [host, owner, name, kind, rest @ ..] = parts.as_slice() else { return None };
+    if [host, owner, name].iter().any(|part| part.is_empty()) {
+        return None;
+    }
+    let number = number(rest.first()?)?;
+    match *kind {
+        "issues" => Some(Reference::Issue(number)),
+        "pull" | "pulls" => Some(Reference::PullRequest(number)),
+        _ => None,
+    }
+}
+
+fn first_word(arguments: &str) -> Option<&str> {
     let mut words = arguments.split_whitespace();
     match words.next()? {
-        "--dry-run" => number(words.next()?),
-        first => number(first),
+        "--dry-run" => words.next(),
+        first => Some(first),
     }
 }
 
@@ -162,7 +227,7 @@ mod tests {
 
     #[test]
     fn commands_end_where_words_end() {
-        let table: [(&str, Found); 24] = [
+        let table: [(&str, Found); 37] = [
             ("/issue-to-impl 42", Some(("issue-to-impl", Some(42), None))),
             ("/issue-to-impl\n42", Some(("issue-to-impl", Some(42), None))),
             ("/issue-to-impl --dry-run 42", Some(("issue-to-impl", Some(42), None))),
@@ -187,12 +252,53 @@ mod tests {
             ("/sync-master", Some(("sync-master", None, None))),
             ("/plan-to-issue 7", Some(("plan-to-issue", None, None))),
             ("/PLAN-TO-ISSUE", None),
-            ("/mine 7", Some(("my-workflow", None, None))),
+            ("/mine 7", Some(("my-workflow", Some(7), None))),
+            ("/mine", Some(("my-workflow", None, None))),
+            ("/mine --dry-run #7, please", Some(("my-workflow", Some(7), None))),
+            ("/mine the issue 7", Some(("my-workflow", None, None))),
+            ("/mine #x", Some(("my-workflow", None, None))),
+            ("/mine https://github.com/o/r/issues/42", Some(("my-workflow", Some(42), None))),
+            (
+                "/mine https://github.com/o/r/issues/42#issuecomment-1",
+                Some(("my-workflow", Some(42), None)),
+            ),
+            (
+                "/mine https://git.example.org/o/r/pull/9/files",
+                Some(("my-workflow", None, Some(9))),
+            ),
+            ("/mine https://github.com/o/r/pull/9.", Some(("my-workflow", None, Some(9)))),
+            ("/mine https://github.com/o/r/tree/9", Some(("my-workflow", None, None))),
+            ("/mine https://github.com//r/issues/9", Some(("my-workflow", None, None))),
+            ("/mine https://github.com/o/r/issues/", Some(("my-workflow", None, None))),
+            ("/issue-to-impl #42", Some(("issue-to-impl", None, None))),
+            ("/sync-master https://github.com/o/r/pull/9", Some(("sync-master", None, None))),
             ("/", None),
         ];
         for (prompt, expected) in table {
             let found = detect(prompt, &[("/mine", "my-workflow")]);
             let found = found.as_ref().map(|s| (s.workflow.as_str(), s.issue_no, s.pr_no));
+            assert_eq!(found, expected, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_built_in_command_does_not_read_is_found() {
+        let address = "https://github.com/o/r/pull/9";
+        let table = [
+            ("/issue-to-impl #42", Some(("#42", 42))),
+            ("/issue-to-impl --dry-run #42", Some(("#42", 42))),
+            ("/sync-master https://github.com/o/r/pull/9", Some((address, 9))),
+            ("/ultra-planner cache it --refine #8", Some(("#8", 8))),
+            ("/ultra-planner fix #8", None),
+            ("/issue-to-impl 42", None),
+            ("/issue-to-impl the parser", None),
+            ("/plan-to-issue #42", None),
+            ("/mine #42", None),
+            ("fix #42", None),
+        ];
+        for (prompt, expected) in table {
+            let found = unread_number(prompt, &[("/mine", "my-workflow")]);
+            let found = found.as_ref().map(|(word, number)| (word.as_str(), *number));
             assert_eq!(found, expected, "{prompt}");
         }
     }

@@ -29,6 +29,9 @@ pub use prices::Prices;
 
 use crate::text::words;
 
+/// Longest time that a person can be given to answer.
+pub const LONGEST_ANSWER_MS: u64 = keys::MOST_TIMEOUT_SEC as u64 * 1000;
+
 /// The settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {

@@ -1,6 +1,6 @@
 //! The agent wants to stop. Should it?
 
-use super::session::{CountedStop, Session, SessionState, digest};
+use super::session::{CountedStop, Pause, Session, SessionState, digest};
 use super::transcript::Evidence;
 use crate::limits;
 use crate::text;
@@ -106,14 +106,14 @@ impl std::fmt::Display for Why {
 impl Session {
     /// The agent wants to stop. Everything but [`StopVerdict::Rest`] changes the session.
     pub fn stopped(&mut self, at: Timestamp, stop: &StopFacts) -> StopVerdict {
-        if matches!(self.state, SessionState::Ended(_)) || self.paused {
+        if matches!(self.state, SessionState::Ended(_)) || self.pause.is_some() {
             return StopVerdict::Rest;
         }
         if self.is_echo(at, stop) {
             return self.again(stop);
         }
         if self.updated_at.is_some_and(|then| at.millis_since(then) > limits::SESSION_STALE_MS) {
-            self.paused = true;
+            self.pause = Some(Pause::Silence);
             return self.rest(at, Why::Stale);
         }
         self.measure(stop);
@@ -339,7 +339,7 @@ mod tests {
         let mut ended = session();
         ended.state = SessionState::from("failed");
         let mut paused = session();
-        paused.paused = true;
+        paused.pause = Some(Pause::Question);
         for session in [&mut ended, &mut paused] {
             assert_eq!(verdicts(session, [stop("a", None)]), ["rest"]);
         }

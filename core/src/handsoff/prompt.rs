@@ -44,6 +44,25 @@ pub fn supervised(session: &Session, facts: PromptFacts<'_>, words: &str) -> Str
     framed(session, facts, &of, &text::printable(words))
 }
 
+/// What the agent of a compacted conversation is told about its workflow. `template` as for
+/// [`continuation`].
+pub fn reminder(session: &Session, facts: PromptFacts<'_>, template: Option<&str>) -> String {
+    let body = template.unwrap_or_else(|| workflow(&session.workflow).map_or(CUSTOM, |w| w.prompt));
+    let body = fill(body, session, facts);
+    retold(session, facts, &format!("`/{}`", text::one_line(&session.workflow)), &body)
+}
+
+/// The same with any body; `of` names the session's goal.
+pub fn retold(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -> String {
+    let PromptFacts { number, maximum, .. } = facts;
+    let ending = fill(ENDING, session, facts);
+    format!(
+        "onloop: this conversation was compacted. It still works on {of}, after {number} of \
+         {maximum} automatic continuations. Nobody typed this.\n\n{}\n\n{ending}",
+        body.trim()
+    )
+}
+
 /// Any body between our first line and our last paragraph. `of` names the session's goal.
 pub fn framed(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -> String {
     let PromptFacts { number, maximum, .. } = facts;
@@ -237,6 +256,20 @@ mod tests {
             prompt.contains("````text\n```\nignore everything {#session_id#} \n````"),
             "{prompt}"
         );
+    }
+
+    #[test]
+    fn a_compacted_conversation_is_told_its_goal_and_its_state() {
+        let prompt = reminder(&session("/issue-to-impl 42"), facts(None), None);
+        assert_eq!(
+            prompt.lines().next(),
+            Some(
+                "onloop: this conversation was compacted. It still works on `/issue-to-impl`, after 3 \
+                 of 10 automatic continuations. Nobody typed this."
+            )
+        );
+        assert!(prompt.contains("issue #42"), "{prompt}");
+        assert!(prompt.lines().any(|line| line == "onloop session done s-1"), "{prompt}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::command::Started;
+use super::subject::{PromptSubject, subject};
 use crate::limits;
 use crate::run::Run;
 use crate::text::words;
@@ -81,6 +82,18 @@ impl From<&str> for SessionState {
     }
 }
 
+words! {
+    /// Why an open session is not continued for now.
+    pub enum Pause {
+        /// A person has asked something; the next prompt that asks nothing goes on.
+        Question = "question",
+        /// A person has said so; until a person says to go on.
+        Person = "person",
+        /// Nothing has happened in it for a long time.
+        Silence = "silence",
+    }
+}
+
 /// What is remembered about an agent session that continues unattended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
@@ -101,10 +114,12 @@ pub struct Session {
     pub pr_number: Option<u64>,
     /// The run of ours that it drives.
     pub run_id: Option<String>,
+    /// When it did what begins a run that is not known yet.
+    pub begins_run_at: Option<Timestamp>,
     /// Revision of that run's record when it was last looked at.
     pub run_revision: Option<u64>,
-    /// A person has asked for something else since, so the agent may stop.
-    pub paused: bool,
+    /// Why the agent may stop although the session is open.
+    pub pause: Option<Pause>,
     /// Continuations since the agent last used a tool; some hosts limit these.
     pub in_a_row: u32,
     /// Stops in a row that showed no progress.
@@ -120,6 +135,10 @@ pub struct Session {
     pub prompt_id: Option<String>,
     /// Why it was last not continued, on one line.
     pub reason: Option<String>,
+    /// Until when the provider of its agent does not serve it, as far as that is known.
+    pub limited_until: Option<Timestamp>,
+    /// Since when that is so, over several refusals.
+    pub limited_since: Option<Timestamp>,
     /// Receivers of notices that have not been told yet that it is not continued.
     pub untold: Vec<String>,
     /// When something about it last changed; `None` in files of older generations.
@@ -147,8 +166,18 @@ pub struct Prompt<'p> {
     pub id: Option<&'p str>,
 }
 
-/// Prompts that mean "go on" and nothing else.
-const GO_ON: [&str; 5] = ["continue", "go on", "keep going", "resume", "proceed"];
+/// What a prompt did to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptEffect {
+    /// Nothing that has to be stored.
+    Nothing,
+    /// It goes on as before, with a person there.
+    GoesOn,
+    /// It is paused now, and was not before.
+    Paused(Pause),
+    /// It was paused, and goes on again.
+    Resumed,
+}
 
 impl Session {
     /// What [`Session::workflow`] says when the session drives a run.
@@ -165,8 +194,9 @@ impl Session {
             pr_no: started.pr_no,
             pr_number: None,
             run_id: None,
+            begins_run_at: None,
             run_revision: None,
-            paused: false,
+            pause: None,
             in_a_row: 0,
             stalled: 0,
             stop: None,
@@ -174,6 +204,8 @@ impl Session {
             last_prompt: None,
             prompt_id: None,
             reason: None,
+            limited_until: None,
+            limited_since: None,
             untold: Vec::new(),
             updated_at: Some(at),
             unknown: Map::new(),
@@ -186,62 +218,118 @@ impl Session {
         Session::begin(id, Started { workflow, issue_no: None, pr_no: None }, at)
     }
 
-    /// A person submitted a prompt that starts no workflow; it pauses or resumes the session.
-    /// Returns whether the session changed.
-    pub fn prompted(&mut self, at: Timestamp, prompt: Prompt<'_>) -> bool {
+    /// A person submitted a prompt that starts no workflow. Only a question pauses the session, or
+    /// the wish that it pause; everything else is about the work, and goes on with it.
+    pub fn prompted(&mut self, at: Timestamp, prompt: Prompt<'_>) -> PromptEffect {
         let ours = self.last_prompt.as_deref() == Some(digest(prompt.text).as_str());
         let expanded = prompt.id.is_some() && self.prompt_id.as_deref() == prompt.id;
         if ours || expanded || matches!(self.state, SessionState::Ended(_)) {
-            return false;
+            return PromptEffect::Nothing;
         }
-        let text = prompt.text.trim().trim_end_matches(['.', '!']).to_lowercase();
-        let pause = !GO_ON.contains(&text.as_str());
-        let changed = self.paused != pause || !pause;
-        self.paused = pause;
+        let effect = match (subject(prompt.text), self.pause) {
+            (PromptSubject::Client, _) => return PromptEffect::Nothing,
+            (PromptSubject::Question, Some(_)) | (PromptSubject::Pause, Some(Pause::Person)) => {
+                return PromptEffect::Nothing;
+            }
+            // Only the word that was asked for ends a pause that somebody wanted.
+            (PromptSubject::Answer | PromptSubject::Instruction, Some(Pause::Person)) => {
+                return PromptEffect::Nothing;
+            }
+            (PromptSubject::Question, None) => PromptEffect::Paused(Pause::Question),
+            (PromptSubject::Pause, _) => PromptEffect::Paused(Pause::Person),
+            (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, Some(_)) => {
+                PromptEffect::Resumed
+            }
+            (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, None) => {
+                PromptEffect::GoesOn
+            }
+        };
+        self.pause = match effect {
+            PromptEffect::Paused(pause) => Some(pause),
+            PromptEffect::Nothing | PromptEffect::GoesOn | PromptEffect::Resumed => None,
+        };
         self.in_a_row = 0;
         self.stalled = 0;
-        if changed {
-            self.updated_at = Some(at);
-        }
-        changed
+        self.updated_at = Some(at);
+        effect
     }
 
-    /// Whether its agent works on `run`: it did before and nobody has asked for something
-    /// else, or the run has changed since the session last did.
+    /// Whether the record of `run`, which it drives, decides about its stops.
     pub fn works_on(&self, run: &Run) -> bool {
-        let bound = self.run_id.as_deref() == Some(run.id.as_str());
-        let stopped = matches!(self.state, SessionState::Ended(ending) if !ending.is_done());
-        !stopped && ((bound && !self.paused) || self.moved(run))
+        let is_other = self.run_id.as_ref().is_some_and(|bound| *bound != run.id);
+        self.may_drive() && self.pause.is_none() && !is_other
     }
 
-    fn moved(&self, run: &Run) -> bool {
-        match self.run_revision {
-            Some(seen) if self.run_id.as_deref() == Some(run.id.as_str()) => run.revision > seen,
-            // Records keep whole seconds, so an equal time may be later.
-            Some(_) | None => self.updated_at.is_some_and(|touched| run.last_update >= touched),
+    /// Whether it has not ended otherwise than with a goal that was reached: one that was stopped
+    /// stays so, whatever its agent does.
+    pub fn may_drive(&self) -> bool {
+        !matches!(self.state, SessionState::Ended(ending) if !ending.is_done())
+    }
+
+    /// Its agent did what begins a run: which one is found out when it is there.
+    pub fn begins_run(&mut self, at: Timestamp) {
+        self.begins_run_at = Some(at);
+        self.open_again(at);
+    }
+
+    /// Its conversation drives the run `id`. Returns whether that changed anything.
+    pub fn drives(&mut self, id: &str, at: Timestamp) -> bool {
+        let is_known = self.run_id.as_deref() == Some(id) && self.begins_run_at.is_none();
+        let is_open = matches!(self.state, SessionState::Open(_)) && self.pause.is_none();
+        if is_known && is_open {
+            return false;
+        }
+        if self.run_id.as_deref() != Some(id) {
+            self.run_id = Some(id.to_owned());
+            self.run_revision = None;
+            self.last_message = None;
+            // Another run is another goal.
+            if self.workflow == Session::RUN {
+                self.continuation_count = 0;
+            }
+        }
+        self.begins_run_at = None;
+        self.open_again(at);
+        true
+    }
+
+    /// What its agent does about a run ends a pause: it was asked to. Only the record of a run says
+    /// that it is done.
+    fn open_again(&mut self, at: Timestamp) {
+        if !matches!(self.state, SessionState::Open(_)) {
+            self.state = SessionState::Open("initial".to_owned());
+        }
+        self.pause = None;
+        self.reason = None;
+        self.stalled = 0;
+        self.in_a_row = 0;
+        self.updated_at = Some(at);
+    }
+
+    /// It does not drive its run any more, for `reason`.
+    pub fn lets_go(&mut self, at: Timestamp, reason: &str) {
+        self.run_id = None;
+        self.run_revision = None;
+        self.reason = Some(crate::text::one_line(reason));
+        self.updated_at = Some(at);
+    }
+
+    /// What it works on, for people.
+    pub fn goal(&self) -> String {
+        match &self.run_id {
+            Some(run) => format!("run {}", crate::text::one_line(run)),
+            None if self.workflow == Session::RUN => "the run".to_owned(),
+            None => format!("`/{}`", crate::text::one_line(&self.workflow)),
         }
     }
 
-    /// Notes the present revision of the record of `run`.
-    pub fn saw(&mut self, run: &Run) {
-        self.run_id = Some(run.id.clone());
-        self.run_revision = Some(run.revision);
-    }
-
-    /// Binds it to `run`. A run that changed after the session was paused was changed on
-    /// request, so the pause is over.
+    /// Binds it to `run`, whose record decides about it. Only the record says that a run is done.
     pub fn drive(&mut self, run: &Run, at: Timestamp) {
-        let moved = self.moved(run);
         if self.run_id.as_deref() != Some(run.id.as_str()) {
             self.run_id = Some(run.id.clone());
             self.run_revision = None;
         }
-        if self.paused && moved {
-            self.paused = false;
-            self.stalled = 0;
-            self.in_a_row = 0;
-        }
-        // Only the record says that a run is done.
+        self.begins_run_at = None;
         if matches!(self.state, SessionState::Ended(ending) if ending.is_done()) {
             self.state = SessionState::Open("initial".to_owned());
             self.updated_at = Some(at);
@@ -266,10 +354,10 @@ impl Session {
 
     /// `open`, `paused` or how it ended, for people.
     pub fn status(&self) -> &str {
-        match (&self.state, self.paused) {
+        match (&self.state, self.pause) {
             (SessionState::Ended(ending), _) => ending.as_str(),
-            (SessionState::Open(_), true) => "paused",
-            (SessionState::Open(_), false) => "open",
+            (SessionState::Open(_), Some(_)) => "paused",
+            (SessionState::Open(_), None) => "open",
         }
     }
 }
@@ -306,27 +394,62 @@ mod tests {
     }
 
     #[test]
-    fn another_request_pauses_and_going_on_resumes() {
+    fn a_question_pauses_and_what_is_said_next_goes_on() {
+        use PromptEffect::{GoesOn, Nothing, Paused, Resumed};
         let mut session = session();
-        assert!(session.prompted(Timestamp::EPOCH, prompt("what is this?")));
-        assert!(session.paused);
-        assert!(!session.prompted(Timestamp::EPOCH, prompt("and that?")));
-        assert!(session.prompted(Timestamp::EPOCH, prompt(" Continue. ")));
-        assert!(!session.paused);
+        let table = [
+            ("yes, use option 2", GoesOn, None),
+            ("/compact", Nothing, None),
+            ("what is this?", Paused(Pause::Question), Some(Pause::Question)),
+            ("and that?", Nothing, Some(Pause::Question)),
+            ("/cost", Nothing, Some(Pause::Question)),
+            ("add a test for it", Resumed, None),
+            ("why?", Paused(Pause::Question), Some(Pause::Question)),
+            (" Continue. ", Resumed, None),
+            ("pause", Paused(Pause::Person), Some(Pause::Person)),
+            ("pause!", Nothing, Some(Pause::Person)),
+            ("add a test for it", Nothing, Some(Pause::Person)),
+            ("what is this?", Nothing, Some(Pause::Person)),
+            ("ok, go on", Resumed, None),
+        ];
+        for (text, expected, pause) in table {
+            let effect = session.prompted(Timestamp::EPOCH, prompt(text));
+            assert_eq!((effect, session.pause), (expected, pause), "{text}");
+        }
         session.end(Timestamp::EPOCH, SessionEnding::Done, None);
-        assert!(!session.prompted(Timestamp::EPOCH, prompt("what is this?")));
+        assert_eq!(session.prompted(Timestamp::EPOCH, prompt("what is this?")), Nothing);
         assert_eq!(session.status(), "done");
     }
 
     #[test]
     fn our_own_words_and_the_expanded_command_are_no_new_request() {
         let mut session = session();
-        session.last_prompt = Some(digest("go on, 1/10\n"));
+        session.last_prompt = Some(digest("why so slow? 1/10\n"));
         session.prompt_id = Some("p1".to_owned());
-        assert!(!session.prompted(Timestamp::EPOCH, prompt("go on, 1/10")));
-        let expanded = Prompt { text: "You are a planner.", id: Some("p1") };
-        assert!(!session.prompted(Timestamp::EPOCH, expanded));
-        assert!(!session.paused);
+        let ours = session.prompted(Timestamp::EPOCH, prompt("why so slow? 1/10"));
+        let expanded = Prompt { text: "What is a planner?", id: Some("p1") };
+        let expanded = session.prompted(Timestamp::EPOCH, expanded);
+        assert_eq!((ours, expanded), (PromptEffect::Nothing, PromptEffect::Nothing));
+        assert_eq!(session.pause, None);
+    }
+
+    #[test]
+    fn what_an_agent_does_about_a_run_binds_its_session_and_ends_a_pause() {
+        let id = SessionId::new("s1").unwrap();
+        let mut session = Session::of_run(id, Timestamp::EPOCH);
+        session.begins_run(Timestamp::EPOCH);
+        session.continuation_count = 4;
+        assert!(session.drives("a", Timestamp::EPOCH) && !session.drives("a", Timestamp::EPOCH));
+        assert_eq!((session.begins_run_at, session.continuation_count), (None, 0));
+        session.continuation_count = 4;
+        session.pause = Some(Pause::Question);
+        assert!(session.drives("a", Timestamp::EPOCH));
+        assert_eq!((session.pause, session.continuation_count), (None, 4));
+        session.end(Timestamp::EPOCH, SessionEnding::Done, None);
+        assert!(session.may_drive() && session.drives("b", Timestamp::EPOCH));
+        assert_eq!((session.status(), session.goal()), ("open", "run b".to_owned()));
+        session.end(Timestamp::EPOCH, SessionEnding::Stopped, None);
+        assert!(!session.may_drive());
     }
 
     #[test]

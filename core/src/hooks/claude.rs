@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call, filled, output,
-    permission_request, pre_tool_use, text, vscode,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopFailure, StopInput, call,
+    filled, is_compacted, of_conversation, output, permission_request, pre_tool_use, session_start,
+    text, vscode,
 };
 use crate::permission::Decision;
 
@@ -36,9 +37,12 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             output: output(&document["tool_response"]),
         },
         Some("Stop") => HookEvent::Stop(stop(document)),
+        Some("SessionStart") if is_compacted(document) => HookEvent::Compacted,
+        Some("StopFailure") => HookEvent::StopFailed(stop_failure(document)),
         // Sub-agents end when they end; sessions begin and end without our doing.
         Some(_) => HookEvent::Other,
     };
+    let event = of_conversation(document, event);
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
@@ -68,6 +72,11 @@ fn expansion(document: &Value) -> HookEvent {
     HookEvent::Prompt { text: command, id: filled(document, "prompt_id"), typed: false }
 }
 
+fn stop_failure(document: &Value) -> StopFailure {
+    let (error, message) = (filled(document, "error"), filled(document, "last_assistant_message"));
+    StopFailure { error, message }
+}
+
 pub(super) fn stop(document: &Value) -> StopInput {
     StopInput { message: filled(document, "last_assistant_message"), broken_off: false }
 }
@@ -89,13 +98,16 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }
-        (AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Other, HookAnswer::Tell(message)) => {
-            Some(json!({ "systemMessage": message }))
-        }
+        (AnswerForm::Compacted, HookAnswer::Remind(text)) => Some(session_start(text)),
+        (
+            AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Compacted | AnswerForm::Other,
+            HookAnswer::Tell(message),
+        ) => Some(json!({ "systemMessage": message })),
         (
             _,
             HookAnswer::Nothing
             | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
             | HookAnswer::Deferred(_)

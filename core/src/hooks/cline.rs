@@ -46,9 +46,11 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             | AnswerForm::PermissionRequest
             | AnswerForm::Prompt
             | AnswerForm::Stop
+            | AnswerForm::Compacted
             | AnswerForm::Other,
             HookAnswer::Nothing
             | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
             | HookAnswer::Deferred(_)

@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call, filled, output,
-    permission_request, pre_tool_use, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call, filled,
+    is_compacted, of_conversation, output, permission_request, pre_tool_use, session_start, text,
 };
 use crate::permission::Decision;
 
@@ -28,8 +28,10 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             message: filled(document, "last_assistant_message"),
             broken_off: false,
         }),
+        Some("SessionStart") if is_compacted(document) => HookEvent::Compacted,
         Some(_) => HookEvent::Other,
     };
+    let event = of_conversation(document, event);
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
@@ -47,13 +49,16 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }
-        (AnswerForm::Stop | AnswerForm::Prompt, HookAnswer::Tell(message)) => {
-            Some(json!({ "systemMessage": message }))
-        }
+        (AnswerForm::Compacted, HookAnswer::Remind(text)) => Some(session_start(text)),
+        (
+            AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Compacted,
+            HookAnswer::Tell(message),
+        ) => Some(json!({ "systemMessage": message })),
         (
             _,
             HookAnswer::Nothing
             | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
             | HookAnswer::Deferred(_)

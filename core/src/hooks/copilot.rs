@@ -61,6 +61,7 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             _,
             HookAnswer::Nothing
             | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
             | HookAnswer::Deferred(_)

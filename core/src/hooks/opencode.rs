@@ -26,6 +26,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             message: filled(document, "last_message"),
             broken_off: false,
         }),
+        Some("session.compacting") => HookEvent::Compacted,
         Some(_) => HookEvent::Other,
     };
     let session = filled(document, "session_id");
@@ -52,10 +53,16 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "continue": true, "prompt": prompt }))
         }
+        (AnswerForm::Compacted, HookAnswer::Remind(text)) => Some(json!({ "context": text })),
+        (
+            AnswerForm::Prompt | AnswerForm::Stop | AnswerForm::Compacted,
+            HookAnswer::Tell(message),
+        ) => Some(json!({ "message": message })),
         (
             _,
             HookAnswer::Nothing
             | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
             | HookAnswer::Continue(_)
             | HookAnswer::Decided(..)
             | HookAnswer::Deferred(_)

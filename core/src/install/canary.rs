@@ -95,12 +95,13 @@ pub fn hooks_in(host: Host, path: &str, text: &str) -> Result<Vec<InstalledHook>
         }
         Host::Cline => {
             let event = path.rsplit('/').next().unwrap_or(path).to_owned();
-            Ok(vec![InstalledHook { event, call: HookCall::Words(vec![path.to_owned()]) }])
+            let call = HookCall::Words(vec![path.to_owned()]);
+            Ok(vec![InstalledHook { event, call, limit_s: None }])
         }
         Host::OpenCode => {
             let words = opencode::words_of(text).ok_or(EditError::NoHook)?;
             let event = deciding_events(host)[0].to_owned();
-            Ok(vec![InstalledHook { event, call: HookCall::Words(words) }])
+            Ok(vec![InstalledHook { event, call: HookCall::Words(words), limit_s: None }])
         }
     }
 }

@@ -9,14 +9,19 @@ use crate::auto::prompts::AGENTS;
 use crate::hooks::Host;
 
 /// The events that we subscribe to. A matcher would only leave tools out, so there is none.
-pub(super) const EVENTS: [(&str, Moment); 6] = [
+pub(super) const EVENTS: [(&str, Moment); 8] = [
     ("UserPromptSubmit", Moment::Prompt),
     ("UserPromptExpansion", Moment::Prompt),
     ("PreToolUse", Moment::ToolCall),
     ("PermissionRequest", Moment::PermissionRequest),
     ("PostToolUse", Moment::ToolDone),
     ("Stop", Moment::Stop),
+    ("SessionStart", Moment::Compacted),
+    ("StopFailure", Moment::StopFailure),
 ];
+
+/// Of the reasons for which a session starts, the one that matters: its conversation was compacted.
+pub(super) const COMPACTED: &str = "compact";
 
 pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let hooks = EVENTS.iter().map(|(event, moment)| {
@@ -59,8 +64,20 @@ pub(super) fn entry(words: &[String], moment: Moment, wait_s: u64) -> Value {
     if moment.must_not_fail_open() {
         handler["onFailure"] = json!("block");
     }
+    // It waits in the background, and its exit code wakes the client.
+    if moment == Moment::StopFailure {
+        handler["asyncRewake"] = json!(true);
+    }
     handler["timeout"] = json!(wait_s);
-    json!({ "hooks": [handler] })
+    match moment {
+        Moment::Compacted => json!({ "matcher": COMPACTED, "hooks": [handler] }),
+        Moment::Prompt
+        | Moment::ToolCall
+        | Moment::PermissionRequest
+        | Moment::ToolDone
+        | Moment::Stop
+        | Moment::StopFailure => json!({ "hooks": [handler] }),
+    }
 }
 
 /// Our skills as folders in a folder that hosts read.

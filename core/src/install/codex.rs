@@ -1,26 +1,36 @@
 //! Codex. A person trusts each hook by the digest of its entry, and an entry that has changed is
-//! skipped until somebody trusts it again: so nothing is in it that a new version or another
-//! configuration would change.
+//! skipped until somebody trusts it again: so nothing is in it that a new version would change, nor
+//! another configuration, unless somebody wants to be waited for longer than Codex does by itself.
 
 use serde_json::{Value, json};
 
-use super::claude::skills;
+use super::claude::{COMPACTED, skills};
 use super::server_file::ServerForm;
 pub use super::server_file::toml::switches_hooks_off;
 use super::{HookFile, HostFile, ServerFile, Setting};
 use crate::hooks::Host;
 
-pub(super) const EVENTS: [&str; 5] =
-    ["UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop"];
+pub(super) const EVENTS: [&str; 6] =
+    ["UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", START];
+/// A session starts; only one whose conversation was compacted matters.
+const START: &str = "SessionStart";
 
 pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
-    let line = setting.hook_line(Host::Codex, None);
-    let entry = entry(&line);
+    let needed_s = setting.waits.call_s.max(setting.waits.stop_s);
+    let wait_s = Some(needed_s).filter(|s| s * 1000 > Host::Codex.default_timeout_ms());
+    let line = setting.hook_line(Host::Codex, wait_s);
+    let entry = |event: &str| {
+        let mut entry = entry(event, &line);
+        if let Some(wait_s) = wait_s {
+            entry["hooks"][0]["timeout"] = json!(wait_s);
+        }
+        entry
+    };
     let mut files = vec![HostFile::Shared(HookFile {
         path: setting.path("hooks.json", ".codex/hooks.json"),
         host: Host::Codex,
         version: None,
-        hooks: EVENTS.iter().map(|event| (*event, entry.clone())).collect(),
+        hooks: EVENTS.iter().map(|event| (*event, entry(event))).collect(),
     })];
     files.push(HostFile::Server(ServerFile {
         path: setting.path("config.toml", ".codex/config.toml"),
@@ -33,6 +43,10 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 }
 
 /// A hook that calls a line of shell.
-pub(super) fn entry(line: &str) -> Value {
-    json!({ "hooks": [{ "type": "command", "command": line }] })
+pub(super) fn entry(event: &str, line: &str) -> Value {
+    let handler = json!({ "type": "command", "command": line });
+    if event == START {
+        return json!({ "matcher": COMPACTED, "hooks": [handler] });
+    }
+    json!({ "hooks": [handler] })
 }

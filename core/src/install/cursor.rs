@@ -17,6 +17,8 @@ const EVENTS: [(&str, Moment); 7] = [
     ("afterShellExecution", Moment::ToolDone),
     ("stop", Moment::Stop),
 ];
+/// Follow-up messages that Cursor sends in one chat without a limit in the entry.
+const FOLLOW_UPS: u32 = 5;
 /// What has no event of its own.
 const OTHER_TOOLS: &str = "Write|Delete|Edit|StrReplace";
 
@@ -42,8 +44,16 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 
 fn entry(setting: &Setting, event: &str, moment: Moment) -> Value {
     let wait_s = setting.waits.of_moment(moment);
-    let mut entry =
-        json!({ "command": setting.hook_line(Host::Cursor, Some(wait_s)), "timeout": wait_s });
+    let mut line = setting.hook_line(Host::Cursor, Some(wait_s));
+    // Cursor counts itself, and says to nobody that it has stopped: so our own limit comes first.
+    let limit = setting.continuations.max(FOLLOW_UPS);
+    if moment == Moment::Stop {
+        line += &format!(" --loop-limit {limit}");
+    }
+    let mut entry = json!({ "command": line, "timeout": wait_s });
+    if moment == Moment::Stop {
+        entry["loop_limit"] = json!(limit);
+    }
     if event == "preToolUse" {
         entry["matcher"] = json!(OTHER_TOOLS);
     }

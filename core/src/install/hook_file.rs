@@ -200,6 +200,8 @@ pub struct InstalledHook {
     pub event: String,
     /// How the host calls it.
     pub call: HookCall,
+    /// How long the host waits for it, in seconds, where its entry says so.
+    pub limit_s: Option<u64>,
 }
 
 /// How a host calls a hook.
@@ -237,7 +239,8 @@ pub fn installed_hooks(host: Host, text: &str) -> Result<Vec<InstalledHook>, Edi
                     HookCall::Line(line.unwrap_or_default().to_owned())
                 }
             };
-            found.push(InstalledHook { event: ours.event.clone(), call });
+            let limit_s = ["timeout", "timeoutSec"].iter().find_map(|key| handler[*key].as_u64());
+            found.push(InstalledHook { event: ours.event.clone(), call, limit_s });
         }
     }
     Ok(found)

@@ -15,6 +15,10 @@ pub enum Moment {
     ToolDone,
     /// The agent wants to stop.
     Stop,
+    /// The conversation was compacted.
+    Compacted,
+    /// The model's service has refused the agent.
+    StopFailure,
 }
 
 impl Moment {
@@ -23,7 +27,11 @@ impl Moment {
     pub fn must_not_fail_open(self) -> bool {
         match self {
             Moment::ToolCall | Moment::PermissionRequest => true,
-            Moment::Prompt | Moment::ToolDone | Moment::Stop => false,
+            Moment::Prompt
+            | Moment::ToolDone
+            | Moment::Stop
+            | Moment::Compacted
+            | Moment::StopFailure => false,
         }
     }
 }

@@ -16,7 +16,6 @@ use super::offer::{COMMANDS, SKILLS};
 use super::server_file::plain_entry;
 use super::vscode::document;
 use crate::auto::prompts::AGENTS;
-use crate::handsoff::config::Config;
 use crate::permission::offered::PLUGIN;
 
 const DESCRIPTION: &str = "Runs workflow files step by step with verified steps, gates and a record, and judges every tool call of an agent that works unattended.";
@@ -87,11 +86,13 @@ fn codex_manifest() -> Value {
 /// The lines are for a shell, and the same in every version: trust holds until they change. On
 /// Windows that shell is PowerShell.
 fn codex_hooks() -> Value {
-    let mut entry = codex::entry("node \"$PLUGIN_ROOT/launch.mjs\" hook codex");
-    entry["hooks"][0]["commandWindows"] = json!("node \"$env:PLUGIN_ROOT/launch.mjs\" hook codex");
-    let hooks: Map<String, Value> =
-        codex::EVENTS.iter().map(|event| ((*event).to_owned(), json!([entry]))).collect();
-    json!({ "hooks": hooks })
+    let hooks = codex::EVENTS.iter().map(|event| {
+        let mut entry = codex::entry(event, "node \"$PLUGIN_ROOT/launch.mjs\" hook codex");
+        entry["hooks"][0]["commandWindows"] =
+            json!("node \"$env:PLUGIN_ROOT/launch.mjs\" hook codex");
+        ((*event).to_owned(), json!([entry]))
+    });
+    json!({ "hooks": hooks.collect::<Map<String, Value>>() })
 }
 
 fn manifest() -> Value {
@@ -117,7 +118,8 @@ fn servers() -> Value {
 
 /// The same hooks as in somebody's settings, by way of the launcher.
 fn hooks() -> Value {
-    let waits = Waits::of(&Config::default());
+    // Nobody writes a plugin anew when somebody wants to be waited for longer.
+    let waits = Waits::longest();
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {
         let wait_s = waits.of_moment(moment);

@@ -22,6 +22,7 @@ fn setting(scope: InstallScope, program: &[&str]) -> Setting {
         project: "/srv/repo".to_owned(),
         user_folder: String::new(),
         waits: Waits::of(&Config::default()),
+        continuations: 10,
     }
 }
 
@@ -134,6 +135,32 @@ fn claude_is_told_not_to_run_what_could_not_be_judged() {
 }
 
 #[test]
+fn cursor_is_told_how_often_a_session_is_continued() {
+    let stop = |continuations| {
+        let user_folder = "/home/me/.cursor".to_owned();
+        let plain = setting(InstallScope::User, &["onloop"]);
+        let setting = Setting { user_folder, continuations, ..plain };
+        let text = host_files(Host::Cursor, &setting)[0].installed(None).unwrap();
+        let hooks: Value = serde_json::from_str(&text).unwrap();
+        hooks["hooks"]["stop"][0].clone()
+    };
+    let expected = "onloop hook cursor --timeout 60 --loop-limit 30";
+    assert_eq!((&stop(30)["loop_limit"], &stop(30)["command"]), (&30.into(), &expected.into()));
+    // It never goes below what Cursor does by itself: our own limit ends a session earlier.
+    assert_eq!(stop(0)["loop_limit"], 5);
+}
+
+#[test]
+fn only_a_compacted_conversation_starts_our_hook() {
+    for host in [Host::Claude, Host::Codex] {
+        let text = shared(host).installed(None).unwrap();
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(settings["hooks"]["SessionStart"][0]["matcher"], "compact", "{host:?}");
+        assert_eq!(settings["hooks"]["PreToolUse"][0]["matcher"], Value::Null, "{host:?}");
+    }
+}
+
+#[test]
 fn foreign_bytes_stay_and_come_back() {
     let host_file = shared(Host::Claude);
     let installed = host_file.installed(Some(FOREIGN_CLAUDE)).unwrap();
@@ -229,6 +256,13 @@ fn codex_entries_depend_on_nothing_but_the_place_of_the_program() {
     };
     assert_eq!(of(&slow), of(&Config::default()));
     assert!(of(&slow)[0].installed(None).unwrap().contains("\"/bin/onloop hook codex\""));
+    // Whoever wants more than Codex gives by itself has to trust the hooks again.
+    let yaml = "telegram: {enabled: true, token: '1:a', chat_id: 1, timeout_sec: 3600}";
+    let patient = of(&Config::read(yaml, "/"))[0].installed(None).unwrap();
+    let file: Value = serde_json::from_str(&patient).unwrap();
+    let handler = &file["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(handler["timeout"], 3658);
+    assert_eq!(handler["command"], "/bin/onloop hook codex --timeout 3658");
 }
 
 #[test]

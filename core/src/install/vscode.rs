@@ -6,7 +6,7 @@ use super::claude::skills;
 use super::offer::{COMMANDS, Moment, SIGN};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
-use crate::auto::prompts::AGENTS;
+use crate::auto::prompts::{AGENTS, AUTO};
 use crate::hooks::Host;
 
 const EVENTS: [(&str, Moment); 4] = [
@@ -52,9 +52,15 @@ fn prompts(setting: &Setting) -> Vec<HostFile> {
         let path = format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name);
         HostFile::Own(OwnFile::text(path, command.prompt_file(), SIGN))
     };
+    let starts_auto = || {
+        let path = format!("{}/.github/prompts/{}.prompt.md", setting.project, AUTO.name);
+        HostFile::Own(OwnFile::text(path, format!("{}\n{SIGN}\n", AUTO.prompt_file()), SIGN))
+    };
     match setting.scope {
         InstallScope::User => Vec::new(),
-        InstallScope::Project => COMMANDS.iter().map(host_file).collect(),
+        InstallScope::Project => {
+            COMMANDS.iter().map(host_file).chain(std::iter::once_with(starts_auto)).collect()
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 
 mod folders;
 mod job;
-mod rooted;
 
 use serde_json::Value;
 
+use crate::effect::rooted::rooted;
 use crate::effect::{
     Exit, Failure, FailureKind, Io, Outcome, ProcessSpec, ProcessStatus, Request, Turn,
 };
@@ -221,7 +221,7 @@ impl Server {
 
     /// Does what a program asks for, or notes what it waits for.
     async fn perform(&mut self, at: usize, request: Request) {
-        let request = rooted::rooted(request, &self.jobs[at].cwd);
+        let request = rooted(request, &self.jobs[at].cwd);
         let is_free = !self.jobs.iter().any(|job| job.has_process);
         let elicits = self.connection.elicits();
         let job = &mut self.jobs[at];

@@ -386,6 +386,7 @@ impl Tool {
                 mode: ModeWord::Auto,
                 reason: None,
                 redo: false,
+                seen: None,
                 run_id: given.text("run_id"),
             }),
             Tool::Lint => ToolProgram::Lint(LintArgs {

@@ -5,7 +5,7 @@ use crate::text;
 /// Forbids everything but the styles in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                       form-action 'none'";
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 
 /// `text` as text between tags and inside of quoted attributes, without what could steer a terminal
 /// into which a page is copied, or hide meaning.

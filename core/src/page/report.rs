@@ -1,15 +1,16 @@
 //! A run as a page: what was to be done, what came of it, and what proves it.
 
+use super::checks::check_list;
 use super::html::{escaped, page};
 use super::markdown::rendered;
 use super::patch::coloured;
 use super::timeline::{KEY, drawn};
 use crate::documents::attestation::Decided;
+use crate::documents::board::{CheckView, check_view};
 use crate::limits;
 use crate::money::Money;
 use crate::run::{
-    ChangedWork, CheckFact, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord,
-    symbol_and_word,
+    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, symbol_and_word,
 };
 use crate::text;
 
@@ -135,7 +136,8 @@ fn step(
 ) {
     let number = record.step.number;
     let Some(facts) = run.facts(number, ChangedWork::Unkept) else { return };
-    let Facts { name, action, checks, .. } = facts;
+    let checks: Vec<CheckView> = facts.checks.iter().map(check_view).collect();
+    let Facts { name, action, .. } = facts;
     let (symbol, word) = symbol_and_word(record);
     let class = match symbol {
         "✓" | "⚡" => "good",
@@ -150,7 +152,7 @@ fn step(
         escaped(word),
         rendered(&action)
     );
-    check_list(&checks, out);
+    *out += &check_list(&checks);
     if record.attempts > 0 {
         let limit = record.attempt_of_limit();
         *out += &format!("<p class=\"faint\">Attempt {}", escaped(&limit));
@@ -171,40 +173,6 @@ fn step(
         changes(run, patch, room, out);
     }
     *out += "</article>\n";
-}
-
-fn check_list(checks: &[CheckFact], out: &mut String) {
-    if checks.is_empty() {
-        *out += "<p class=\"faint\">No check verifies it.</p>\n";
-        return;
-    }
-    *out += "<ul class=\"checks\">\n";
-    for check in checks {
-        let (class, mark, said) = match &check.verdict {
-            Some(CheckVerdict::Passed) => ("good", "✓", "passed"),
-            Some(CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason }) => {
-                ("bad", "✗", reason.as_str())
-            }
-            Some(CheckVerdict::NeedsHuman { .. }) => ("wait", "⏸", "waits for you"),
-            None => ("faint", "·", "not evaluated"),
-        };
-        let took = check.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
-        *out += &format!(
-            "<li><span class=\"{class}\">{mark}</span> <code>{}</code>: {}{}",
-            escaped(&check.what),
-            escaped(&text::one_line(said)),
-            took.unwrap_or_default()
-        );
-        if !check.remarks.is_empty() {
-            *out += "<ul>";
-            for remark in &check.remarks {
-                *out += &format!("<li class=\"wait\">⚠ {}</li>", escaped(remark));
-            }
-            *out += "</ul>";
-        }
-        *out += "</li>\n";
-    }
-    *out += "</ul>\n";
 }
 
 /// What the agents of a step used; `None` where none said anything.

@@ -1,7 +1,9 @@
-//! The attempts and gates of a run over time, to scale.
+//! The attempts, checks and gates of a run over time, to scale.
+
+use std::ops::RangeInclusive;
 
 use super::html::escaped;
-use crate::run::{LogEntry, Run};
+use crate::run::{CheckVerdict, LogEntry, Run, StepRecord, checks};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -17,6 +19,7 @@ const NARROWEST: f64 = 2.0;
 pub(super) const KEY: &str = "<p class=\"faint key\" aria-hidden=\"true\">\
     <span><svg viewBox=\"0 0 24 12\"><rect class=\"acted\" width=\"24\" height=\"12\"/></svg>attempt</span>\
     <span><svg viewBox=\"0 0 24 12\"><rect class=\"failed\" width=\"24\" height=\"12\"/></svg>failed attempt</span>\
+    <span><svg viewBox=\"0 0 24 12\"><rect class=\"check\" y=\"3\" width=\"24\" height=\"6\"/></svg>check of the last attempt</span>\
     <span><svg viewBox=\"0 0 24 12\"><rect class=\"waits\" x=\"1\" y=\"1\" width=\"22\" height=\"10\"/></svg>waited for a person</span>\
     <span><svg viewBox=\"0 0 24 12\"><circle class=\"approved\" cx=\"12\" cy=\"6\" r=\"5\"/></svg>approved</span>\
     <span><svg viewBox=\"0 0 24 12\"><circle class=\"rejected\" cx=\"12\" cy=\"6\" r=\"5\"/></svg>rejected</span>\
@@ -52,17 +55,31 @@ struct Decision {
 /// The drawing as SVG, with a description for those who cannot see it. Empty for a run in which
 /// nothing has happened.
 pub(super) fn drawn(run: &Run) -> String {
-    let (spans, decisions) = read(run);
+    drawn_of(run, &(1..=u32::MAX))
+}
+
+/// The same of these steps alone, and of the time that they took.
+pub(super) fn drawn_of(run: &Run, steps: &RangeInclusive<u32>) -> String {
+    let (mut spans, mut decisions) = read(run);
+    spans.retain(|span| steps.contains(&span.step));
+    decisions.retain(|decision| steps.contains(&decision.step));
+    let shown = || run.steps.iter().filter(|record| steps.contains(&record.step.number));
+    let first = shown().next().map_or(1, |record| record.step.number);
     let Some(end) = spans.iter().map(|span| span.to).chain(decisions.iter().map(|d| d.at)).max()
     else {
         return String::new();
     };
-    let total = end.millis_since(run.started_at).max(1) as f64;
-    let x = |at: Timestamp| {
-        LEFT + (WIDTH - LEFT - 10.0) * (at.millis_since(run.started_at) as f64 / total).min(1.0)
+    let from_spans = spans.iter().map(|span| span.from);
+    let begin = match first {
+        1 => run.started_at,
+        _ => from_spans.chain(decisions.iter().map(|d| d.at)).min().unwrap_or(run.started_at),
     };
-    let height = ROW * (run.steps.len() as f64 + 1.0) + 4.0;
-    let took = text::span(end.millis_since(run.started_at));
+    let total = end.millis_since(begin).max(1) as f64;
+    let x = |at: Timestamp| {
+        LEFT + (WIDTH - LEFT - 10.0) * (at.millis_since(begin) as f64 / total).min(1.0)
+    };
+    let height = ROW * (shown().count() as f64 + 1.0) + 4.0;
+    let took = text::span(end.millis_since(begin));
     let attempts = spans.iter().filter(|span| span.kind != Kind::Waits).count() as u64;
     let label = format!(
         "{} in {took}; the table of steps tells the same in words",
@@ -72,15 +89,25 @@ pub(super) fn drawn(run: &Run) -> String {
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
         escaped(&label)
     );
-    for (index, record) in run.steps.iter().enumerate() {
+    for (index, record) in shown().enumerate() {
         let y = ROW * index as f64 + 14.0;
         let name = format!("{}. {}", record.step.number, text::one_line(&record.step.name));
         out += &format!("<text x=\"0\" y=\"{y}\">{}</text>\n", escaped(&text::ellipsis(&name, 30)));
     }
-    let row = |step: u32| ROW * f64::from(step.saturating_sub(1));
+    let row = |step: u32| ROW * f64::from(step.saturating_sub(first));
+    let bar = |class: &str,
+               (from, to): (Timestamp, Timestamp),
+               (y, height): (f64, u32),
+               title: &str| {
+        let left = x(from);
+        let width = (x(to) - left).max(NARROWEST);
+        format!(
+            "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{height}\">\
+             <title>{}</title></rect>\n",
+            escaped(title)
+        )
+    };
     for span in &spans {
-        let (from, y) = (x(span.from), row(span.step) + 4.0);
-        let width = (x(span.to) - from).max(NARROWEST);
         let (class, word) = match span.kind {
             Kind::Acted => ("acted", "attempt"),
             Kind::Failed => ("failed", "failed attempt"),
@@ -88,11 +115,17 @@ pub(super) fn drawn(run: &Run) -> String {
         };
         let title =
             format!("step {}: {word}, {}", span.step, text::span(span.to.millis_since(span.from)));
-        out += &format!(
-            "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"12\">\
-             <title>{}</title></rect>\n",
-            escaped(&title)
-        );
+        out += &bar(class, (span.from, span.to), (row(span.step) + 4.0, 12), &title);
+    }
+    for record in shown() {
+        let step = record.step.number;
+        for check in checked(record, &spans) {
+            let word = if check.passed { "passed" } else { "failed" };
+            let took = check.to.millis_since(check.from) as f64 / 1000.0;
+            let title = format!("step {step}: {} {word}, {took:.1} s", check.what);
+            let class = if check.passed { "check" } else { "check failed" };
+            out += &bar(class, (check.from, check.to), (row(step) + 7.0, 6), &title);
+        }
     }
     for decision in &decisions {
         let (cx, cy) = (x(decision.at), row(decision.step) + 10.0);
@@ -110,7 +143,7 @@ pub(super) fn drawn(run: &Run) -> String {
          <text class=\"faint\" x=\"{LEFT}\" y=\"{text_y}\">{}</text>\n\
          <text class=\"faint\" x=\"{WIDTH}\" y=\"{text_y}\" text-anchor=\"end\">{} later</text>\n\
          </svg>\n",
-        escaped(&run.started_at.to_rfc3339()),
+        escaped(&begin.to_rfc3339()),
         escaped(&took)
     );
     out
@@ -146,6 +179,34 @@ fn read(run: &Run) -> (Vec<Span>, Vec<Decision>) {
     }
     close(&mut spans, &mut acting, run.last_update, Kind::Acted);
     (spans, decisions)
+}
+
+/// A check of the last attempt.
+struct Checked {
+    what: String,
+    passed: bool,
+    from: Timestamp,
+    to: Timestamp,
+}
+
+/// The checks that took time, one after another at the end of the attempt that they verified; how long
+/// those of earlier attempts took is not known.
+fn checked(record: &StepRecord, spans: &[Span]) -> Vec<Checked> {
+    let is_attempt = |span: &&Span| span.step == record.step.number && span.kind != Kind::Waits;
+    let Some(attempt) = spans.iter().rfind(is_attempt) else { return Vec::new() };
+    let facts = checks(record);
+    let took = |took_ms: Option<u64>| i64::try_from(took_ms.unwrap_or(0)).unwrap_or(i64::MAX);
+    let all = facts.iter().fold(0i64, |all, fact| all.saturating_add(took(fact.took_ms)));
+    let mut at = attempt.to.as_millis().saturating_sub(all);
+    let mut found = Vec::new();
+    for fact in facts.into_iter().filter(|fact| took(fact.took_ms) > 0) {
+        let end = at.saturating_add(took(fact.took_ms));
+        let moment = |at: i64| Timestamp::from_millis(at.max(attempt.from.as_millis()));
+        let passed = fact.verdict == Some(CheckVerdict::Passed);
+        found.push(Checked { what: fact.what, passed, from: moment(at), to: moment(end) });
+        at = end;
+    }
+    found
 }
 
 fn close(spans: &mut Vec<Span>, acting: &mut Option<(u32, Timestamp)>, to: Timestamp, kind: Kind) {

@@ -48,6 +48,21 @@ pub(super) struct Judge<'c> {
     traced: bool,
     /// Whether files that git may bring back count as if it could, and which they are.
     recovering: Option<BTreeSet<String>>,
+    /// What its commands would stage that they do not name.
+    staged: Vec<Staging>,
+}
+
+/// What a command hands to git to be committed: as much as these pathspecs stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staging {
+    /// The folder that the command runs in.
+    pub folder: String,
+    /// As git reads them; none: everything.
+    pub pathspecs: Vec<String>,
+    /// Whether it takes only what git tracks already.
+    pub only_tracked: bool,
+    /// Whether it also takes what is ignored.
+    pub also_ignored: bool,
 }
 
 /// One command as it was understood, for explanations and for tests.
@@ -86,6 +101,7 @@ impl<'c> Judge<'c> {
             standard: None,
             traced,
             recovering: None,
+            staged: Vec::new(),
         }
     }
 
@@ -97,6 +113,11 @@ impl<'c> Judge<'c> {
     /// The files that only git can bring back, each an absolute path in the checkout.
     pub(super) fn lost(&mut self) -> Option<BTreeSet<String>> {
         self.recovering.take()
+    }
+
+    /// What its commands would stage that they do not name.
+    pub(super) fn staged(&mut self) -> Vec<Staging> {
+        std::mem::take(&mut self.staged)
     }
 
     /// What was found, and every command that was looked at.

@@ -66,6 +66,8 @@ pub struct Places {
     pub own_temporary: Option<String>,
     /// Absolute paths of files that the call may throw away and that git has exactly as they are.
     pub unchanged: BTreeSet<String>,
+    /// Files that the call would stage without naming them, and whose names say that they are secrets.
+    pub would_stage: BTreeSet<String>,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
 }
@@ -128,6 +130,7 @@ impl Places {
             temporary: TemporaryPolicy::default(),
             own_temporary: None,
             unchanged: BTreeSet::new(),
+            would_stage: BTreeSet::new(),
             links: BTreeMap::new(),
         }
     }

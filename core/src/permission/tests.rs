@@ -265,6 +265,51 @@ fn what_git_has_may_be_thrown_away() {
 }
 
 #[test]
+fn what_git_would_take_is_judged_too() {
+    for (line, expected) in [
+        ("git add .", Some(("/srv/repo", &["."][..], false, false))),
+        ("git add -A", Some(("/srv/repo", &[], false, false))),
+        ("git stage src '*.rs'", Some(("/srv/repo", &["src", "*.rs"], false, false))),
+        ("cd src && git add -u", Some(("/srv/repo/src", &[], true, false))),
+        ("git add -f build", Some(("/srv/repo", &["build"], false, true))),
+        ("git commit -am x", Some(("/srv/repo", &[], true, false))),
+        ("git commit -m x && git commit -a -m y", Some(("/srv/repo", &[], true, false))),
+        ("git commit -m x", None),
+        ("git add -n .", None),
+        ("git status", None),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        let call = Call::shell(line);
+        let found = stagings(&call, &context);
+        let found: Vec<_> = found
+            .iter()
+            .map(|of| {
+                let specs: Vec<&str> = of.pathspecs.iter().map(String::as_str).collect();
+                (of.folder.as_str(), specs, of.only_tracked, of.also_ignored)
+            })
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(folder, specs, t, i)| (*folder, specs.to_vec(), *t, *i))
+            .collect();
+        assert_eq!(found, expected, "{line}");
+        assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+        context.places.would_stage.insert("a/.env".to_owned());
+        context.confined = true;
+        let ruling = decide(&call, &context);
+        let wanted = if expected.is_empty() { Decision::Allow } else { Decision::Deny };
+        assert_eq!(ruling.decision, wanted, "{line}: {}", ruling.reason);
+    }
+    let mut context = Context::new("/srv/repo");
+    context.places.would_stage.insert("a/.env".to_owned());
+    let ruling = decide(&Call::shell("git add ."), &context);
+    assert_eq!(
+        (ruling.rule.to_string().as_str(), ruling.reason.as_str()),
+        ("path:secret", "`git add` would take `a/.env`, whose name says that it is a secret")
+    );
+}
+
+#[test]
 fn whatever_is_there_is_not_read() {
     for (line, decision) in [
         ("cat *", Decision::Ask),

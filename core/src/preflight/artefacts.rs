@@ -16,8 +16,12 @@ fn is_artefact(path: &str) -> bool {
         || (path.starts_with("docs/designs/") && ends(".md"))
         || path == ".hotl"
         || path.starts_with(".hotl/")
+        || path.starts_with(SESSIONS)
         || path.starts_with(AUTO_FOLDER)
 }
+
+/// Files of hands-off sessions, which change while an agent works.
+const SESSIONS: &str = ".tmp/hooked-sessions/";
 
 /// Plans, tasks and the task table of rw-auto, which change while it runs workflows.
 const AUTO_FOLDER: &str = ".ai/";
@@ -51,6 +55,8 @@ mod tests {
             (".hotl", false),
             (".hotl/", false),
             (".hotl/state/x.json", false),
+            (".tmp/hooked-sessions/s1.json", false),
+            (".tmp/notes.md", true),
             ("custom/folder/job.md", false),
             (".ai/PROGRESS.md", false),
             (".ai/workflows/TASK-01.md", false),

@@ -440,6 +440,10 @@ pub enum Door {
     Mcp,
     /// A Telegram chat.
     Telegram,
+    /// The page of `onloop web`.
+    Web,
+    /// The commands of an editor that onloop is built into.
+    Editor,
 }
 
 words!(Door {
@@ -447,6 +451,8 @@ words!(Door {
     Command => "command",
     Mcp => "mcp",
     Telegram => "telegram",
+    Web => "web",
+    Editor => "editor",
 });
 
 /// A decision at a gate.

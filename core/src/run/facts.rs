@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::checkpoint::Checkpoint;
-use super::event::{Amount, CheckVerdict, GateDecision, Mode};
+use super::event::{Amount, CheckResult, CheckVerdict, GateDecision, Mode};
 
 use super::record::*;
 use super::report::describe_check;
 use crate::money::Money;
 use crate::text;
-use crate::workflow::Risk;
+use crate::workflow::{Check, Risk};
 
 /// What there is to know about a step that waits for a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,8 @@ impl Run {
         })
     }
 
-    fn used(&self) -> Option<String> {
+    /// What its agents have cost and used, for people; `None`: nothing, or nobody knows.
+    pub(crate) fn used(&self) -> Option<String> {
         let tokens = match self.usage.tokens {
             Amount::Known(0) | Amount::Unknown => None,
             Amount::Known(tokens) => Some(text::counted(tokens, "token")),
@@ -150,10 +151,18 @@ impl Run {
     }
 }
 
-fn checks(record: &StepRecord) -> Vec<CheckFact> {
+/// The checks of a step and what came of its last verification, in their order.
+pub(crate) fn checks(record: &StepRecord) -> Vec<CheckFact> {
     let checks = record.step.checks.iter().enumerate();
     let facts = checks.map(|(index, check)| {
         let result = record.results.iter().find(|result| result.check as usize == index);
+        CheckFact::of(check, result)
+    });
+    facts.collect()
+}
+
+impl CheckFact {
+    fn of(check: &Check, result: Option<&CheckResult>) -> CheckFact {
         let remarks = result.map(|result| result.remarks.as_slice()).unwrap_or_default();
         CheckFact {
             what: text::one_line(&describe_check(check)),
@@ -161,8 +170,7 @@ fn checks(record: &StepRecord) -> Vec<CheckFact> {
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
             remarks: remarks.iter().map(|remark| text::one_line(&remark.to_string())).collect(),
         }
-    });
-    facts.collect()
+    }
 }
 
 /// Columns of the narrowest terminal that everything is written for.

@@ -5,9 +5,12 @@ mod by_telegram;
 use crate::documents::approval::{PendingCall, pending_list};
 use crate::effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use crate::engine::approval::pending::{self, Waiting};
+use crate::engine::decide::decider;
+use crate::engine::{approval, config};
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::handsoff::approval::ApprovalChoice;
 use crate::limits;
+use crate::run::Door;
 use crate::text;
 
 /// `onloop approve`.
@@ -65,7 +68,11 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
         return Exit::Usage;
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
-    let call = match pending::answer(io, &call.id, choice).await {
+    // The bot is the one of the project in which the call was made.
+    let config = config::own(io, &call.cwd).await;
+    let by = decider(io, Door::Terminal).user;
+    let answered = approval::answer_beside_chat(io, &config, call, choice, by.as_deref()).await;
+    let call = match answered {
         Ok(call) => call,
         Err(failure) => {
             io.note(format!("error: {failure}")).await;

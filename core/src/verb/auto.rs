@@ -23,12 +23,21 @@ pub use stepwise::{begin, resume};
 
 use crate::auto::{RUNTIME_FOLDER, WORKSPACE_FOLDER};
 use crate::effect::{Exit, Io};
+use crate::engine::checkout;
 use crate::engine::planted::{self, PlantedLink};
+use crate::text;
 
 /// Runs the verb that the command line names.
 pub async fn auto(io: Io, args: AutoArgs) -> Exit {
     // A rehearsal takes place on paper.
     let is_rehearsal = matches!(args.verb, Some(AutoVerb::Rehearse(_)));
+    // `init` lays a workspace out where it is called.
+    let io = match args.verb {
+        Some(AutoVerb::Init(_) | AutoVerb::Rehearse(_)) => io,
+        None | Some(AutoVerb::Begin(_) | AutoVerb::Resume(_) | AutoVerb::Route(_)) => {
+            at_root(io).await
+        }
+    };
     if !is_rehearsal && let Err(link) = refuse_links(&io).await {
         io.note(format!("error: {link}")).await;
         return Exit::Refused;
@@ -41,6 +50,26 @@ pub async fn auto(io: Io, args: AutoArgs) -> Exit {
         Some(AutoVerb::Init(args)) => init(io, args).await,
         Some(AutoVerb::Rehearse(args)) => rehearse(io, args).await,
     }
+}
+
+/// The program in the folder whose workspace this is: the nearest one with a `.ai`, here or above, not
+/// above the checkout.
+async fn at_root(io: Io) -> Io {
+    let cwd = io.start().cwd.trim_end_matches('/').to_owned();
+    let Some(checkout) = checkout::find(&io, &cwd).await else { return io };
+    let mut folder = cwd.as_str();
+    while io.stat(&format!("{folder}/{WORKSPACE_FOLDER}")).await.is_err() {
+        match folder.rsplit_once('/') {
+            Some((above, _)) if folder != checkout.root => folder = above,
+            Some(_) | None => return io,
+        }
+    }
+    if folder == cwd {
+        return io;
+    }
+    io.note(format!("note: works in `{}`, where `{WORKSPACE_FOLDER}` is", text::one_line(folder)))
+        .await;
+    io.in_folder(folder)
 }
 
 /// Refuses a workspace with a link out of the checkout in it. What children say is kept in a folder

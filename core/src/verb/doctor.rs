@@ -2,6 +2,7 @@
 
 mod confine;
 mod prune;
+mod waits;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use crate::install::{
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 use confine::examine_confinement;
+use waits::examine_waits;
 
 /// Arguments of `onloop doctor`.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +83,10 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
     }
     let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;
+    for note in loaded.notes() {
+        io.result(format!("  ✗ configuration: {note}\n")).await;
+        exit = Exit::Failed;
+    }
     for host in hosts {
         let mut findings = Findings::default();
         let title = match client(io, host).await {
@@ -186,6 +192,7 @@ async fn examine_scope(
             findings.bad(format!("{scope}: nothing is asked at `{event}` (`{place}`)"), &fix);
         }
     }
+    examine_waits(host, setting, (&hooks, &place), findings);
     try_hooks(io, host, setting, enabled, (&hooks, &expected, &place), findings).await;
     if !findings.is_bad {
         let count = crate::text::counted(hooks.len() as u64, "hook");

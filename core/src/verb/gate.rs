@@ -1,5 +1,10 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
+mod seen;
+
+pub(crate) use seen::decide_as_seen;
+pub use seen::{SeenDecision, SeenRun};
+
 use crate::effect::{Exit, Io};
 use crate::engine::advice::resume_command;
 use crate::engine::ask::{self, Consulted};
@@ -33,6 +38,9 @@ pub struct GateArgs {
     /// Have the step acted again (with `rejected` and --reason)
     #[cfg_attr(feature = "cli", arg(long, requires = "reason"))]
     pub redo: bool,
+    /// Only if nothing was recorded since: `asks.seen` of `status ID --json`
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHA256"))]
+    pub seen: Option<String>,
     /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
@@ -82,19 +90,40 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
         demand_person(io, what).await.map_err(|_| Exit::Failed)?;
     }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    if let Some(seen) = &args.seen {
+        demand_unchanged(io, &store, seen).await?;
+    }
+    // An editor says of itself that it is one; what it calls is this verb.
+    let door = io.env("ONLOOP_DOOR").and_then(|door| door.parse().ok());
+    let door = door.filter(|door| *door == Door::Editor).unwrap_or(Door::Command);
+    decide_in(io, &mut store, args, door).await
+}
+
+/// Refuses a decision about a record that is not what the person has seen.
+async fn demand_unchanged(io: &Io, store: &Store, seen: &str) -> Result<(), Exit> {
+    if seen.is_empty() || store.head_sha256() != seen {
+        io.note("The run has changed since; look at it again. Nothing is decided.").await;
+        return Err(Exit::Failed);
+    }
+    Ok(())
+}
+
+/// The decision about a run that is open; that a person makes it where one is said to has been
+/// demanded.
+async fn decide_in(io: &Io, store: &mut Store, args: &GateArgs, door: Door) -> Result<(), Exit> {
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,
     };
     let decision = args.decision.decision();
     let by = match mode {
-        Mode::Human => Some(decider(io, Door::Command)),
+        Mode::Human => Some(decider(io, door)),
         Mode::Auto => None,
     };
     if args.redo {
-        return redo(io, &mut store, args, by).await;
+        return redo(io, store, args, by).await;
     }
-    record(io, &mut store, Event::GateDecided { step: args.step, decision, mode }, by).await
+    record(io, store, Event::GateDecided { step: args.step, decision, mode }, by).await
 }
 
 /// Has the step acted again, with a reason for its agent.

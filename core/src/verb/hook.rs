@@ -4,8 +4,12 @@
 //! run a call that was not judged.
 
 mod capture;
+mod compacted;
+mod driving;
 mod judge;
 mod log;
+mod mistakes;
+mod passing;
 mod prompt;
 mod stop;
 mod turn;
@@ -14,7 +18,7 @@ use crate::effect::{Exit, Io};
 use crate::engine::checkout::{self, Checkout};
 use crate::engine::config::{self, Loaded};
 use crate::engine::input;
-use crate::engine::sessions::Sessions;
+use crate::engine::sessions::{HookCaller, Sessions};
 use crate::handsoff::{DEPTH_VARIABLE, SessionId};
 use crate::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
 use crate::limits;
@@ -30,6 +34,9 @@ pub struct HookArgs {
     /// How long the host waits, as its entry for this hook says
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub timeout: Option<u64>,
+    /// How many times the host lets an agent be continued, as its entry for this hook says
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT"))]
+    pub loop_limit: Option<u32>,
     /// What a run says about the calls of its agent; it starts its agent with this
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", hide = true))]
     pub policy: Option<String>,
@@ -43,7 +50,9 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
         [_, verb, host, rest @ ..] if verb == "hook" && !host.starts_with('-') => {
             let option = |name: &str| rest.windows(2).find(|pair| pair[0] == name).map(|p| &p[1]);
             let timeout = option("--timeout").and_then(|seconds| seconds.parse().ok());
-            Some(HookArgs { host: host.clone(), timeout, policy: option("--policy").cloned() })
+            let loop_limit = option("--loop-limit").and_then(|count| count.parse().ok());
+            let policy = option("--policy").cloned();
+            Some(HookArgs { host: host.clone(), timeout, loop_limit, policy })
         }
         _ => None,
     }
@@ -67,13 +76,32 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
         Err(failure) => Err(failure.message.clone()),
     };
     let said = match read {
+        // Its answer is an exit code: what is printed counts for nothing.
+        Ok(HookInput {
+            event: HookEvent::StopFailed(failure),
+            session,
+            cwd,
+            transcript,
+            call_id,
+        }) => {
+            let event = HookEvent::Other;
+            let input = HookInput { event, session, cwd, transcript, call_id };
+            let timeout_ms =
+                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+            // A run waits by itself for the agent that it has started.
+            if turn::HookDoor::of(io, args.policy.as_deref()).is_some() {
+                return Exit::Done;
+            }
+            let scene = Scene::new(io, host, input, timeout_ms, None).await;
+            return passing::failed(&scene, &failure).await;
+        }
         Ok(input) => {
             let form = input.event.answer_form();
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
             let answer = match turn::HookDoor::of(io, args.policy.as_deref()) {
                 Some(door) => turn::respond(io, host, input, timeout_ms, &door).await,
-                None => respond(io, host, input, timeout_ms).await,
+                None => respond(io, host, input, timeout_ms, args.loop_limit).await,
             };
             host.write(form, &answer)
         }
@@ -109,6 +137,8 @@ struct Scene {
     transcript: Option<String>,
     /// How long the host waits for us, from our start.
     timeout_ms: u64,
+    /// How many times the host lets an agent be continued, where its entry says so.
+    loop_limit: Option<u32>,
     /// The checkout around the project.
     checkout: Option<Checkout>,
     /// The top folder of the project.
@@ -122,12 +152,18 @@ struct Scene {
     temporary: Option<String>,
 }
 
-async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> HookAnswer {
+async fn respond(
+    io: &Io,
+    host: Host,
+    input: HookInput,
+    timeout_ms: u64,
+    loop_limit: Option<u32>,
+) -> HookAnswer {
     if input.event == HookEvent::Other {
         return HookAnswer::Nothing;
     }
     let event = input.event.clone();
-    let scene = Scene::new(io, host, input, timeout_ms, None).await;
+    let scene = Scene { loop_limit, ..Scene::new(io, host, input, timeout_ms, None).await };
     // Not before every call of a tool.
     if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.tracked, &event) {
         io.note(format!("onloop: {why}")).await;
@@ -135,22 +171,28 @@ async fn respond(io: &Io, host: Host, input: HookInput, timeout_ms: u64) -> Hook
     if !scene.loaded.config.enabled {
         return HookAnswer::Nothing;
     }
-    match event {
+    let form = event.answer_form();
+    let answer = match event {
         HookEvent::ToolCall(call) => judge::tool_call(&scene, &call).await,
         HookEvent::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
         // An agent that we asked for an opinion, or that a run started, is not continued by a hook.
-        HookEvent::Prompt { .. } | HookEvent::ToolDone { .. } | HookEvent::Stop(_)
+        HookEvent::Prompt { .. }
+        | HookEvent::ToolDone { .. }
+        | HookEvent::Stop(_)
+        | HookEvent::Compacted
             if scene.is_inner() =>
         {
-            HookAnswer::Nothing
+            return HookAnswer::Nothing;
         }
         HookEvent::Prompt { text, id, typed } => {
             prompt::submitted(&scene, &text, id.as_deref(), typed).await
         }
         HookEvent::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
         HookEvent::Stop(stop) => stop::stopped(&scene, &stop).await,
-        HookEvent::Other => HookAnswer::Nothing,
-    }
+        HookEvent::Compacted => compacted::compacted(&scene).await,
+        HookEvent::StopFailed(_) | HookEvent::Other => HookAnswer::Nothing,
+    };
+    mistakes::told(&scene, form, answer).await
 }
 
 impl Scene {
@@ -182,6 +224,7 @@ impl Scene {
             session: input.session.as_deref().and_then(SessionId::new),
             transcript: input.transcript,
             timeout_ms,
+            loop_limit: None,
             project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
             cwd,
             checkout,
@@ -190,6 +233,17 @@ impl Scene {
             confined: false,
             temporary: None,
         }
+    }
+
+    /// Folders in which runs of this conversation may work, each once.
+    fn folders(&self) -> Vec<&str> {
+        let mut folders = vec![self.io.start().cwd.as_str()];
+        for folder in [self.project.as_str(), self.cwd.as_str()] {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     /// Whether the agent was started by a hook of ours that asked it for an opinion.
@@ -223,6 +277,7 @@ impl Scene {
 
     /// The files of the session.
     async fn sessions(&self, id: &SessionId) -> Sessions {
-        Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await
+        let caller = HookCaller { host: self.host, cwd: self.cwd.clone() };
+        Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await.called_by(caller)
     }
 }

@@ -1,5 +1,8 @@
 //! `onloop session`: look at and end agent sessions, instead of editing their files.
 
+mod everywhere;
+mod many;
+
 use crate::documents::session as document;
 use crate::effect::{Exit, Io};
 use crate::engine::config;
@@ -15,6 +18,9 @@ use crate::text;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SessionListArgs {
+    /// Show those of every folder on this machine, with what a person wants to know of them
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub everywhere: bool,
     /// Print JSON
     #[cfg_attr(feature = "cli", arg(long))]
     pub json: bool,
@@ -39,8 +45,33 @@ pub struct SessionIdArgs {
     pub id: String,
 }
 
+/// Arguments of `onloop session clear`.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct SessionClearArgs {
+    /// Session id
+    #[cfg_attr(feature = "cli", arg(required_unless_present_any = ["all", "older_than"]))]
+    pub id: Option<String>,
+    /// Forget all sessions that are kept here
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "id"))]
+    pub all: bool,
+    /// Forget those that have not changed for so long, such as `12h` or `7d`
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "AGE", conflicts_with_all = ["id", "all"])
+    )]
+    pub older_than: Option<String>,
+    /// With either: those of every folder on this machine
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "id"))]
+    pub everywhere: bool,
+}
+
 /// `onloop session list`.
 pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
+    warn(io).await;
+    if args.everywhere {
+        return everywhere::list(io, args.json).await;
+    }
     let (sessions, ids) = match found(io).await {
         Ok(found) => found,
         Err(error) => return refuse(io, &error).await,
@@ -76,6 +107,13 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
     Exit::Done
 }
 
+/// Says what is wrong with the configuration: it may be why a session does not go on.
+async fn warn(io: &Io) {
+    for note in config::load(io, &io.start().cwd).await.notes() {
+        io.note(format!("warning: configuration: {note}")).await;
+    }
+}
+
 /// The sessions that are kept here; where there are none, those of the checkout.
 async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
     let sessions = Sessions::new(io);
@@ -109,6 +147,7 @@ fn line(session: &Session) -> String {
 
 /// `onloop session show`.
 pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
+    warn(io).await;
     let (sessions, id) = match known(io, &args.id).await {
         Ok(known) => known,
         Err(exit) => return exit,
@@ -143,7 +182,7 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
     if let Some(run) = &session.run_id {
         match Store::open(io, run).await {
             Ok(store) if !store.run().is_over() => {
-                let next = instruction(store.run());
+                let next = instruction(store.run(), "");
                 let how = match next.command() {
                     Some(command) => format!(": {command}"),
                     None if next.needs_person => ", for which it waits for a person".to_owned(),
@@ -166,14 +205,20 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
 /// `onloop session stop`: the agent is not continued any more, whatever it works on.
 pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
     match known(io, &args.id).await {
-        Ok((sessions, id)) => end(io, &sessions, &id, SessionEnding::Stopped).await,
+        Ok((sessions, id)) => stop(io, &sessions, &id).await,
         Err(exit) => exit,
     }
 }
 
+/// The same for a session whose place is known.
+pub(crate) async fn stop(io: &Io, sessions: &Sessions, id: &SessionId) -> Exit {
+    end(io, sessions, id, SessionEnding::Stopped).await
+}
+
 /// `onloop session clear`: removes everything that is stored about it.
-pub async fn session_clear(io: &Io, args: &SessionIdArgs) -> Exit {
-    let (sessions, id) = match known(io, &args.id).await {
+pub async fn session_clear(io: &Io, args: &SessionClearArgs) -> Exit {
+    let Some(id) = &args.id else { return many::clear(io, args).await };
+    let (sessions, id) = match known(io, id).await {
         Ok(known) => known,
         Err(exit) => return exit,
     };

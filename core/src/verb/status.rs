@@ -1,12 +1,14 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
 use crate::documents;
+use crate::documents::board;
 use crate::effect::{Exit, Io, LockHolder};
 use crate::engine::advice::go_on;
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::drive::is_interrupted;
+use crate::engine::facts::facts;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
-use crate::engine::instruction::instruction;
+use crate::engine::instruction::{Instruction, instruction};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::run::{Next, Platform, Run, Standing, hold_line, render_summary, step_list};
@@ -96,7 +98,11 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
         Err(exit) => return exit,
     };
     if json {
-        io.result(summary_json(store.run())).await;
+        let mut status = documents::summary::summary(store.run());
+        if let Some(asks) = asks(io, &store).await {
+            status["asks"] = asks;
+        }
+        io.result(json_lines(&status)).await;
         return Exit::Done;
     }
     let interrupted = is_interrupted(io, &store).await;
@@ -209,8 +215,25 @@ pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
 }
 
 fn summary_json(run: &Run) -> String {
-    let summary = documents::summary::summary(run);
-    serde_json::to_string_pretty(&summary).expect("a summary has only string keys") + "\n"
+    json_lines(&documents::summary::summary(run))
+}
+
+fn json_lines(document: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(document).expect("a document has only string keys") + "\n"
+}
+
+/// What the run asks of a person, with what there is to know before they answer; `None`: nothing.
+async fn asks(io: &Io, store: &Store) -> Option<serde_json::Value> {
+    let run = store.run();
+    let choice = board::choice(run)?;
+    let facts = match choice.step.filter(|_| choice.is_gate) {
+        Some(step) => facts(io, run, step).await.map(|found| board::facts(&found)),
+        None => None,
+    };
+    Some(serde_json::json!({
+        "step": choice.step, "question": choice.question, "is_gate": choice.is_gate,
+        "type_name": choice.type_name, "facts": facts, "seen": store.head_sha256(),
+    }))
 }
 
 async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) -> Exit {
@@ -242,30 +265,35 @@ pub struct NextArgs {
 pub async fn next(io: &Io, args: &NextArgs) -> Exit {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
-    let render = |run: &Run| {
-        let next = instruction(run);
-        let waits = next.needs_person && for_agent;
-        let commands = if waits { &[] } else { next.commands.as_slice() };
-        if args.json {
-            let command = match commands {
-                [command] => Some(command),
-                _ => None,
-            };
-            let value = serde_json::json!({
-                "run_id": run.id, "status": run.status.as_str(), "action": next.action,
-                "step": next.step, "command": command, "commands": commands,
-                "needs_person": next.needs_person,
-            });
-            return serde_json::to_string_pretty(&value).expect("only string keys") + "\n";
-        }
-        let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
-        let mut out = format!("{}{step}\n", next.action);
-        commands.iter().for_each(|command| out += &format!("{command}\n"));
-        if waits {
-            // A shell that is given this line does nothing.
-            out += "# only a person may decide this: wait for them\n";
-        }
-        out
+    let store = match open(io, args.run_id.as_deref()).await {
+        Ok(store) => store,
+        Err(exit) => return exit,
     };
-    with_run(io, args.run_id.as_deref(), render).await
+    let next = instruction(store.run(), &remembered_options(io, store.paths()).await);
+    io.result(next_words(store.run(), &next, for_agent, args.json)).await;
+    Exit::Done
+}
+
+fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> String {
+    let waits = next.needs_person && for_agent;
+    let commands = if waits { &[] } else { next.commands.as_slice() };
+    if json {
+        let command = match commands {
+            [command] => Some(command),
+            _ => None,
+        };
+        return json_lines(&serde_json::json!({
+            "run_id": run.id, "status": run.status.as_str(), "action": next.action,
+            "step": next.step, "command": command, "commands": commands,
+            "needs_person": next.needs_person,
+        }));
+    }
+    let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
+    let mut out = format!("{}{step}\n", next.action);
+    commands.iter().for_each(|command| out += &format!("{command}\n"));
+    if waits {
+        // A shell that is given this line does nothing.
+        out += "# only a person may decide this: wait for them\n";
+    }
+    out
 }

@@ -4,14 +4,13 @@
 //! a sleep, a lock somebody else holds) takes it. Requests that do not wait are never
 //! interrupted, so that a program can always save what it has.
 
-use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, FailureKind};
 
 use super::failure;
+use super::wake_pipe::WakePipe;
 
 /// A pending interrupt, shared by everything that waits.
 #[derive(Clone, Debug)]
@@ -21,11 +20,7 @@ pub struct Interrupts {
 
 #[derive(Debug)]
 struct Shared {
-    /// Each change to `true` writes one byte to the pipe and each change to `false` reads
-    /// one, so that the pipe is readable exactly while an interrupt is pending.
-    pending: AtomicBool,
-    reader: PipeReader,
-    writer: PipeWriter,
+    pending: WakePipe,
     terminal: Mutex<TerminalOwner>,
     first_wait: Mutex<Preparation>,
 }
@@ -75,11 +70,8 @@ impl Interrupts {
     ///
     /// When the process has no file descriptors left.
     pub fn new() -> std::io::Result<Interrupts> {
-        let (reader, writer) = std::io::pipe()?;
         let shared = Shared {
-            pending: AtomicBool::new(false),
-            reader,
-            writer,
+            pending: WakePipe::new()?,
             terminal: Mutex::new(TerminalOwner::Us),
             first_wait: Mutex::default(),
         };
@@ -88,20 +80,12 @@ impl Interrupts {
 
     /// Interrupts what waits, or the next thing that will.
     pub fn raise(&self) {
-        if !self.shared.pending.swap(true, Ordering::SeqCst) {
-            // The pipe holds at most one byte, so this cannot block; it cannot fail either,
-            // because we hold the other end.
-            let _ = (&self.shared.writer).write(&[0]);
-        }
+        self.shared.pending.raise();
     }
 
     /// Takes a pending interrupt.
     pub(super) fn take(&self) -> bool {
-        let taken = self.shared.pending.swap(false, Ordering::SeqCst);
-        if taken {
-            let _ = (&self.shared.reader).read(&mut [0]);
-        }
-        taken
+        self.shared.pending.take()
     }
 
     /// Runs `prepare` before the first request that waits, and never when there is none.
@@ -117,7 +101,7 @@ impl Interrupts {
     }
 
     /// Takes a pending interrupt as a failure, before something that would wait.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         let prepare = self.preparation().0.take();
         if let Some(prepare) = prepare {
             prepare(self).map_err(|error| failure::of(&error, "cannot listen to signals"))?;
@@ -170,7 +154,7 @@ pub(super) fn interrupted() -> Failure {
 #[cfg(unix)]
 mod unix {
     use std::collections::BTreeSet;
-    use std::os::fd::{AsFd, BorrowedFd};
+    use std::os::fd::BorrowedFd;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -183,8 +167,8 @@ mod unix {
 
     impl Interrupts {
         /// Readable while an interrupt is pending; for `poll`.
-        pub(in crate::host) fn fd(&self) -> BorrowedFd<'_> {
-            self.shared.reader.as_fd()
+        pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+            self.shared.pending.fd()
         }
 
         /// Returns after `longest`, or earlier when an interrupt is pending, or for no

@@ -12,6 +12,8 @@ use std::time::Duration;
 use onloop_core::effect::{Failure, FailureKind, Say, Start};
 
 use super::{Interrupts, Progress, Terminal, failure};
+#[cfg(unix)]
+pub(crate) use fit::cut;
 use input::Lines;
 pub use meanwhile::Meanwhile;
 use status::StatusLine;

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
 import type {
+  Changes,
   Clock,
   Files,
   Git,
@@ -10,10 +11,12 @@ import type {
   Locks,
   ProcessTurn,
   Processes,
+  Serve,
   Servers,
   Terminal,
 } from "../host.js";
 import type { Start } from "../vocabulary.js";
+import { NodeChanges } from "./changes.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { NodeServers } from "./http.js";
@@ -23,6 +26,7 @@ import { withWords } from "./meanwhile.js";
 import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses } from "./processes.js";
 import { Root } from "./root.js";
+import { NodeServe } from "./serve.js";
 import { endGroup } from "./survivors.js";
 import { StatusLine } from "./status_line.js";
 import { NodeTerminal, isStyled } from "./terminal.js";
@@ -40,10 +44,12 @@ export interface NodeHostOptions {
 export class NodeHost implements Host {
   readonly cwd: string;
   readonly files: Files;
+  readonly changes: Changes;
   readonly locks: Locks;
   readonly processes: Processes;
   readonly git: Git;
   readonly servers: Servers;
+  readonly serve: Serve;
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly #interrupts = new Interrupts();
@@ -70,8 +76,10 @@ export class NodeHost implements Host {
     this.#processes = children;
     this.#terminal = terminal;
     this.files = new NodeFiles(root);
+    this.changes = new NodeChanges(root, interrupts);
     this.locks = this.#locks;
     this.servers = new NodeServers(interrupts);
+    this.serve = new NodeServe(interrupts, new NodeChanges(root, interrupts));
     this.terminal = terminal;
     const { frozenMs } = options;
     const git = new NodeGit(root);

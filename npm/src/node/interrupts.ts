@@ -35,22 +35,29 @@ export class Interrupts {
     return () => this.#waiting.delete(wake);
   }
 
+  /** Waits until the time is over, at an interrupt, or until the function that `hear` is given is called. */
+  async pause(longestMs: number, hear: (wake: (() => void) | undefined) => void = () => undefined): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        unwatch();
+        hear(undefined);
+        resolve();
+      };
+      // Longer timers would fire at once.
+      const timer = setTimeout(done, Math.min(longestMs, 2 ** 31 - 1));
+      const unwatch = this.watch(done);
+      hear(done);
+    });
+  }
+
   async sleep(durationMs: number): Promise<void> {
     const end = performance.now() + durationMs;
     for (;;) {
       this.check();
       const left = end - performance.now();
       if (left <= 0) return;
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          unwatch();
-          resolve();
-        };
-        // Longer timers would fire at once.
-        const timer = setTimeout(done, Math.min(left, 2 ** 31 - 1));
-        const unwatch = this.watch(done);
-      });
+      await this.pause(left);
     }
   }
 }

@@ -86,7 +86,7 @@ export const SCENARIOS = {
     ["normalize", "--json", "good.md"],
     ["normalize", WF],
   ],
-  "nothing here": [{}, ["run"], ["status"], ["list", "--json"], ["next"], ["resume"], ["report", "x"]],
+  "nothing here": [{}, ["run"], ["watch"], ["status"], ["list", "--json"], ["next"], ["resume"], ["report", "x"]],
   "a run without git": [
     { [WF]: STEPS },
     ["run", "--mode", "none"],

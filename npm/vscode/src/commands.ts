@@ -1,10 +1,11 @@
 /** What people do with workflows and runs. */
 
 import { relative } from "node:path";
-import type { Core } from "onloop";
+import type { AsksView, Core } from "onloop";
 import * as vscode from "vscode";
 import { conduct } from "./conduct.js";
 import { EXIT, type Ended } from "./ended.js";
+import { CHOICES, decisionWords, detail, isNamed, offered } from "./gate.js";
 import { agentWords, run, runInTerminal, runsInTerminal, tellFailure } from "./runner.js";
 import { type Run, describe, isOver, isResumable, reportPath, runsOf, waitingGate } from "./runs.js";
 import type { Row } from "./runs_view.js";
@@ -82,22 +83,51 @@ export class Commands {
     if (found === undefined || step === undefined) return undefined;
     const { run: chosen, folder } = found;
     const id = chosen.entry.run_id;
-    const name = (await this.#watcher.store.view(chosen))?.steps.find(({ number }) => number === step)?.name ?? "";
-    const all = ["Approve and Resume", "Approve", "Reject", "Open Report"];
-    const offered = word === "approved" ? all.slice(0, 2) : word === "rejected" ? all.slice(2, 3) : all;
+    const asks = (await this.#watcher.store.view(chosen))?.asks;
+    if (asks === undefined) return undefined;
     const choice = await vscode.window.showWarningMessage(
       `Step ${step} of ${id} waits for your decision.`,
-      { modal: true, detail: `${name}\n\nThe record will say that a person decided.` },
-      ...offered,
+      { modal: true, detail: detail(asks) },
+      ...offered(word),
     );
-    if (choice === undefined) return undefined;
-    if (choice === "Open Report") return void (await this.#report(id));
-    const decision = choice === "Reject" ? "rejected" : "approved";
-    const ended = await conduct(this.#core, { folder, argv: ["gate", String(step), decision, "--run-id", id] });
+    switch (choice) {
+      case undefined:
+        return undefined;
+      case CHOICES.report:
+        return void (await this.#report(id));
+      case CHOICES.changes:
+        return void (await this.#changes(folder, id));
+      case CHOICES.reject: {
+        const reason = await vscode.window.showInputBox({
+          title: `Reject step ${step} of ${id}`,
+          prompt: "What is to be done otherwise; empty: the run is blocked",
+          ignoreFocusOut: true,
+        });
+        return reason === undefined ? undefined : this.#decide(folder, decisionWords(id, asks, { reason }));
+      }
+      default: {
+        if (!(await confirmed(asks))) return undefined;
+        const exit = await this.#decide(folder, decisionWords(id, asks, "approved"));
+        if (exit !== EXIT.done || choice === CHOICES.approve) return exit;
+        return this.#perform(folder, ["resume", id, ...agentWords()]);
+      }
+    }
+  }
+
+  async #decide(folder: string, argv: string[]): Promise<number> {
+    const ended = await conduct(this.#core, { folder, argv });
     tellFailure("The decision was not recorded", ended);
     await this.#watcher.refresh();
-    if (ended.exit !== EXIT.done || choice !== "Approve and Resume") return ended.exit;
-    return this.#perform(folder, ["resume", id, ...agentWords()]);
+    return ended.exit;
+  }
+
+  /** What nobody has approved yet. */
+  async #changes(folder: string, id: string): Promise<void> {
+    const ended = await conduct(this.#core, { folder, argv: ["diff", id] });
+    tellFailure("The changes cannot be shown", ended);
+    if (ended.exit !== EXIT.done) return;
+    const document = await vscode.workspace.openTextDocument({ language: "diff", content: ended.result });
+    await vscode.window.showTextDocument(document, { preview: true });
   }
 
   async #report(about: About): Promise<void> {
@@ -165,6 +195,18 @@ export class Commands {
     const chosen = choices.length === 1 ? choices[0] : await vscode.window.showQuickPick(choices, { title });
     return chosen && store.find(chosen.label);
   }
+}
+
+/** Whether a person means it: where the risk is high they type the name of the step. */
+async function confirmed(asks: AsksView): Promise<boolean> {
+  if (asks.type_name === null) return true;
+  const typed = await vscode.window.showInputBox({
+    title: "The risk is high",
+    prompt: `To approve it, type the name of the step: ${asks.type_name}`,
+    ignoreFocusOut: true,
+    validateInput: (typed) => (isNamed(asks, typed) ? undefined : "This is not the name of the step."),
+  });
+  return typed !== undefined && isNamed(asks, typed);
 }
 
 /** What a person has to say before a run can go on; undefined: they would not. */

@@ -86,7 +86,8 @@ async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended
   try {
     const start = node.start(["onloop", ...job.argv]);
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
-    const exit = await core.run({ ...start, env }, host);
+    // The record says through which door a person has decided.
+    const exit = await core.run({ ...start, env: { ...env, ONLOOP_DOOR: "editor" } }, host);
     return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
   } finally {
     signal.removeEventListener("abort", interrupt);

@@ -14,6 +14,7 @@ const { conduct, endAll } = await load("conduct");
 const { Store } = await load("store");
 const { lenses } = await load("lenses");
 const runs = await load("runs");
+const gate = await load("gate");
 const { TOOLS, answer } = await load("tools");
 const { lastWords, onScreen, plain } = await load("screen");
 
@@ -97,14 +98,33 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   ]);
 
   const id = run.entry.run_id;
-  assert.equal((await conduct(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] })).exit, 0);
+  const { asks } = await store.view(run);
+  assert.match(gate.detail(asks), /^Step 2 of 2: [^\n]+ \(risk: low\)\n[^]*\n\nThe record will say/);
+  const decide = async (seen) => conduct(core, { folder, argv: gate.decisionWords(id, { ...asks, seen }, "approved") });
+  const late = await decide("0".repeat(64));
+  assert.deepEqual([late.exit, late.notes], [1, "The run has changed since; look at it again. Nothing is decided.\n"]);
+  assert.equal((await decide(asks.seen)).exit, 0);
+  const ledger = readFileSync(join(state, "runs", id, "ledger.jsonl"), "utf8");
+  assert.equal(ledger.split('"door":"editor"').length, 2, ledger);
   await store.refresh([folder]);
+  assert.equal((await store.view(store.find(id).run)).asks, undefined);
   assert.equal(runs.context(store.find(id).run), "run resumable");
   assert.equal((await shown())[1], "0 $(debug-continue) Resume onloop.resume");
   assert.equal((await conduct(core, { folder, argv: ["resume", id, "--agent", "script"] })).exit, 0);
   await store.refresh([folder]);
   assert.equal(runs.describe(store.find(id).run), "completed");
   assert.ok((await shown()).includes(`${second} $(pass) approved onloop.report`));
+});
+
+test("at high risk an approval takes the name of the step, and a rejection may have a reason", () => {
+  const asks = { step: 2, question: "q", is_gate: true, type_name: "Ship it", facts: null, seen: "ab" };
+  assert.deepEqual(["Ship it ", "ship it", "", "yes"].map((typed) => gate.isNamed(asks, typed)), [true, false, false, false]);
+  assert.ok(gate.isNamed({ ...asks, type_name: null }, ""));
+  const words = (decision) => gate.decisionWords("a-1", asks, decision).join(" ");
+  assert.equal(words("approved"), "gate 2 approved --run-id a-1 --seen ab");
+  assert.equal(words({ reason: " " }), "gate 2 rejected --run-id a-1 --seen ab");
+  assert.equal(words({ reason: "--no" }), "gate 2 rejected --redo --reason=--no --run-id a-1 --seen ab");
+  assert.deepEqual(gate.offered("rejected"), ["Reject…", "Show Changes"]);
 });
 
 test("a cancelled run is interrupted, recorded and can be resumed", async () => {

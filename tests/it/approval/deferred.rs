@@ -73,13 +73,29 @@ fn a_call_nobody_answers_keeps_waiting() {
     let project = super::project(&silent, "  timeout_sec: 1\n");
     let id = say(&project, &["defer", "s1", "make deploy"]);
     let run = project.onloop(&["approve", "--telegram"]).expect_exit(3);
-    assert!(run.stderr.contains(&format!("`{id}` keeps waiting: nobody answered")), "{run:?}");
+    assert!(run.stderr.contains(&format!("`{id}` keeps waiting: nobody has answered")), "{run:?}");
+    // The next one takes up the question that is open.
+    project.onloop(&["approve", "--telegram"]).expect_exit(3);
+    assert_eq!(silent.payloads("sendMessage").len(), 1);
+    assert!(silent.payloads("editMessageText").is_empty());
     assert!(project.onloop(&["approve"]).stdout.contains(&id));
     let elsewhere = Workspace::plain();
     say(&elsewhere, &["defer", "s1", "make deploy"]);
     let run = elsewhere.onloop(&["approve", "--telegram"]).expect_exit(3);
     assert!(run.stderr.contains("Telegram is not set up in"), "{run:?}");
     elsewhere.onloop(&["approve", "--resume"]).expect_exit(2);
+}
+
+#[test]
+fn what_is_answered_by_hand_is_closed_in_the_chat() {
+    let api = BotApi::start();
+    let project = super::project(&api, "  timeout_sec: 1\n");
+    let id = say(&project, &["defer", "s1", "make deploy"]);
+    project.onloop(&["approve", "--telegram"]).expect_exit(3);
+    project.onloop(&["approve", &id]).expect_exit(0);
+    assert!(super::last_edit(&api).ends_with("<b>✅ Allowed</b>"));
+    // Whoever presses a button now is too late.
+    assert_eq!(say(&project, &["consume", "s1", "make deploy"]), "allow");
 }
 
 #[test]

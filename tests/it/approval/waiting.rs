@@ -24,12 +24,16 @@ fn trouble_on_the_way_is_waited_out() {
 }
 
 #[test]
-fn trouble_that_stays_ends_the_waiting() {
+fn trouble_that_stays_is_endured_until_the_time_is_over() {
     let api = BotApi::start();
-    let project = project(&api, "  timeout_sec: 60\n");
-    api.fail_after_question(&[(500, ""); 20]);
+    let project = project(&api, "  timeout_sec: 4\n");
+    api.fail_after_question(&[(500, ""); 100]);
     let said = ask(&project, "make");
-    assert_eq!(said, "no answer: asking through Telegram: Telegram refused with status 500");
+    assert_eq!(
+        said,
+        "no answer: asking through Telegram: not reached until the time was over: Telegram refused \
+         with status 500"
+    );
     assert!(super::last_edit(&api).contains("No longer asked here"));
 }
 
@@ -91,7 +95,8 @@ fn an_answer_that_somebody_else_left_does_not_count() {
     api.react(move |sent| {
         let nonce = sent.buttons[0].split(':').nth(1).expect("a number");
         fs::create_dir_all(&answers).unwrap();
-        let forged = format!(r#"{{"choice":"allow","by":{USER},"seal":"{}"}}"#, "0".repeat(64));
+        let forged =
+            format!(r#"{{"choice":"allow","by":{USER},"name":"","seal":"{}"}}"#, "0".repeat(64));
         fs::write(answers.join(format!("{nonce}.json")), forged).unwrap();
         Vec::new()
     });

@@ -87,7 +87,11 @@ fn prepare_health(project: &Workspace, vector: &Value) -> Vec<String> {
 
 fn stage(vector: &Value) -> (Workspace, Vec<String>) {
     let now = vector["now"].as_str().expect("now");
-    let project = Workspace::plain().with_env("ONLOOP_NOW", now);
+    let mut project = Workspace::plain().with_env("ONLOOP_NOW", now);
+    if vector["env"]["run_subagent"] == false {
+        // Whoever runs the tests may have an agent, which would be chosen.
+        project = project.with_env("PATH", "/nowhere");
+    }
     fs::create_dir(project.path("../calls")).expect("a folder");
     for (path, entry) in vector["tree"].as_object().into_iter().flatten() {
         put(&project, path, entry);

@@ -170,7 +170,8 @@ fn without_an_agent_nothing_is_started() {
     let ended = machine.run(|io| auto(io, args), &mut nobody);
     assert_eq!(ended.stdout, "RW_ENV_UNSUPPORTED\nNEXT_COMMAND=rw-auto\n");
     assert_eq!(code(&ended), 23);
-    let expected = "note: no agent is named; give `--agent NAME` or `--agent-command LINE`\n";
+    let expected =
+        "note: no agent was found on PATH; give `--agent NAME` or `--agent-command LINE`\n";
     assert_eq!(ended.stderr, expected);
     for (bad, why) in [
         (

@@ -30,9 +30,14 @@ fn what_is_kept_can_be_restored_elsewhere() {
 fn one_round(seed: u64) {
     let mut random = Random::new(seed);
     let workspace = Workspace::git();
+    // What has such ends in the index keeps them, whatever the attributes say afterwards.
+    for folder in ["", "a/", "with space/"] {
+        workspace.write(&format!("{folder}x.auto"), "one\r\ntwo\r\n");
+    }
+    workspace.commit("ends");
     workspace.write(
         ".gitattributes",
-        "*.crlf text eol=crlf\n*.lf text\n*.u16 working-tree-encoding=UTF-16\n",
+        "*.crlf text eol=crlf\n*.lf text\n*.auto text=auto\n*.u16 working-tree-encoding=UTF-16\n",
     );
     workspace.write(".gitignore", "*.log\nignored/\n");
     workspace.commit("attributes");
@@ -115,7 +120,7 @@ fn added(workspace: &Workspace, before: &str) -> String {
 }
 
 /// Names that a program which splits at the wrong place would lose.
-const NAMES: [&[u8]; 12] = [
+const NAMES: [&[u8]; 13] = [
     b"a",
     b"b",
     b"with space",
@@ -126,6 +131,7 @@ const NAMES: [&[u8]; 12] = [
     b"not utf-8 \xff",
     b"x.crlf",
     b"x.lf",
+    b"x.auto",
     b"x.log",
     b"ignored",
 ];

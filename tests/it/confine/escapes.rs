@@ -71,7 +71,7 @@ impl Attempts<'_> {
         for line in lines {
             let quoted = line.replace('\'', "'\\''");
             script += &format!(
-                "(timeout 20 bash -c '{quoted}' </dev/null 2>/dev/null 9<&9); printf '\\1\\n'\n"
+                "(timeout 20 bash -c '{quoted}' </dev/null 2>/dev/null 9<&9); printf '%s%s\\n' next- {other}\n"
             );
         }
         place.write("wt/attempts.sh", &script);
@@ -90,7 +90,9 @@ impl Attempts<'_> {
             }
             Who::Agent | Who::Check => self.in_a_run(who, command),
         };
-        let parts: Vec<String> = said.split("\u{1}\n").map(str::to_owned).collect();
+        // No line shows this: it is put together, and some of them print whatever they find.
+        let next = format!("next-{other}\n");
+        let parts: Vec<String> = said.split(&next).map(str::to_owned).collect();
         assert_eq!(parts.len(), lines.len() + 1, "{who:?} by {}: {said}", self.mechanism);
         parts
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::workspace::{Run, program};
+use crate::workspace::{Run, ordinary_folder, program};
 
 /// Content of everything that must not be read.
 pub(super) const SECRET: &str = "hidden-7f3a";
@@ -58,7 +58,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn new() -> Place {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = ordinary_folder();
         let place = Place { folder };
         for folder in FOLDERS {
             std::fs::create_dir_all(place.path(folder)).unwrap();

@@ -177,7 +177,9 @@ fn d17_broken_configuration_takes_and_never_gives() {
             project.write(file, broken);
             assert_eq!(bash(&project, "rm -rf /").0, "deny", "{file} {broken}");
             assert_eq!(bash(&project, "git status").0, "ask", "{file} {broken}");
-            assert_eq!(prompt(&project, "hello"), Value::Null);
+            // Their own file is for whoever sits there to mend.
+            let is_own = file == ".agentize.local.yaml";
+            assert_eq!(prompt(&project, "hello") != Value::Null, is_own, "{file} {broken}");
         }
     }
     let project = Workspace::plain();

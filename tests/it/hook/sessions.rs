@@ -139,14 +139,21 @@ fn d15_d16_the_prompt_holds_the_plan_and_one_plain_command() {
 }
 
 #[test]
-fn d23_an_unrelated_prompt_pauses_and_going_on_resumes() {
+fn d23_a_question_pauses_and_going_on_resumes() {
     let project = Workspace::plain();
     prompt(&project, "/issue-to-impl 42");
-    assert_eq!(prompt(&project, "what does this function do?"), Value::Null);
+    let said = prompt(&project, "what does this function do?");
+    assert_eq!(
+        said["systemMessage"],
+        "onloop: `/issue-to-impl` pauses for your question.\n  Your next prompt that asks nothing \
+         goes on with it; `continue` is enough.\n  To end it: onloop session stop s1"
+    );
+    assert_eq!(prompt(&project, "and this one?"), Value::Null, "it is said once");
     assert_eq!(claude(&project, "Stop", json!({})), Value::Null);
     assert_eq!(state(&project, "s1")["continuation_count"], 0);
     let timer = json!({ "prompt": "wake up", "source": "schedule_wakeup" });
-    prompt(&project, "continue");
+    let said = prompt(&project, "continue");
+    assert_eq!(said["systemMessage"], "onloop: `/issue-to-impl` goes on after this");
     claude(&project, "UserPromptSubmit", timer);
     assert!(stop(&project, "a").is_some());
     prompt(&project, "/issue-to-impl 42");
@@ -227,6 +234,16 @@ fn workflows_of_the_user_have_their_own_words() {
         "handsoff:\n  workflows:\n    - {command: /mine, name: my-flow, prompt_file: mine.md}\n    \
          - {command: /issue-to-impl, prompt_file: mine.md}\n",
     );
+    for (text, issue, pull) in [
+        ("/mine 5", json!(5), Value::Null),
+        ("/mine #5", json!(5), Value::Null),
+        ("/mine https://github.com/o/r/issues/5", json!(5), Value::Null),
+        ("/mine https://github.com/o/r/pull/6", Value::Null, json!(6)),
+    ] {
+        assert_eq!(prompt(&project, text), Value::Null);
+        let session = state(&project, "s1");
+        assert_eq!((&session["issue_no"], &session["pr_no"]), (&issue, &pull), "{text}");
+    }
     prompt(&project, "/mine now");
     assert_eq!(state(&project, "s1")["workflow"], "my-flow");
     let said = stop(&project, "a").unwrap();

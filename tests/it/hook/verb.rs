@@ -71,3 +71,119 @@ fn damaged_files_are_listed_and_can_be_cleared() {
     project.onloop(&["session", "clear", "s1"]).expect_exit(0);
     assert_eq!(project.onloop(&["session", "list", "--json"]).expect_exit(0).stdout, "[]\n");
 }
+
+/// A checkout whose remote is `github.com/me/shop`.
+fn shop() -> Workspace {
+    let project = Workspace::git().with_env("ONLOOP_NOW", "2026-03-20T10:00:00Z");
+    project.shell("git remote add origin git@github.com:me/shop.git").expect_exit(0);
+    project
+}
+
+#[test]
+fn the_morning_is_told_from_anywhere() {
+    let project = shop();
+    project.write(".agentize.local.yaml", "handsoff:\n  max_continuations: 1\n");
+    prompt(&project, "/issue-to-impl 42");
+    let done = json!({ "tool_name": "Bash", "tool_input": { "command": "gh pr create --fill" },
+        "tool_response": "https://github.com/me/shop/pull/7" });
+    super::claude(&project, "PostToolUse", done);
+    assert_eq!(super::bash(&project, "rm -rf /").0, "deny");
+    stop(&project, "a");
+    stop(&project, "b");
+    let run = project
+        .shell("mkdir -p ../elsewhere && cd ../elsewhere && onloop session list --everywhere");
+    let folder = project.path(".").canonicalize().unwrap();
+    let expected = format!(
+        "⏸ s1  waits for you: all 1 continuation are used up
+    goal      a pull request for issue #42
+    issue     #42 https://github.com/me/shop/issues/42
+    request   #7 https://github.com/me/shop/pull/7
+    folder    {}
+    continued 1 time
+    last      2026-03-20T10:00:00+00:00 session s1 is not continued: all 1 continuation are used up
+    decision  2026-03-20T10:00:00+00:00 denied by rule path:outside: Bash `rm -rf /`
+    go on     claude -r s1
+",
+        folder.display()
+    );
+    assert_eq!(run.expect_exit(0).stdout, expected);
+    let json = project.shell("cd ../elsewhere && onloop session list --everywhere --json");
+    let json: Value = serde_json::from_str(&json.expect_exit(0).stdout).unwrap();
+    let session = &json["sessions"][0];
+    assert_eq!((&session["standing"], &session["host"]), (&json!("waits"), &json!("Claude Code")));
+    assert_eq!(json["calls"], json!([]));
+    project.onloop(&["session", "done", "s1"]).expect_exit(0);
+    let run = project.shell("cd ../elsewhere && onloop session list --everywhere").expect_exit(0);
+    assert!(run.stdout.starts_with("✓ s1  ended: done\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("go on"), "{}", run.stdout);
+}
+
+#[test]
+fn calls_that_wait_and_who_answered_them_are_told() {
+    let project = shop().with_env("CLAUDE_CODE_SESSION_ATTENDED", "0").with_env("USER", "ann");
+    prompt(&project, "/issue-to-impl 42");
+    assert_eq!(super::bash(&project, "frobnicate --now").0, "defer");
+    let list = |project: &Workspace| {
+        project.onloop(&["session", "list", "--everywhere"]).expect_exit(0).stdout
+    };
+    let said = list(&project);
+    assert!(
+        said.starts_with("⏸ s1  waits for you: 1 call of its agent waits for an answer\n"),
+        "{said}"
+    );
+    let (_, call) = said
+        .split_once("    call      2026-03-20T10:00:00+00:00 Bash: frobnicate --now; ")
+        .unwrap();
+    let id = call.strip_prefix("onloop approve ").unwrap().lines().next().unwrap();
+    project.onloop(&["approve", id]).expect_exit(0);
+    assert_eq!(super::bash(&project, "frobnicate --now").0, "allow");
+    let said = list(&project);
+    assert!(said.starts_with("→ s1  works\n"), "{said}");
+    assert!(said.contains("allowed by person ann: Bash `frobnicate --now`\n"), "{said}");
+}
+
+#[test]
+fn many_sessions_are_forgotten_at_once() {
+    let project = shop();
+    for id in ["s1", "s2"] {
+        let begin =
+            super::claude_input(id, "UserPromptSubmit", json!({ "prompt": "/issue-to-impl 4" }));
+        super::say(&project, "claude", &begin);
+    }
+    let later = |words: &str| {
+        project
+            .shell(&format!("export ONLOOP_NOW=2026-03-21T10:00:00Z; onloop session clear {words}"))
+    };
+    let run = later("--older-than 2d").expect_exit(0);
+    assert_eq!(run.stderr, "0 sessions are forgotten\n");
+    let run = later("--older-than 8x").expect_exit(2);
+    assert_eq!(
+        run.stderr,
+        "error: `--older-than 8x`: expected a time such as `90s`, `12h` or `7d`, at most `7d`\n"
+    );
+    project.shell("mkdir -p ../elsewhere").expect_exit(0);
+    later("s1").expect_exit(0);
+    let run = project
+        .shell("cd ../elsewhere; ONLOOP_NOW=2026-03-21T10:00:00Z onloop session clear --older-than 12h --everywhere")
+        .expect_exit(0);
+    assert_eq!(run.stderr, "1 session is forgotten\n");
+    assert!(!project.path(".tmp/hooked-sessions/s2.json").exists());
+    let run = project.onloop(&["session", "clear", "--all"]).expect_exit(0);
+    assert_eq!(run.stderr, "0 sessions are forgotten\n");
+    project.onloop(&["session", "clear"]).expect_exit(2);
+    let run = project.onloop(&["session", "list", "--everywhere"]).expect_exit(0);
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn the_diary_is_bounded_and_keeps_no_secret() {
+    let project = shop().with_env("MY_API_TOKEN", "s3cret-value-of-mine");
+    let diary = project.path("../home/.state/onloop/diary.jsonl");
+    std::fs::create_dir_all(diary.parent().unwrap()).unwrap();
+    std::fs::write(&diary, "x".repeat(1024 * 1024) + "\n").unwrap();
+    assert_eq!(super::bash(&project, "rm -rf / s3cret-value-of-mine").0, "deny");
+    let text = std::fs::read_to_string(&diary).unwrap();
+    assert_eq!(text.lines().count(), 1, "it was begun anew");
+    assert!(text.contains("\"stage\":\"rule\"") && !text.contains("s3cret"), "{text}");
+    assert!(diary.with_file_name("diary.1.jsonl").exists());
+}

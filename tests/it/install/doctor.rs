@@ -125,3 +125,41 @@ fn a_repository_cannot_make_the_doctor_run_its_programs() {
     }
     assert!(!project.path("ran").exists());
 }
+
+#[test]
+fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
+    let telegram = "telegram: {enabled: true, token: '1:a', chat_id: 1, timeout_sec: 3600}\n";
+    for host in ["claude", "codex", "cursor", "vscode", "opencode", "copilot"] {
+        let project = Workspace::plain();
+        onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
+        doctor(&project, host).expect_exit(0);
+        project.write(".agentize.local.yaml", telegram);
+        let run = doctor(&project, host).expect_exit(1);
+        let fix = format!("      fix: onloop install {host} --scope user\n");
+        let says = ", and the configuration needs 1h 0m 58s (`";
+        assert!(run.stdout.contains(says) && run.stdout.contains(&fix), "{host}: {run:?}");
+        onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
+        doctor(&project, host).expect_exit(0);
+        // Another project, which needs less, takes nothing away.
+        project.write(".agentize.local.yaml", "");
+        let run = onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
+        assert!(run.stderr.contains("already; nothing was changed"), "{host}: {run:?}");
+        project.write(".agentize.local.yaml", telegram);
+        doctor(&project, host).expect_exit(0);
+    }
+    let project = Workspace::plain();
+    onloop(&project, "install claude").expect_exit(0);
+    project.write(".agentize.local.yaml", telegram);
+    let run = doctor(&project, "claude").expect_exit(1);
+    assert!(
+        run.stdout.contains(
+            "  ✗ user: Claude Code waits 1m for `PreToolUse`, and the configuration needs 1h 0m \
+             58s (`"
+        ),
+        "{run:?}"
+    );
+    // Nothing says how long Cline waits.
+    onloop(&project, "install cline").expect_exit(0);
+    let run = doctor(&project, "cline").expect_exit(0);
+    assert!(run.stdout.contains("  · user: Cline waits 30s for `PreToolUse`"), "{run:?}");
+}

@@ -18,6 +18,7 @@ fn shown(host: Host) -> String {
             project: "/srv/repo".to_owned(),
             user_folder: user_folder(host, "/home/you", |_| None),
             waits: Waits::of(&Config::default()),
+            continuations: 10,
         };
         for host_file in host_files(host, &setting) {
             let content = host_file.installed(None).expect("nothing is there yet");

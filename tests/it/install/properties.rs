@@ -22,6 +22,7 @@ fn all(host: Host, program: &str) -> Vec<HostFile> {
         project: "/p".to_owned(),
         user_folder: "/h/.x".to_owned(),
         waits: Waits::of(&Config::default()),
+        continuations: 10,
     };
     host_files(host, &setting)
 }

@@ -1,7 +1,7 @@
 //! Commands, desktops, chats and servers, and what they are given.
 
 use super::{Board, gated, webhook};
-use crate::approval::server::{BotApi, CHAT, SECRET, TOKEN};
+use crate::approval::server::{BotApi, CHAT, SECRET, TOKEN, USER};
 use crate::run::{command_below, run};
 use crate::workspace::Workspace;
 
@@ -57,14 +57,72 @@ fn a_command_that_fails_is_said_and_tried_again() {
     assert_eq!(project.read("told"), "x\n");
 }
 
+/// A run with a gate, about which its developer wants to hear in the chat, for a second.
+fn in_chat(api: &BotApi, more: &str) -> Workspace {
+    let yaml = format!(
+        "telegram:\n  enabled: true\n  token: \"{TOKEN}\"\n  chat_id: {CHAT}\n  timeout_sec: 1\n  \
+         poll_interval_sec: 1\nnotify:\n  telegram: true\n{more}"
+    );
+    gated(&yaml).with_env("ONLOOP_TELEGRAM_API", &api.base)
+}
+
+#[test]
+fn a_gate_is_decided_in_the_chat() {
+    for (word, exit, shown, status) in
+        [("allow", 0, "✅ Approved", "completed"), ("deny", 1, "❌ Rejected", "blocked")]
+    {
+        let api = BotApi::start();
+        api.react(move |sent| vec![sent.press(word, USER, CHAT)]);
+        let project = in_chat(&api, "");
+        let ended = run(&project, &[]).expect_exit(exit);
+        assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);
+        let asked = &api.payloads("sendMessage")[0];
+        let text = asked["text"].as_str().unwrap();
+        let title = "⏸ <b>w: the gate of step 1 needs a human decision</b>\n\n<pre>";
+        assert!(text.starts_with(title), "{text}");
+        // What the terminal shows at a gate, as text.
+        for fact in
+            ["Step 1 of 2: Say &lt;!channel&gt; hello (risk: low)\n", "  ✓ command test -e first"]
+        {
+            assert!(text.contains(fact), "{fact} in {text}");
+        }
+        let buttons = &asked["reply_markup"]["inline_keyboard"][0];
+        assert_eq!(
+            (&buttons[0]["text"], &buttons[1]["text"]),
+            (&"✅ Approve".into(), &"❌ Reject".into())
+        );
+        let closed = api.payloads("editMessageText")[0]["text"].as_str().unwrap().to_owned();
+        assert!(closed.ends_with(&format!("<b>{shown}</b>")), "{closed}");
+        let record = project.record();
+        assert_eq!(record["status"], status);
+        let id = record["run_id"].as_str().unwrap();
+        let ledger = std::fs::read_to_string(project.kept(id, "ledger.jsonl")).unwrap();
+        let line =
+            ledger.lines().find(|line| line.contains("gate_decided")).expect("it is recorded");
+        assert!(line.contains("\"telegram\""), "{line}");
+    }
+}
+
+#[test]
+fn where_the_risk_is_high_the_chat_can_only_reject() {
+    let api = BotApi::start();
+    api.react(|sent| vec![sent.press("allow", USER, CHAT), sent.reply("/allow", USER)]);
+    let project = in_chat(&api, "");
+    let file = project.read(crate::run::FILE).replace("risk_level: low", "risk_level: high");
+    project.write(crate::run::FILE, file);
+    run(&project, &[]).expect_exit(3);
+    let asked = &api.payloads("sendMessage")[0];
+    let buttons = asked["reply_markup"]["inline_keyboard"][0].as_array().unwrap();
+    assert_eq!((buttons.len(), &buttons[0]["text"]), (1, &"❌ Reject".into()));
+    let text = asked["text"].as_str().unwrap();
+    assert!(text.contains("approve it where the name of the step can be typed"), "{text}");
+    assert_eq!(project.record()["status"], "paused");
+}
+
 #[test]
 fn the_desktop_and_the_chat_show_it() {
     let api = BotApi::start();
-    let yaml = format!(
-        "telegram:\n  enabled: true\n  token: \"{TOKEN}\"\n  chat_id: {CHAT}\n\
-         notify:\n  desktop: true\n  telegram: true\n"
-    );
-    let project = gated(&yaml).with_env("ONLOOP_TELEGRAM_API", &api.base);
+    let project = in_chat(&api, "  desktop: true\n");
     with_program(&project, "notify-send", "#!/bin/sh\nprintf '%s\\n' \"$@\" > ../desktop\n");
     let paused = run(&project, &[]).expect_exit(3);
     assert!(!paused.stderr.contains(SECRET), "{}", paused.stderr);
@@ -72,11 +130,12 @@ fn the_desktop_and_the_chat_show_it() {
     assert!(shown.starts_with("--app-name=onloop\n--\nw waits for you\n"), "{shown}");
     assert!(shown.contains("Say &lt;!channel&gt; hello"), "{shown}");
     let sent = api.payloads("sendMessage");
-    assert_eq!((sent.len(), &sent[0]["chat_id"]), (1, &CHAT.into()));
-    let text = sent[0]["text"].as_str().unwrap();
+    // First it is asked there, and nobody answers.
+    assert_eq!((sent.len(), &sent[1]["chat_id"]), (2, &CHAT.into()));
+    let text = sent[1]["text"].as_str().unwrap();
     assert!(text.starts_with("w waits for you\nThe gate of step 1 needs"), "{text}");
     assert!(text.contains("onloop gate 1 approved --run-id "), "{text}");
-    assert!(sent[0].get("parse_mode").is_none(), "tags in it are text");
+    assert!(sent[1].get("parse_mode").is_none(), "tags in it are text");
 }
 
 #[test]

@@ -57,3 +57,23 @@ fn an_agent_that_says_that_it_is_done_is_news() {
     assert_eq!(board.told(), ["session null"]);
     assert_eq!(board.notices()[0]["title"], "Session s1 (ultra-planner) is done");
 }
+
+#[test]
+fn a_session_that_is_done_names_its_pull_request_with_a_link() {
+    let board = Board::start();
+    let project = Workspace::git();
+    project.shell("git remote add origin https://github.com/me/shop").expect_exit(0);
+    project.write(".agentize.local.yaml", webhook(&board));
+    prompt(&project, "/issue-to-impl 42");
+    let done = serde_json::json!({ "tool_name": "Bash",
+        "tool_input": { "command": "gh pr create --fill" },
+        "tool_response": "https://github.com/me/shop/pull/7" });
+    crate::hook::claude(&project, "PostToolUse", done);
+    project.onloop(&["session", "done", "s1"]).expect_exit(0);
+    let notice = &board.notices()[0];
+    assert_eq!(notice["title"], "Session s1 (issue-to-impl) is done");
+    let text = notice["text"].as_str().unwrap();
+    let links = "\nIssue: https://github.com/me/shop/issues/42\nPull request: \
+                 https://github.com/me/shop/pull/7";
+    assert!(text.ends_with(links), "{text}");
+}

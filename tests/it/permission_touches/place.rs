@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::trace;
+use crate::workspace::ordinary_folder;
 
 /// The value of a variable whose name says that it is secret.
 pub(super) const SECRET_VARIABLE: &str = "variable-5d1e";
@@ -81,7 +82,7 @@ pub(super) struct Ran {
 impl Place {
     pub(super) fn new() -> Place {
         // What lies in the system's folder for temporary files may be read by everybody.
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = ordinary_folder();
         let mut place = Place { folder, before: BTreeMap::new() };
         place.fill();
         place

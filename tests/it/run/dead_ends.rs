@@ -44,7 +44,9 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     assert_eq!(
         next.stdout,
         format!(
-            "blocked (step 1)\nonloop resume {id}\n{reopen}\nonloop abandon {id} --reason TEXT\n"
+            "blocked (step 1)\nonloop resume {id} --agent-command '{}'\n{reopen}\nonloop abandon {id} \
+             --reason TEXT\n",
+            agent[1]
         )
     );
     let missing = project.onloop(&["step", "1", "reopen"]).expect_exit(1);

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -13,18 +14,23 @@ use super::{FILE, project, standing};
 use crate::workspace::{Workspace, program};
 
 /// `onloop` at a terminal of its own.
-struct Session {
-    keyboard: File,
-    child: Child,
+pub(super) struct Session {
+    pub(super) keyboard: File,
+    pub(super) child: Child,
     seen: String,
 }
 
 impl Session {
-    fn start(project: &Workspace, arguments: &[&str]) -> Session {
+    pub(super) fn start(project: &Workspace, arguments: &[&str]) -> Session {
         Session::sized(project, arguments, 100, "xterm-256color")
     }
 
-    fn sized(project: &Workspace, arguments: &[&str], columns: u16, term: &str) -> Session {
+    pub(super) fn sized(
+        project: &Workspace,
+        arguments: &[&str],
+        columns: u16,
+        term: &str,
+    ) -> Session {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -35,13 +41,15 @@ impl Session {
         let mut command = project.command_at(".", program());
         command.args(arguments).env("TERM", term);
         command.stdin(screen()).stdout(screen()).stderr(screen());
+        // As a shell starts it: what it does to its group concerns nobody else.
+        command.process_group(0);
         let child = command.spawn().unwrap();
         Session { keyboard: File::from(keyboard), child, seen: String::new() }
     }
 
     /// Reads until `text` is on the screen, and forgets everything up to its end.
     #[track_caller]
-    fn expect(&mut self, text: &str) {
+    pub(super) fn expect(&mut self, text: &str) {
         let mut chunk = [0; 4096];
         loop {
             if let Some((_, rest)) = self.seen.split_once(text) {
@@ -60,7 +68,7 @@ impl Session {
     }
 
     /// What was seen since, and the exit code.
-    fn end(mut self) -> (String, Option<i32>) {
+    pub(super) fn end(mut self) -> (String, Option<i32>) {
         let mut chunk = [0; 4096];
         // The end of a pseudo-terminal is an error on Linux.
         while let Ok(len @ 1..) = self.keyboard.read(&mut chunk) {
@@ -70,7 +78,7 @@ impl Session {
     }
 }
 
-const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: echo looks fine\ngate: human\n\
+pub(super) const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: echo looks fine\ngate: human\n\
                      ```sh\ntrue\n```\n\n\
                      - [ ] **Step 2: Last**\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
 

@@ -10,6 +10,7 @@ use crate::auto::lock::{self, LockState};
 use crate::auto::one_line::OneLine;
 use crate::auto::route::{Profile, Reason, RoutingFacts, Target, route};
 use crate::auto::token::{NextCommand, Token};
+use crate::text;
 use crate::time::Timestamp;
 
 /// What a person is told to edit when the child does not say.
@@ -159,6 +160,14 @@ impl Auto {
             Token::announcing(reason, self.assignment.profile).into_iter().collect();
         tokens.extend([Token::Cycle(cycle), Token::RouteTarget(Some(target))]);
         let mut step = self.to(AutoPhase::Waiting(dispatch)).after_saying(tokens);
+        let summary = &self.arguments.summary;
+        if cycle == 1 && target == Target::Loop && !summary.is_empty() {
+            step = step.with_note(format!(
+                "`{}` is not planned now: the table has tasks, and they come first. To plan it, start \
+                 rw-planner with it, or write a feature file with `Status: READY_FOR_PLAN`",
+                text::ellipsis(&text::one_line(summary), 80)
+            ));
+        }
         step.auto.summary_left &= match (target, self.assignment.options.summary) {
             (Target::Planner, SummaryUse::Once) => false,
             (Target::Planner, SummaryUse::EveryCycle) | (Target::Loop, _) => true,
@@ -209,13 +218,15 @@ impl Auto {
         let or = |value: &Option<OneLine>, fallback: &str| {
             value.clone().unwrap_or_else(|| OneLine::from(fallback))
         };
-        let latest = latest_feature.as_deref().unwrap_or("none");
-        self.stop(AutoEnding::Review).after_saying(vec![
+        let file = or(&review.file, latest_feature.as_deref().unwrap_or("none"));
+        let next = format!("do what the hint says with `{file}`; then `onloop auto` goes on");
+        let tokens = vec![
             Token::ReviewRequired,
             Token::ReviewReason(or(&review.reason, "APPROVAL_MISSING")),
-            Token::FeatureFile(or(&review.file, latest)),
+            Token::FeatureFile(file),
             Token::ReviewHint(or(&review.hint, REVIEW_HINT)),
-        ])
+        ];
+        self.stop(AutoEnding::Review).after_saying(tokens).with_note(next)
     }
 
     /// What the child asks for decides whether to go on, never where: the files decide that.

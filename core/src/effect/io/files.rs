@@ -94,6 +94,12 @@ impl Io {
         answer!(self.request(request), Outcome::Stat(stat) => stat)
     }
 
+    /// [`Request::Changes`]: whether something may have changed.
+    pub async fn changes(&self, folders: Vec<String>, wait_ms: u64) -> Result<bool, Failure> {
+        let request = Request::Changes { folders, wait_ms };
+        answer!(self.request(request), Outcome::Changed { changed } => changed)
+    }
+
     /// [`Request::Canonical`].
     pub async fn canonical(&self, path: &str) -> Result<String, Failure> {
         let request = Request::Canonical { path: path.to_owned() };

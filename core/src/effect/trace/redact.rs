@@ -11,7 +11,7 @@ use crate::{limits, text};
 /// Stands with a number and ` bytes]` for the rest of a long text.
 const CUT: &str = "[cut ";
 /// How tokens begin that are known by their look.
-const TOKEN_PREFIXES: [&str; 12] = [
+const TOKEN_PREFIXES: [&str; 13] = [
     "sk-",
     "ghp_",
     "gho_",
@@ -24,6 +24,8 @@ const TOKEN_PREFIXES: [&str; 12] = [
     "xoxp-",
     "AKIA",
     "AIza",
+    // The links, cookies and forms of our own page.
+    "olw_",
 ];
 /// Request headers that contain no secrets.
 const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
@@ -50,8 +52,11 @@ impl TraceRedaction {
 
     /// What a process said, as the program sees it.
     pub(super) fn reply(&self, reply: &mut Reply) {
-        if let Ok(Outcome::Process(end)) = &mut reply.outcome {
-            self.values.end(end);
+        match &mut reply.outcome {
+            Ok(Outcome::Process(end)) => self.values.end(end),
+            // Everything that lets somebody in is made from it.
+            Ok(Outcome::Listening { secret, .. }) => *secret = Vec::new().into(),
+            _ => {}
         }
     }
 

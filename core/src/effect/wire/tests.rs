@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::effect::{
-    Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer, HttpMethod,
-    HttpSpec, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint, ProcessEnd,
-    ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request, Say, Shell, Version,
+    CallAnswer, Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer,
+    HttpMethod, HttpSpec, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint,
+    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request, Say,
+    ServeRequest, Shell, Version, WebCall,
 };
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
@@ -104,7 +105,13 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let table: [(Request, String, &[&[u8]]); 14] = [
+    let call_answer = CallAnswer {
+        status: 200,
+        headers: vec![(text("a"), text("b"))],
+        body: b"hi".to_vec().into(),
+        open: false,
+    };
+    let table: [(Request, String, &[&[u8]]); 19] = [
         (
             Request::Http(http),
             text(
@@ -165,6 +172,36 @@ fn every_request_has_its_document() {
                 r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h","mark":null}"#,
             ),
             &[],
+        ),
+        (
+            Request::Changes { folders: vec![text("a"), text("b")], wait_ms: 7 },
+            text(r#"{"do":"changes","folders":["a","b"],"wait_ms":7}"#),
+            &[],
+        ),
+        (
+            Request::Serve(ServeRequest::Listen { port: 0 }),
+            text(r#"{"do":"serve","serve":"listen","port":0}"#),
+            &[],
+        ),
+        (
+            Request::Serve(ServeRequest::Next {
+                wait_ms: None,
+                folders: vec!["/s/runs".to_owned()],
+            }),
+            text(r#"{"do":"serve","serve":"next","wait_ms":null,"folders":["/s/runs"]}"#),
+            &[],
+        ),
+        (
+            Request::Serve(ServeRequest::Answer { call: 3, answer: call_answer }),
+            text(
+                r#"{"do":"serve","serve":"answer","call":3,"answer":{"status":200,"headers":[["a","b"]],"body":0,"open":false}}"#,
+            ),
+            &[b"hi"],
+        ),
+        (
+            Request::Serve(ServeRequest::Push { call: 3, bytes: b"more".to_vec().into() }),
+            text(r#"{"do":"serve","serve":"push","call":3,"bytes":0}"#),
+            &[b"more"],
         ),
         (Request::Sleep { duration_ms: 7 }, text(r#"{"do":"sleep","duration_ms":7}"#), &[]),
     ];
@@ -327,6 +364,21 @@ fn outcomes_are_read_with_their_attachments() {
     assert_eq!(outcome(survey, &[]), Outcome::Survey(GitSurvey::default()));
     let http = Outcome::Http(HttpAnswer { status: 404, body: b"no".to_vec().into() });
     assert_eq!(outcome(r#"{"is":"http","status":404,"body":0}"#, &[b"no"]), http);
+    let listening = Outcome::Listening { port: 8, secret: b"s".to_vec().into() };
+    assert_eq!(outcome(r#"{"is":"listening","port":8,"secret":0}"#, &[b"s"]), listening);
+    let call =
+        r#"{"is":"call","call":1,"method":"GET","target":"/","headers":[["host","h"]],"body":0}"#;
+    assert_eq!(
+        outcome(call, &[b""]),
+        Outcome::Call(WebCall {
+            call: 1,
+            method: "GET".to_owned(),
+            target: "/".to_owned(),
+            headers: vec![("host".to_owned(), "h".to_owned())],
+            body: Vec::new().into(),
+        })
+    );
+    assert_eq!(outcome(r#"{"is":"no_call"}"#, &[]), Outcome::NoCall);
     assert_eq!(outcome(r#"{"is":"commit","commit":null}"#, &[]), Outcome::Commit { commit: None });
 }
 

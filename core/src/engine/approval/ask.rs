@@ -1,291 +1,364 @@
 //! Asking a person: send, wait for the answer, say in the chat what came of it.
+//!
+//! A question about a call is asked once: whoever asks about a call that a question is open about,
+//! of a process that is gone, takes that one up.
 
-use super::Resolution;
+use super::deadline::Deadline;
+pub(crate) use super::no_answer::NoAnswer;
 use super::poller::{self, Meeting};
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
-use crate::effect::{Durability, Expect, Failure, Io};
-use crate::handsoff::approval::message::{self, ApprovalSubject, GIVEN_UP, Messages, TIMED_OUT};
+use crate::effect::{Durability, Expect, Failure, Io, OptionalExt};
+use crate::handsoff::approval::message::{self, GIVEN_UP, Messages, TIMED_OUT};
 use crate::handsoff::approval::{ApprovalChoice, ChatQuestion, nonce, seal};
 use crate::handsoff::config::Telegram;
 use crate::limits;
-use crate::time::Timestamp;
 
 /// Longest wait for the lock before we look whether its holder has stored our answer.
 const LOOK_EVERY_MS: u64 = 1000;
 
 /// How much later a question expires than its asker stops waiting.
-const LAST_MOMENT_MS: i64 = 1000;
+const LAST_MOMENT_MS: u64 = 1000;
 
-/// How the waiting ended without an answer.
-enum NoAnswer {
-    /// Nobody answered in time.
-    TimedOut,
-    /// We cannot wait any longer; why.
-    GaveUp(String),
+/// How a person is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking<'a> {
+    /// Keeps the questions of one process apart.
+    pub(crate) asked_before: u32,
+    /// How long this process waits, including the time to send.
+    pub(crate) wait_ms: u64,
+    /// The call that it is about, by the id under which calls wait.
+    pub(crate) call: Option<&'a str>,
+    /// The session that makes the call.
+    pub(crate) session: Option<&'a str>,
+    /// Whether the question stays open when nobody has answered in that time, as its call waits
+    /// without a process.
+    pub(crate) stays: bool,
 }
 
-/// Asks a person about `subject` and waits up to `wait_ms`, including the time to send.
-pub(super) async fn person(
+/// A person's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// What they say.
+    pub(crate) choice: ApprovalChoice,
+    /// What they are called, or their number.
+    pub(crate) by: String,
+}
+
+/// Who asks, and where.
+struct Asker<'a> {
+    io: &'a Io,
+    bot: Bot<'a>,
+    telegram: &'a Telegram,
+    meeting: Meeting,
+}
+
+/// Shows a person `messages`, in which nothing is secret any more, and waits for their answer.
+pub(crate) async fn person(
     io: &Io,
     telegram: &Telegram,
-    subject: &ApprovalSubject,
-    wait_ms: u64,
-) -> Resolution {
-    let no_answer = |why: &dyn std::fmt::Display| {
-        Resolution::NoAnswer(format!("asking through Telegram: {why}"))
-    };
-    let mut deadline = Deadline::new(io.now(), wait_ms);
-    let bot = match Bot::new(io, &telegram.token) {
-        Ok(bot) => bot,
-        Err(insecure) => return no_answer(&insecure),
-    };
-    let meeting = Meeting::new(&super::folder(io), &bot);
-    if let Err(error) = know_the_beginning(io, &bot, &meeting, &deadline).await {
-        return no_answer(&error);
-    }
-    // The chat belongs to somebody else's service.
-    let subject = ApprovalSubject {
-        tool: io.redacted(&subject.tool),
-        target: io.redacted(&subject.target),
-        session_id: subject.session_id.clone(),
-        reason: io.redacted(&subject.reason),
-    };
-    let messages = message::messages(&subject);
-    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
-    let mut question = ChatQuestion {
-        nonce: nonce(io.start().random, 0),
-        chat_id: telegram.chat_id,
-        allowed_user_ids: telegram.allowed_user_ids.clone(),
-        message_ids: Vec::new(),
-        bot: String::new(),
-        // What arrives at the last moment and is read then still counts.
-        until_ms: io.now().as_millis().saturating_add(wait_ms).saturating_add(LAST_MOMENT_MS),
-        complete: messages.complete,
-    };
-    // Whoever reads the updates must know the question before anybody can press its button.
-    if let Err(failure) = publish(io, &meeting, &question).await {
-        return no_answer(&failure);
-    }
-    let verdict = match send(io, &bot, &messages, &mut question, &deadline).await {
-        Ok(question_id) => {
-            let outcome = match publish(io, &meeting, &question).await {
-                Ok(()) => wait(io, &bot, telegram, &meeting, &question, &mut deadline).await,
-                Err(failure) => Err(NoAnswer::GaveUp(failure.message)),
-            };
-            close(io, &bot, &question, &messages, question_id, outcome).await
-        }
-        Err(error) => no_answer(&error),
-    };
-    let _ = io.remove(&meeting.question(&question.nonce)).await;
-    let _ = io.remove(&meeting.answer(&question.nonce)).await;
-    verdict
-}
-
-/// Establishes where new updates begin, so that old ones are not taken for answers.
-async fn know_the_beginning(
-    io: &Io,
-    bot: &Bot<'_>,
-    meeting: &Meeting,
-    deadline: &Deadline,
-) -> Result<(), CallError> {
-    let lock = meeting.lock();
-    let mut wait_ms = limits::LOCK_WAIT_MS.min(deadline.left_ms(io.now()));
-    // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
-    while !poller::has_offset(io, meeting).await {
-        let slice_ms = wait_ms.min(LOOK_EVERY_MS);
-        match io.lock(&lock, slice_ms).await {
-            Ok(()) => {
-                let timeout_ms = deadline.call_ms(io.now());
-                let known = poller::establish(io, bot, meeting, timeout_ms).await;
-                let _ = io.unlock(&lock).await;
-                return known;
-            }
-            Err(failure) if failure.is_busy() && wait_ms > slice_ms => {
-                wait_ms -= slice_ms;
-            }
-            Err(failure) => return Err(failure.into()),
-        }
-    }
-    Ok(())
-}
-
-async fn publish(io: &Io, meeting: &Meeting, question: &ChatQuestion) -> Result<(), Failure> {
-    let bytes = document::write_question(question);
-    let path = meeting.question(&question.nonce);
-    io.write(&path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
-}
-
-/// Sends the parts and then the question; returns the id of the message with the buttons.
-async fn send(
-    io: &Io,
-    bot: &Bot<'_>,
     messages: &Messages,
-    question: &mut ChatQuestion,
-    deadline: &Deadline,
-) -> Result<i64, CallError> {
-    for part in &messages.parts {
-        let payload = message::send_part(question.chat_id, part);
-        let sent = bot.call(io, "sendMessage", &payload, deadline.call_ms(io.now())).await?;
-        question.message_ids.extend(sent["message_id"].as_i64());
+    asking: Asking<'_>,
+) -> Result<Given, NoAnswer> {
+    let session = asking.session.map(str::to_owned);
+    let mut deadline = Deadline::new(io.now(), asking.wait_ms, session);
+    let asker = Asker::new(io, telegram)?;
+    let (io, meeting) = (asker.io, &asker.meeting);
+    deadline.persist(io, telegram, async |_| asker.know_the_beginning().await).await?;
+    let taken_up = match asking.call {
+        Some(call) => asker.take_up(call).await,
+        None => None,
+    };
+    let (mut question, is_held) = match taken_up {
+        Some(question) => (question, true),
+        None => {
+            let question = asker.question(messages, asking);
+            let lock = meeting.question_lock(&question.nonce);
+            let is_held = io.lock(&lock, 0).await.is_ok();
+            (question, is_held)
+        }
+    };
+    let outcome = asker.ask(messages, &mut question, &mut deadline, asking.stays).await;
+    if is_held {
+        let _ = io.unlock(&meeting.question_lock(&question.nonce)).await;
     }
-    let payload = message::send_question(question.chat_id, messages, &question.nonce);
-    let sent = bot.call(io, "sendMessage", &payload, deadline.call_ms(io.now())).await?;
-    let id = sent["message_id"].as_i64().ok_or(CallError::Garbled)?;
-    question.message_ids.push(id);
-    question.bot = sent["from"]["username"].as_str().unwrap_or_default().to_owned();
-    Ok(id)
+    outcome
 }
 
-/// Waits for the answer, as the process that reads the updates or beside it.
-async fn wait(
+/// Closes the question that is open about a call which was answered elsewhere, and forgets it.
+pub(super) async fn settle(
     io: &Io,
-    bot: &Bot<'_>,
     telegram: &Telegram,
-    meeting: &Meeting,
-    question: &ChatQuestion,
-    deadline: &mut Deadline,
-) -> Result<ApprovalChoice, NoAnswer> {
-    let lock = meeting.lock();
-    let mut reading = false;
-    let ended = loop {
-        match answer(io, bot, telegram, meeting, question).await {
-            Some(choice) => break Ok(choice),
-            None if deadline.left_ms(io.now()) == 0 => break Err(NoAnswer::TimedOut),
-            None => {}
+    messages: &Messages,
+    call: &str,
+    choice: ApprovalChoice,
+) {
+    let Ok(asker) = Asker::new(io, telegram) else { return };
+    let Some(question) = asker.take_up(call).await else { return };
+    let lock = asker.meeting.question_lock(&question.nonce);
+    asker.forget(&question).await;
+    asker.close(&question, messages, messages.labels.given(choice)).await;
+    let _ = io.unlock(&lock).await;
+}
+
+/// What somebody in the chat has said about a call, as far as it was read already.
+pub(super) async fn known(io: &Io, telegram: &Telegram, call: &str) -> Option<Given> {
+    let asker = Asker::new(io, telegram).ok()?;
+    let question = asker.open_about(call).await?;
+    asker.answer(&question).await
+}
+
+/// Whether a question about a call is open of which nobody waits for the answer.
+pub(super) async fn is_open(io: &Io, telegram: &Telegram, call: &str) -> bool {
+    match Asker::new(io, telegram) {
+        Ok(asker) => asker.open_about(call).await.is_some(),
+        Err(_) => false,
+    }
+}
+
+impl<'a> Asker<'a> {
+    fn new(io: &'a Io, telegram: &'a Telegram) -> Result<Asker<'a>, NoAnswer> {
+        let bot = Bot::new(io, &telegram.token)
+            .map_err(|insecure| NoAnswer::GaveUp(insecure.to_string()))?;
+        let meeting = Meeting::new(&super::folder(io), &bot);
+        Ok(Asker { io, bot, telegram, meeting })
+    }
+
+    /// A question that nobody has asked yet.
+    fn question(&self, messages: &Messages, asking: Asking<'_>) -> ChatQuestion {
+        // What arrives at the last moment and is read then still counts. Whoever asks about a call takes
+        // its question away when it is over; if they are gone, it waits for whoever comes next.
+        let open_ms = match asking.call {
+            Some(_) => limits::PENDING_KEPT_MS,
+            None => asking.wait_ms.saturating_add(LAST_MOMENT_MS),
+        };
+        let open_ms = i64::try_from(open_ms).unwrap_or(i64::MAX);
+        ChatQuestion {
+            nonce: nonce(self.io.start().random, asking.asked_before),
+            chat_id: self.telegram.chat_id,
+            allowed_user_ids: self.telegram.allowed_user_ids.clone(),
+            message_ids: Vec::new(),
+            bot: String::new(),
+            until_ms: self.io.now().as_millis().saturating_add(open_ms),
+            complete: messages.complete,
+            call: asking.call.map(str::to_owned),
+            repeated: false,
         }
-        let left_ms = deadline.left_ms(io.now());
-        if !reading {
-            match io.lock(&lock, left_ms.min(LOOK_EVERY_MS)).await {
-                Ok(()) => reading = true,
-                Err(failure) if failure.is_busy() => deadline.waited(LOOK_EVERY_MS),
-                Err(failure) => break Err(NoAnswer::GaveUp(failure.message)),
-            }
-            // Its last holder may have stored our answer before it let go.
-            continue;
-        }
-        let poll_ms = left_ms.min(telegram.poll_interval_ms);
-        // Telegram waits whole seconds; what is left of one must not become a busy loop.
-        if poll_ms < 1000
-            && let Err(failure) = io.sleep(poll_ms).await
-        {
-            break Err(NoAnswer::GaveUp(failure.message));
-        }
-        match poller::read_once(io, bot, meeting, poll_ms).await {
-            Ok(()) => deadline.read(poll_ms),
-            Err(error) if error.is_final() || deadline.failed() => {
-                break Err(NoAnswer::GaveUp(error.to_string()));
-            }
-            Err(error) => {
-                let pause_ms = match error {
-                    CallError::Refused { retry_after_ms: Some(ms), .. } => ms,
-                    CallError::Failed(_) | CallError::Refused { .. } | CallError::Garbled => {
-                        telegram.poll_interval_ms
-                    }
-                };
-                let pause_ms = pause_ms.min(left_ms);
-                if let Err(failure) = io.sleep(pause_ms).await {
-                    break Err(NoAnswer::GaveUp(failure.message));
+    }
+
+    /// Sends the question unless it was sent, and waits.
+    async fn ask(
+        &self,
+        messages: &Messages,
+        question: &mut ChatQuestion,
+        deadline: &mut Deadline,
+        stays: bool,
+    ) -> Result<Given, NoAnswer> {
+        // Whoever reads the updates must know the question before anybody can press its button.
+        self.publish(question, Durability::Relaxed).await?;
+        if question.message_ids.is_empty() {
+            if let Err(why) = self.send(messages, question, deadline).await {
+                // It may be there all the same. Whoever asks about the call again asks the same.
+                let is_kept = question.call.is_some() && matches!(why, NoAnswer::Unreached(_));
+                if !is_kept || self.publish(question, Durability::Durable).await.is_err() {
+                    self.forget(question).await;
                 }
-                deadline.waited(pause_ms);
+                return Err(why);
+            }
+            // Whoever comes after a power cut must not ask again.
+            if let Err(failure) = self.publish(question, Durability::Durable).await {
+                self.close(question, messages, GIVEN_UP).await;
+                self.forget(question).await;
+                return Err(failure.into());
             }
         }
-    };
-    if reading {
-        let _ = io.unlock(&lock).await;
-    }
-    ended
-}
-
-/// The answer that was stored for us, if it counts: it is sealed, and of a user whom *our*
-/// configuration names. A damaged one never counts, and the question times out.
-async fn answer(
-    io: &Io,
-    bot: &Bot<'_>,
-    telegram: &Telegram,
-    meeting: &Meeting,
-    question: &ChatQuestion,
-) -> Option<ApprovalChoice> {
-    let path = meeting.answer(&question.nonce);
-    let (bytes, _) = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
-    let answer = document::read_answer(&bytes).ok()?;
-    let expected = seal(bot.token(), &question.nonce, answer.choice, answer.by);
-    let counts = answer.seal == expected && telegram.allowed_user_ids.contains(&answer.by);
-    (counts && (answer.choice == ApprovalChoice::Deny || question.complete))
-        .then_some(answer.choice)
-}
-
-/// Shows the outcome in the chat and removes the buttons.
-async fn close(
-    io: &Io,
-    bot: &Bot<'_>,
-    question: &ChatQuestion,
-    messages: &Messages,
-    question_id: i64,
-    outcome: Result<ApprovalChoice, NoAnswer>,
-) -> Resolution {
-    let (shown, verdict) = match outcome {
-        Ok(ApprovalChoice::Allow) => (ApprovalChoice::Allow.confirmation(), Resolution::Allow),
-        Ok(ApprovalChoice::Deny) => {
-            let why = "a person denied it through Telegram".to_owned();
-            (ApprovalChoice::Deny.confirmation(), Resolution::Deny(why))
+        let outcome = self.wait(question, deadline).await;
+        match &outcome {
+            Err(NoAnswer::TimedOut) if stays => return Err(NoAnswer::StaysOpen),
+            Err(NoAnswer::Unreached(_)) if stays => return outcome,
+            Ok(_) | Err(_) => {}
         }
-        Err(NoAnswer::TimedOut) => {
-            (TIMED_OUT, Resolution::NoAnswer("nobody answered through Telegram in time".to_owned()))
+        // An answer counts once: its question is taken away before it is used.
+        let outcome = match (outcome, self.forget(question).await) {
+            (Ok(given), true) => Ok(given),
+            (Ok(_), false) => Err(NoAnswer::GaveUp("the question cannot be taken away".to_owned())),
+            (Err(why), _) => Err(why),
+        };
+        let shown = match &outcome {
+            Ok(given) => messages.labels.given(given.choice),
+            Err(NoAnswer::TimedOut) => TIMED_OUT,
+            Err(_) => GIVEN_UP,
+        };
+        self.close(question, messages, shown).await;
+        outcome
+    }
+
+    /// Establishes where new updates begin, so that old ones are not taken for answers.
+    async fn know_the_beginning(&self) -> Result<(), CallError> {
+        let (io, lock) = (self.io, self.meeting.lock());
+        let mut wait_ms = limits::LOCK_WAIT_MS;
+        // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
+        while !poller::has_offset(io, &self.meeting).await {
+            let slice_ms = wait_ms.min(LOOK_EVERY_MS);
+            match io.lock(&lock, slice_ms).await {
+                Ok(()) => {
+                    let timeout_ms = limits::APPROVAL_HTTP_MS;
+                    let known = poller::establish(io, &self.bot, &self.meeting, timeout_ms).await;
+                    let _ = io.unlock(&lock).await;
+                    return known;
+                }
+                Err(failure) if failure.is_busy() && wait_ms > slice_ms => {
+                    wait_ms -= slice_ms;
+                }
+                Err(failure) => return Err(failure.into()),
+            }
         }
-        Err(NoAnswer::GaveUp(why)) => {
-            (GIVEN_UP, Resolution::NoAnswer(format!("asking through Telegram: {why}")))
+        Ok(())
+    }
+
+    /// The question about a call whose asker is gone, which we hold from now on.
+    async fn take_up(&self, call: &str) -> Option<ChatQuestion> {
+        let question = self.open_about(call).await?;
+        self.io.lock(&self.meeting.question_lock(&question.nonce), 0).await.ok()?;
+        // Of one that was about to be sent nobody knows whether it was.
+        let repeated = question.repeated || question.message_ids.is_empty();
+        Some(ChatQuestion { repeated, ..question })
+    }
+
+    /// The question about a call whose asker is gone.
+    async fn open_about(&self, call: &str) -> Option<ChatQuestion> {
+        let questions = poller::questions(self.io, &self.meeting).await.ok()?;
+        for question in questions {
+            let is_meant =
+                question.call.as_deref() == Some(call) && question.chat_id == self.telegram.chat_id;
+            if !is_meant {
+                continue;
+            }
+            let lock = self.meeting.question_lock(&question.nonce);
+            let holder = self.io.holder(&lock).await.ok().flatten();
+            if holder.is_none_or(|holder| !holder.live) {
+                return Some(question);
+            }
         }
-    };
-    let html = message::closed(&messages.question, shown);
-    let payload = message::edit(question.chat_id, question_id, &html);
-    // The answer counts even if the chat cannot show it.
-    let _ = bot.call(io, "editMessageText", &payload, limits::APPROVAL_LAST_CALL_MS).await;
-    verdict
-}
-
-/// When to give up. A clock that stands still must not make us wait for ever, so the time that
-/// was waited and the number of reads count as well.
-struct Deadline {
-    began: Timestamp,
-    wait_ms: u64,
-    counted_ms: u64,
-    failures: u32,
-    reads: u64,
-}
-
-impl Deadline {
-    fn new(began: Timestamp, wait_ms: u64) -> Deadline {
-        Deadline { began, wait_ms, counted_ms: 0, failures: 0, reads: 0 }
+        None
     }
 
-    fn left_ms(&self, now: Timestamp) -> u64 {
-        let passed_ms = now.millis_since(self.began);
-        // Where time passes, it is the only measure: a busy chat answers early and often.
-        let passed_ms = if passed_ms == 0 { self.counted_ms } else { passed_ms };
-        let most_reads = 100 + self.wait_ms / 100;
-        if self.reads > most_reads { 0 } else { self.wait_ms.saturating_sub(passed_ms) }
+    async fn publish(&self, question: &ChatQuestion, how: Durability) -> Result<(), Failure> {
+        let bytes = document::write_question(question);
+        let path = self.meeting.question(&question.nonce);
+        self.io.write(&path, bytes, Expect::Any, how).await.map(|_| ())
     }
 
-    /// How long a call other than `getUpdates` may take.
-    fn call_ms(&self, now: Timestamp) -> u64 {
-        let left_ms = self.left_ms(now).max(limits::APPROVAL_LAST_CALL_MS);
-        limits::APPROVAL_HTTP_MS.min(left_ms)
+    /// Removes the question, and then its answer, which nobody finds without it. Whether the question is
+    /// gone.
+    async fn forget(&self, question: &ChatQuestion) -> bool {
+        let removed = self.io.remove(&self.meeting.question(&question.nonce)).await.optional();
+        let _ = self.io.remove(&self.meeting.answer(&question.nonce)).await;
+        removed.is_ok()
     }
 
-    fn waited(&mut self, ms: u64) {
-        self.counted_ms += ms;
+    /// Sends the parts and then the question. A message that the chat did not confirm is sent again: a
+    /// question that is there twice is one question, and one that is not there is lost.
+    async fn send(
+        &self,
+        messages: &Messages,
+        question: &mut ChatQuestion,
+        deadline: &mut Deadline,
+    ) -> Result<(), NoAnswer> {
+        let (io, telegram, bot) = (self.io, self.telegram, &self.bot);
+        let mut ids = Vec::new();
+        for part in &messages.parts {
+            let payload = message::send_part(question.chat_id, part);
+            let send = async |ms| bot.call(io, "sendMessage", &payload, ms).await;
+            let sent = deadline.persist(io, telegram, send).await?;
+            ids.extend(sent["message_id"].as_i64());
+        }
+        let payload = message::send_question(question.chat_id, messages, &question.nonce);
+        let mut tries = 0_u32;
+        let send = async |ms| {
+            tries += 1;
+            let sent = bot.call(io, "sendMessage", &payload, ms).await?;
+            let id = sent["message_id"].as_i64().ok_or(CallError::Garbled)?;
+            Ok((id, sent))
+        };
+        let (id, sent) = deadline.persist(io, telegram, send).await?;
+        ids.push(id);
+        question.repeated |= tries > 1;
+        question.message_ids = ids;
+        question.bot = sent["from"]["username"].as_str().unwrap_or_default().to_owned();
+        Ok(())
     }
 
-    fn read(&mut self, ms: u64) {
-        self.failures = 0;
-        self.reads += 1;
-        self.waited(ms);
+    /// Waits for the answer, as the process that reads the updates or beside it.
+    async fn wait(
+        &self,
+        question: &ChatQuestion,
+        deadline: &mut Deadline,
+    ) -> Result<Given, NoAnswer> {
+        let (io, lock) = (self.io, self.meeting.lock());
+        let mut reading = false;
+        let ended = loop {
+            match self.answer(question).await {
+                Some(given) => break Ok(given),
+                None if deadline.left_ms(io.now()) == 0 => break Err(deadline.over()),
+                None => {}
+            }
+            let left_ms = deadline.left_ms(io.now());
+            if !reading {
+                match io.lock(&lock, left_ms.min(LOOK_EVERY_MS)).await {
+                    Ok(()) => reading = true,
+                    Err(failure) if failure.is_busy() => deadline.waited(LOOK_EVERY_MS),
+                    Err(failure) => break Err(failure.into()),
+                }
+                // Its last holder may have stored our answer before it let go.
+                continue;
+            }
+            let poll_ms = left_ms.min(self.telegram.poll_interval_ms);
+            // Telegram waits whole seconds; what is left of one must not become a busy loop.
+            if poll_ms < 1000
+                && let Err(failure) = io.sleep(poll_ms).await
+            {
+                break Err(failure.into());
+            }
+            match poller::read_once(io, &self.bot, &self.meeting, poll_ms).await {
+                Ok(()) => deadline.read(io, poll_ms).await,
+                Err(error) => {
+                    if let Err(why) = deadline.endure(io, self.telegram, error).await {
+                        break Err(why);
+                    }
+                }
+            }
+        };
+        if reading {
+            let _ = io.unlock(&lock).await;
+        }
+        ended
     }
 
-    /// Whether there were too many failures, this one included.
-    fn failed(&mut self) -> bool {
-        self.failures += 1;
-        self.failures >= limits::APPROVAL_FAILURES
+    /// The answer that was stored for us, if it counts: it is sealed, and of a user whom *our*
+    /// configuration names. A damaged one never counts, and the question times out.
+    async fn answer(&self, question: &ChatQuestion) -> Option<Given> {
+        let path = self.meeting.answer(&question.nonce);
+        let (bytes, _) = self.io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
+        let answer = document::read_answer(&bytes).ok()?;
+        let by = (answer.by, answer.name.as_str());
+        let expected = seal(self.bot.token(), &question.nonce, answer.choice, by);
+        let counts = answer.seal == expected && self.telegram.allowed_user_ids.contains(&answer.by);
+        let counts = counts && (answer.choice == ApprovalChoice::Deny || question.complete);
+        let by = match answer.name.is_empty() {
+            true => format!("user {}", answer.by),
+            false => answer.name,
+        };
+        counts.then_some(Given { choice: answer.choice, by })
+    }
+
+    /// Shows in the chat what came of it, and removes the buttons.
+    async fn close(&self, question: &ChatQuestion, messages: &Messages, shown: &str) {
+        let Some(question_id) = question.message_ids.last() else { return };
+        let html = message::closed(&messages.question, shown);
+        let payload = message::edit(question.chat_id, *question_id, &html);
+        // The answer counts even if the chat cannot show it.
+        let timeout_ms = limits::APPROVAL_LAST_CALL_MS;
+        let _ = self.bot.call(self.io, "editMessageText", &payload, timeout_ms).await;
     }
 }

@@ -5,7 +5,9 @@
 //! the repository, and only an answer of exactly one word counts.
 
 use super::Escalation;
+use crate::documents::diary::{DiaryEntry, DiaryEvent};
 use crate::effect::{Io, ProcessSpec, ProcessStatus};
+use crate::engine::diary;
 use crate::engine::supervisor::session_names;
 use crate::handsoff::DEPTH_VARIABLE;
 use crate::limits;
@@ -20,8 +22,10 @@ pub(super) enum Opinion {
     Ask(String),
 }
 
-/// The model, as Claude Code runs it for one question.
-const ARGV: [&str; 4] = ["claude", "--model", "haiku", "-p"];
+/// The model.
+pub(super) const MODEL: &str = "haiku";
+/// As Claude Code runs it for one question.
+const ARGV: [&str; 4] = ["claude", "--model", MODEL, "-p"];
 
 pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
     let ask = |why: &str| Opinion::Ask(format!("a language model was not asked: {why}"));
@@ -45,19 +49,23 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         .with_env([(DEPTH_VARIABLE, "1")])
         .with_stdin(io.redacted(&prompt(escalation, &fence)))
         .timeout_ms(timeout_ms);
-    match io.process(spec).await {
-        Err(failure) => ask(&text::one_line(&failure.message)),
+    let failed = match io.process(spec).await {
+        Err(failure) => {
+            format!("a language model was not asked: {}", text::one_line(&failure.message))
+        }
         Ok(end) => match end.status {
-            ProcessStatus::Exited(0) => read(&String::from_utf8_lossy(&end.stdout.head)),
-            ProcessStatus::Exited(code) => {
-                Opinion::Ask(format!("the language model ended with status {code}"))
-            }
-            ProcessStatus::TimedOut => Opinion::Ask("the language model took too long".to_owned()),
+            ProcessStatus::Exited(0) => return read(&String::from_utf8_lossy(&end.stdout.head)),
+            ProcessStatus::Exited(code) => format!("the language model ended with status {code}"),
+            ProcessStatus::TimedOut => "the language model took too long".to_owned(),
             ProcessStatus::Signalled(_) | ProcessStatus::Interrupted => {
-                Opinion::Ask("the language model was stopped".to_owned())
+                "the language model was stopped".to_owned()
             }
         },
-    }
+    };
+    let entry = DiaryEntry::new(io.now(), DiaryEvent::Outage, &failed);
+    let session = Some(escalation.session_id.clone());
+    diary::note(io, DiaryEntry { session, ..entry }).await;
+    Opinion::Ask(failed)
 }
 
 /// Only one word alone on the first line counts: what a model explains can say anything.
@@ -141,6 +149,8 @@ mod tests {
             context: "x".repeat(10_000),
             only_a_person: false,
             time_left_ms: 0,
+            call_id: None,
+            defers: false,
         };
         let prompt = prompt(&escalation, "f3nc3");
         assert!(prompt.contains("Tool: Bash allow\n"));

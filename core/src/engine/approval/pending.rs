@@ -46,7 +46,7 @@ pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
     if !is_session(call.session_id) {
         return Err(Failure::new(FailureKind::Invalid, "the session has no usable id"));
     }
-    let id = id_of(call.session_id, call.tool, call.input);
+    let id = call_id(call.session_id, call.tool, call.input);
     let pending = PendingCall {
         id: id.clone(),
         session_id: call.session_id.to_owned(),
@@ -56,6 +56,7 @@ pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
         reason: io.redacted(call.reason),
         since_ms: io.now().as_millis(),
         answer: None,
+        answered_by: None,
     };
     let bytes = document::write_pending(&pending);
     if bytes.len() as u64 > limits::APPROVAL_DOCUMENT_BYTES {
@@ -68,6 +69,20 @@ pub async fn defer(io: &Io, call: &Deferred<'_>) -> Result<String, Failure> {
     }
 }
 
+/// A person's answer about a call that waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitedFor {
+    /// What they said.
+    pub choice: ApprovalChoice,
+    /// What they are called, where that is known.
+    pub by: Option<String>,
+}
+
+/// Forgets a call that was decided in another way.
+pub async fn forget(io: &Io, id: &str) {
+    let _ = io.remove(&path(io, id)).await;
+}
+
 /// Takes a person's answer about a call. It is removed before it is used, so it counts once.
 ///
 /// # Errors
@@ -78,8 +93,8 @@ pub async fn consume(
     session_id: &str,
     tool: &str,
     input: &Value,
-) -> Result<Option<ApprovalChoice>, Failure> {
-    let id = id_of(session_id, tool, input);
+) -> Result<Option<WaitedFor>, Failure> {
+    let id = call_id(session_id, tool, input);
     // Most calls were never put off; for them this is one look.
     if load(io, &id).await?.is_none_or(|(call, _)| call.answer.is_none()) {
         return Ok(None);
@@ -91,7 +106,7 @@ pub async fn consume(
     taken
 }
 
-async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<ApprovalChoice>, Failure> {
+async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<WaitedFor>, Failure> {
     let Some((call, _)) = load(io, id).await? else {
         return Ok(None);
     };
@@ -99,7 +114,7 @@ async fn take(io: &Io, id: &str, session_id: &str) -> Result<Option<ApprovalChoi
         return Ok(None);
     };
     io.remove(&path(io, id)).await?;
-    Ok(Some(choice))
+    Ok(Some(WaitedFor { choice, by: call.answered_by }))
 }
 
 /// The calls that are kept.
@@ -141,20 +156,30 @@ pub async fn list(io: &Io) -> Result<Waiting, Failure> {
     Ok(Waiting { calls, unreadable })
 }
 
-/// Stores a person's answer about a call.
+/// Stores the answer about a call of a person who is called `by`.
 ///
 /// # Errors
 ///
 /// `NotFound` when no such call waits; `Conflict` when it already has another answer.
-pub async fn answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
+pub async fn answer(
+    io: &Io,
+    id: &str,
+    choice: ApprovalChoice,
+    by: Option<&str>,
+) -> Result<PendingCall, Failure> {
     let lock = lock_path(io, id);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
-    let answered = write_answer(io, id, choice).await;
+    let answered = write_answer(io, id, choice, by).await;
     let _ = io.unlock(&lock).await;
     answered
 }
 
-async fn write_answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<PendingCall, Failure> {
+async fn write_answer(
+    io: &Io,
+    id: &str,
+    choice: ApprovalChoice,
+    by: Option<&str>,
+) -> Result<PendingCall, Failure> {
     let Some((mut call, version)) = load(io, id).await? else {
         return Err(Failure::new(FailureKind::NotFound, format!("no call `{id}` waits")));
     };
@@ -163,6 +188,7 @@ async fn write_answer(io: &Io, id: &str, choice: ApprovalChoice) -> Result<Pendi
         return Err(Failure::new(FailureKind::Conflict, message));
     }
     call.answer = Some((choice, io.now().as_millis()));
+    call.answered_by = by.map(str::to_owned);
     let bytes = document::write_pending(&call);
     io.write(&path(io, id), bytes, Expect::Version(version), Durability::Durable).await?;
     Ok(call)
@@ -180,7 +206,8 @@ async fn load(io: &Io, id: &str) -> Result<Option<(PendingCall, Version)>, Failu
     Err(Failure::new(FailureKind::Invalid, format!("`{path}` is damaged ({why}); remove it")))
 }
 
-fn folder(io: &Io) -> String {
+/// The folder of the calls that are kept.
+pub(crate) fn folder(io: &Io) -> String {
     format!("{}/pending", super::folder(io))
 }
 
@@ -197,8 +224,9 @@ fn is_session(id: &str) -> bool {
     SessionId::new(id).is_some() && !id.starts_with('-')
 }
 
-/// The same for the same call of the same session, whatever the order of the input's keys.
-fn id_of(session_id: &str, tool: &str, input: &Value) -> String {
+/// The id of a call: the same for the same call of the same session, whatever the order of the
+/// input's keys.
+pub fn call_id(session_id: &str, tool: &str, input: &Value) -> String {
     let mut hash = Sha256::new();
     for part in [session_id, tool, &sorted(input).to_string()] {
         hash.update((part.len() as u64).to_be_bytes());
@@ -229,14 +257,14 @@ mod tests {
     fn the_same_call_of_the_same_session_has_the_same_id() {
         let input = json!({"command": "ls", "more": [{"b": 1, "a": 2}]});
         let turned = json!({"more": [{"a": 2, "b": 1}], "command": "ls"});
-        let id = id_of("s", "Bash", &input);
-        assert_eq!(id, id_of("s", "Bash", &turned));
+        let id = call_id("s", "Bash", &input);
+        assert_eq!(id, call_id("s", "Bash", &turned));
         assert_eq!(id.len(), 16);
         for other in [
-            id_of("t", "Bash", &input),
-            id_of("s", "Bas", &input),
-            id_of("s", "Bash", &json!({"command": "ls "})),
-            id_of("sB", "ash", &input),
+            call_id("t", "Bash", &input),
+            call_id("s", "Bas", &input),
+            call_id("s", "Bash", &json!({"command": "ls "})),
+            call_id("sB", "ash", &input),
         ] {
             assert_ne!(id, other);
         }

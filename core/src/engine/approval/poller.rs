@@ -41,6 +41,11 @@ impl Meeting {
         format!("{}/{nonce}.json", self.questions())
     }
 
+    /// Held by whoever waits for the answer.
+    pub(super) fn question_lock(&self, nonce: &str) -> String {
+        format!("{}/{nonce}.lock", self.questions())
+    }
+
     pub(super) fn answer(&self, nonce: &str) -> String {
         format!("{}/answers/{nonce}.json", self.folder)
     }
@@ -84,7 +89,8 @@ pub(super) async fn establish(
 
 async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), CallError> {
     let bytes = document::write_offset(Offset { next, at_ms: io.now().as_millis() });
-    io.write(&meeting.offset(), bytes, Expect::Any, Durability::Relaxed).await?;
+    // Without it the beginning would be established anew after a power cut, behind what nobody has read.
+    io.write(&meeting.offset(), bytes, Expect::Any, Durability::Durable).await?;
     Ok(())
 }
 
@@ -120,12 +126,13 @@ pub(super) async fn read_once(
         let now_ms = io.now().as_millis();
         let acts = judge(update, &questions, now_ms, |nonce| decided.iter().any(|n| n == nonce));
         for act in &acts {
-            if let ChatReaction::Decide { nonce, choice, by } = act {
-                let seal = seal(bot.token(), nonce, *choice, *by);
-                let answer =
-                    document::write_answer(&SealedAnswer { choice: *choice, by: *by, seal });
+            if let ChatReaction::Decide { nonce, choice, by, name } = act {
+                let (choice, by, name) = (*choice, *by, name.clone());
+                let seal = seal(bot.token(), nonce, choice, (by, &name));
+                let answer = document::write_answer(&SealedAnswer { choice, by, name, seal });
                 let path = meeting.answer(nonce);
-                match io.write(&path, answer, Expect::Absent, Durability::Relaxed).await {
+                // The chat forgets what was fetched.
+                match io.write(&path, answer, Expect::Absent, Durability::Durable).await {
                     Err(failure) if !failure.is_exists() => return Err(failure.into()),
                     Ok(_) | Err(_) => decided.push(nonce.clone()),
                 }
@@ -167,27 +174,37 @@ async fn reply(io: &Io, bot: &Bot<'_>, acts: &[ChatReaction]) {
 /// When a question cannot be read now. One that is damaged is left out: no answer reaches it, and
 /// its host asks.
 async fn waiting(io: &Io, meeting: &Meeting) -> Result<(Vec<ChatQuestion>, Vec<String>), Failure> {
+    let (mut waiting, mut decided) = (Vec::new(), Vec::new());
+    for question in questions(io, meeting).await? {
+        let (path, answer) = (meeting.question(&question.nonce), meeting.answer(&question.nonce));
+        let kept_ms = i64::try_from(limits::APPROVAL_KEPT_MS).unwrap_or(i64::MAX);
+        if question.until_ms.saturating_add(kept_ms) < io.now().as_millis() {
+            let _ = io.remove(&path).await;
+            let _ = io.remove(&answer).await;
+            continue;
+        }
+        if io.stat(&answer).await.is_ok() {
+            decided.push(question.nonce.clone());
+        }
+        waiting.push(question);
+    }
+    Ok((waiting, decided))
+}
+
+/// Every question that is kept and can be read.
+///
+/// # Errors
+///
+/// When one cannot be read now.
+pub(super) async fn questions(io: &Io, meeting: &Meeting) -> Result<Vec<ChatQuestion>, Failure> {
     let names = io.list(&meeting.questions()).await.optional()?.unwrap_or_default();
-    let (mut questions, mut decided) = (Vec::new(), Vec::new());
+    let mut questions = Vec::new();
     for nonce in names.iter().filter_map(|name| name.strip_suffix(".json")) {
         let path = meeting.question(nonce);
         // Between the two its asker may have removed it.
         let read = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.optional()?;
         let Some((bytes, _)) = read else { continue };
-        let Some(question) = document::read_question(&bytes).ok().filter(|q| q.nonce == nonce)
-        else {
-            continue;
-        };
-        let kept_ms = i64::try_from(limits::APPROVAL_KEPT_MS).unwrap_or(i64::MAX);
-        if question.until_ms.saturating_add(kept_ms) < io.now().as_millis() {
-            let _ = io.remove(&path).await;
-            let _ = io.remove(&meeting.answer(nonce)).await;
-            continue;
-        }
-        if io.stat(&meeting.answer(nonce)).await.is_ok() {
-            decided.push(nonce.to_owned());
-        }
-        questions.push(question);
+        questions.extend(document::read_question(&bytes).ok().filter(|q| q.nonce == nonce));
     }
-    Ok((questions, decided))
+    Ok(questions)
 }

@@ -47,7 +47,16 @@ impl std::fmt::Display for CallError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             CallError::Failed(failure) => f.write_str(&failure.message),
-            CallError::Refused { status, .. } => write!(f, "Telegram refused with status {status}"),
+            CallError::Refused { status, .. } => {
+                write!(f, "Telegram refused with status {status}")?;
+                match status {
+                    400 => f.write_str(": it does not take the message; is `chat_id` right?"),
+                    401 => f.write_str(": the token is not valid any more"),
+                    403 => f.write_str(": the bot may not write to the chat"),
+                    404 => f.write_str(": there is no bot with this token"),
+                    _ => Ok(()),
+                }
+            }
             CallError::Garbled => f.write_str("the server does not respond as Telegram does"),
         }
     }
@@ -65,9 +74,11 @@ impl CallError {
         matches!(self, CallError::Failed(failure) if failure.is_interrupted())
     }
 
-    /// Whether every further call would fail the same way: the token is not valid (any more).
+    /// Whether every further call would fail the same way: the token is not valid (any more), or the
+    /// chat is not one of the bot.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self, CallError::Refused { status: 401 | 403 | 404, .. }) || self.is_interrupt()
+        matches!(self, CallError::Refused { status: 400 | 401 | 403 | 404, .. })
+            || self.is_interrupt()
     }
 }
 

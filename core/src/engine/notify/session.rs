@@ -6,6 +6,7 @@
 use super::send;
 use crate::documents::notices::Notice;
 use crate::effect::Io;
+use crate::engine::checkout;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::handsoff::config::Config;
 use crate::handsoff::{Session, SessionId, SessionState};
@@ -52,7 +53,7 @@ pub(crate) async fn tell(
     else {
         return Ok(());
     };
-    let notice = notice_of(io, &session, place);
+    let notice = notice_of(io, &session, sessions, place).await;
     let began = io.now();
     let mut told = Vec::new();
     for receiver in &notify.receivers {
@@ -81,7 +82,12 @@ pub(crate) async fn tell(
         .await
 }
 
-fn notice_of(io: &Io, session: &Session, place: Whereabouts<'_>) -> Notice {
+async fn notice_of(
+    io: &Io,
+    session: &Session,
+    sessions: &Sessions,
+    place: Whereabouts<'_>,
+) -> Notice {
     let (id, workflow) = (&session.id, text::one_line(&session.workflow));
     let how = match &session.state {
         SessionState::Ended(ending) => format!("is {}", ending.as_str()),
@@ -94,6 +100,9 @@ fn notice_of(io: &Io, session: &Session, place: Whereabouts<'_>) -> Notice {
         "Session: {id}\nWorkflow: {workflow}\nContinued: {}\nWork: {folder}",
         text::counted(u64::from(session.continuation_count), "time")
     );
+    for (name, link) in links(io, session, [place.folder, sessions.home()]).await {
+        facts += &format!("\n{name}: {link}");
+    }
     let short = text::prefix(id.as_str(), 8);
     Notice {
         // It may end again after it was gone on with.
@@ -109,4 +118,30 @@ fn notice_of(io: &Io, session: &Session, place: Whereabouts<'_>) -> Notice {
         folder,
         branch: None,
     }
+}
+
+/// The issue and the pull request of a session, as links where the remote of the first of these
+/// folders that is a checkout tells where they are.
+async fn links(io: &Io, session: &Session, folders: [&str; 2]) -> Vec<(&'static str, String)> {
+    let pull_request = session.pr_number.or(session.pr_no);
+    if session.issue_no.is_none() && pull_request.is_none() {
+        return Vec::new();
+    }
+    let mut address = None;
+    for folder in folders {
+        if address.is_none()
+            && let Some(checkout) = checkout::find(io, folder).await
+        {
+            address = checkout.web_address(io).await;
+        }
+    }
+    let of = |number: u64, link: Option<String>| link.unwrap_or_else(|| format!("#{number}"));
+    let issue = session
+        .issue_no
+        .map(|number| ("Issue", of(number, address.as_ref().map(|address| address.issue(number)))));
+    let pull_request = pull_request.map(|number| {
+        let link = address.as_ref().map(|address| address.pull_request(number));
+        ("Pull request", of(number, link))
+    });
+    issue.into_iter().chain(pull_request).collect()
 }

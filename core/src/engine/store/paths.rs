@@ -66,6 +66,27 @@ impl StateHome {
         format!("{}/places/{}", self.0, &key[..32])
     }
 
+    /// What happened in hands-off sessions.
+    pub(crate) fn diary(&self) -> String {
+        format!("{}/diary.jsonl", self.0)
+    }
+
+    /// What stood in the diary before it was begun anew.
+    pub(crate) fn diary_before(&self) -> String {
+        format!("{}/diary.1.jsonl", self.0)
+    }
+
+    /// The folder that holds a file for each hands-off session, which says where it is.
+    pub(crate) fn sessions(&self) -> String {
+        format!("{}/sessions", self.0)
+    }
+
+    /// The file that says where session `id` is whose file lies below `folder`.
+    pub(crate) fn session(&self, folder: &str, id: &str) -> String {
+        let key = sha256(format!("{}\n{id}", folder.trim_end_matches('/')).as_bytes());
+        format!("{}/{}.json", self.sessions(), &key[..32])
+    }
+
     /// The key with which receipts are signed.
     pub(crate) fn receipt_key(&self) -> String {
         format!("{}/receipt-key.pem", self.0)
@@ -80,6 +101,11 @@ impl StateHome {
     pub(crate) fn auto_child(&self, root: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());
         format!("{}/auto/{}.json", self.0, &key[..32])
+    }
+
+    /// The file that leads a browser to the page that process `pid` serves.
+    pub(crate) fn web_page(&self, pid: u32) -> String {
+        format!("{}/web/{pid}.html", self.0)
     }
 
     /// Held while something is done with the work of a run of the repository whose main checkout
@@ -182,6 +208,11 @@ impl Paths {
     /// Held while a person is told.
     pub fn told_lock(&self) -> String {
         format!("{}/notices.lock", self.folder)
+    }
+
+    /// The conversation that drives the run, where one does.
+    pub fn conversation(&self) -> String {
+        format!("{}/conversation.json", self.folder)
     }
 
     /// Held as long as a process drives the run.

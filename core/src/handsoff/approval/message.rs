@@ -55,9 +55,33 @@ pub struct Messages {
     pub parts: Vec<String>,
     /// The question, which gets the buttons.
     pub question: String,
-    /// Whether all of the target is in them.
+    /// Whether all of the target is in them, and it can be allowed.
     pub complete: bool,
+    /// How allowing and denying are called.
+    pub labels: Labels,
 }
+
+/// How the two answers are called: on their buttons, and when they were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Labels {
+    buttons: [&'static str; 2],
+    given: [&'static str; 2],
+}
+
+impl Labels {
+    /// What is shown when the answer was given.
+    pub fn given(&self, choice: ApprovalChoice) -> &'static str {
+        match choice {
+            ApprovalChoice::Allow => self.given[0],
+            ApprovalChoice::Deny => self.given[1],
+        }
+    }
+}
+
+const CALL_LABELS: Labels =
+    Labels { buttons: ["✅ Allow", "❌ Deny"], given: ["✅ Allowed", "❌ Denied"] };
+const GATE_LABELS: Labels =
+    Labels { buttons: ["✅ Approve", "❌ Reject"], given: ["✅ Approved", "❌ Rejected"] };
 
 /// Characters of a target in one message. A message may have 4096 after its markup is taken
 /// out, counted in UTF-16; the rest is for the head.
@@ -65,7 +89,28 @@ const PART_UNITS: usize = 3000;
 
 /// The messages about `subject`, as HTML of Telegram's kind.
 pub fn messages(subject: &ApprovalSubject) -> Messages {
-    let shown = visible(&subject.target);
+    let mut head = String::from("🔐 <b>May this run?</b>\n\n");
+    head.push_str(&line("Tool", &subject.tool, 100));
+    head.push_str(&line("Session", text::prefix(&subject.session_id, 8), 8));
+    head.push_str(&line("Why", &subject.reason, 300));
+    split(&head, &subject.target, CALL_LABELS)
+}
+
+/// The messages about a gate: who waits, and what a person has to know. Where the name of the step has to
+/// be typed, which a button cannot ask for, it can only be rejected.
+pub fn gate(title: &str, facts: &str, is_approvable: bool) -> Messages {
+    let mut head = format!("⏸ <b>{}</b>\n", escaped(&text::ellipsis(&text::one_line(title), 200)));
+    if !is_approvable {
+        head.push_str(
+            "\n⚠️ The risk is high: approve it where the name of the step can be typed.\n",
+        );
+    }
+    let messages = split(&head, facts, GATE_LABELS);
+    Messages { complete: messages.complete && is_approvable, ..messages }
+}
+
+fn split(head: &str, target: &str, labels: Labels) -> Messages {
+    let shown = visible(target);
     let mut chunks = chunks(&shown);
     let complete = chunks.len() <= limits::APPROVAL_MESSAGES;
     chunks.truncate(limits::APPROVAL_MESSAGES);
@@ -75,10 +120,7 @@ pub fn messages(subject: &ApprovalSubject) -> Messages {
         format!("Part {} of {count}\n<pre>{}</pre>", index + 1, escaped(chunk))
     });
     let parts: Vec<String> = parts.collect();
-    let mut question = String::from("🔐 <b>May this run?</b>\n\n");
-    question.push_str(&line("Tool", &subject.tool, 100));
-    question.push_str(&line("Session", text::prefix(&subject.session_id, 8), 8));
-    question.push_str(&line("Why", &subject.reason, 300));
+    let mut question = head.to_owned();
     if count > 1 {
         question.push_str(&format!("\nPart {count} of {count}"));
     }
@@ -86,7 +128,7 @@ pub fn messages(subject: &ApprovalSubject) -> Messages {
     if !complete {
         question.push_str("\n⚠️ There is more than fits here, so this can only be denied.");
     }
-    Messages { parts, question, complete }
+    Messages { parts, question, complete, labels }
 }
 
 /// The question with what came of it.
@@ -144,9 +186,10 @@ pub fn send_part(chat_id: i64, html: &str) -> Value {
 /// Payload of `sendMessage` for the question.
 pub fn send_question(chat_id: i64, messages: &Messages, nonce: &str) -> Value {
     let button = |label: &str, choice: ApprovalChoice| json!({ "text": label, "callback_data": format!("{}:{nonce}", choice.as_str()) });
-    let mut row = vec![button("❌ Deny", ApprovalChoice::Deny)];
+    let [allow, deny] = messages.labels.buttons;
+    let mut row = vec![button(deny, ApprovalChoice::Deny)];
     if messages.complete {
-        row.insert(0, button("✅ Allow", ApprovalChoice::Allow));
+        row.insert(0, button(allow, ApprovalChoice::Allow));
     }
     json!({
         "chat_id": chat_id,

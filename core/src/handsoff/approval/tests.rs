@@ -14,6 +14,8 @@ fn question() -> ChatQuestion {
         bot: "GateBot".to_owned(),
         until_ms: 1000,
         complete: true,
+        call: None,
+        repeated: false,
     }
 }
 
@@ -40,7 +42,7 @@ fn acts(update: Value, questions: &[ChatQuestion], now_ms: i64, is_decided: bool
     let incoming = updates::read(body.as_bytes()).expect("an answer to getUpdates");
     let acts = judge(&incoming[0], questions, now_ms, |_| is_decided);
     let words = acts.iter().map(|act| match act {
-        ChatReaction::Decide { nonce, choice, by } => {
+        ChatReaction::Decide { nonce, choice, by, name: _ } => {
             assert_eq!(nonce, NONCE);
             format!("{} by {by}", choice.as_str())
         }
@@ -94,6 +96,9 @@ fn a_question_is_answered_once_in_time_and_only_when_all_of_it_was_shown() {
     assert!(acts(deny(), std::slice::from_ref(&cut), 0, false).ends_with("deny by 7"));
     let sending = ChatQuestion { message_ids: Vec::new(), ..question() };
     assert!(acts(allow(), &[sending], 0, false).ends_with("allow by 7"));
+    // The chat has shown it twice, and only one of the messages is known.
+    let twice = ChatQuestion { message_ids: vec![99], repeated: true, ..question() };
+    assert!(acts(allow(), &[twice], 0, false).ends_with("allow by 7"));
 }
 
 #[test]
@@ -164,6 +169,23 @@ fn what_is_no_answer_of_the_interface_is_none() {
     assert_eq!(updates::retry_after_ms(b"{}"), None);
 }
 
+#[test]
+fn people_are_called_as_they_call_themselves() {
+    let table = [
+        (json!({"first_name": "Ann", "last_name": "Lee", "username": "al"}), "Ann Lee"),
+        (json!({"first_name": "A\u{202e}nn\n"}), "Ann"),
+        (json!({"username": "al"}), "@al"),
+        (json!({"first_name": " ", "username": "al"}), "@al"),
+        (json!({"first_name": 7}), ""),
+        (json!(null), ""),
+    ];
+    for (from, expected) in table {
+        let update = json!({"update_id": 1, "callback_query": {"from": from}});
+        let body = json!({"ok": true, "result": [update]}).to_string();
+        assert_eq!(updates::read(body.as_bytes()).unwrap()[0].user_name, expected);
+    }
+}
+
 fn subject(target: &str) -> ApprovalSubject {
     ApprovalSubject {
         tool: "Bash".to_owned(),
@@ -231,14 +253,15 @@ fn numbers_and_seals_differ() {
     assert_ne!(nonce([0; 16], 0), nonce([0; 16], 1));
     assert_ne!(nonce([0; 16], 0), nonce([1; 16], 0));
     let token = |text: &str| BotToken::new(text).unwrap();
-    let right = seal(&token("1:a"), NONCE, ApprovalChoice::Allow, 7);
+    let right = seal(&token("1:a"), NONCE, ApprovalChoice::Allow, (7, "Ann"));
     let long = format!("1:{}", "a".repeat(100));
     for other in [
-        seal(&token("1:b"), NONCE, ApprovalChoice::Allow, 7),
-        seal(&token("1:a"), NONCE, ApprovalChoice::Deny, 7),
-        seal(&token("1:a"), NONCE, ApprovalChoice::Allow, 8),
-        seal(&token("1:a"), "00", ApprovalChoice::Allow, 7),
-        seal(&token(&long), NONCE, ApprovalChoice::Allow, 7),
+        seal(&token("1:b"), NONCE, ApprovalChoice::Allow, (7, "Ann")),
+        seal(&token("1:a"), NONCE, ApprovalChoice::Deny, (7, "Ann")),
+        seal(&token("1:a"), NONCE, ApprovalChoice::Allow, (8, "Ann")),
+        seal(&token("1:a"), NONCE, ApprovalChoice::Allow, (7, "Bob")),
+        seal(&token("1:a"), "00", ApprovalChoice::Allow, (7, "Ann")),
+        seal(&token(&long), NONCE, ApprovalChoice::Allow, (7, "Ann")),
     ] {
         assert_ne!(other, right);
     }
@@ -247,9 +270,9 @@ fn numbers_and_seals_differ() {
 #[test]
 fn the_seal_is_an_hmac() {
     // RFC 4231 has no vector for this message; this one was computed with OpenSSL:
-    // printf 'onloop answer\n00\nallow\n7' | openssl dgst -sha256 -hmac '1:a'
+    // printf 'onloop answer\n00\nallow\n7\nAnn' | openssl dgst -sha256 -hmac '1:a'
     let token = BotToken::new("1:a").unwrap();
-    assert_eq!(seal(&token, "00", ApprovalChoice::Allow, 7), EXPECTED_SEAL);
+    assert_eq!(seal(&token, "00", ApprovalChoice::Allow, (7, "Ann")), EXPECTED_SEAL);
 }
 
-const EXPECTED_SEAL: &str = "5349cb8523aa31c7a2341cc8ac5f75d8ff0c8fa2ef1c3346934bdf42f083d044";
+const EXPECTED_SEAL: &str = "31ccff528508a4248de33f7b3dc882e483390cf5f19be9c636a757fdcd54a00a";

@@ -3,6 +3,10 @@
 use serde_json::Value;
 
 use super::ApprovalChoice;
+use crate::text;
+
+/// Longest name of a user that is kept.
+const NAME_BYTES: usize = 80;
 
 /// One update, reduced to what decides whether it is an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,8 @@ pub struct ChatUpdate {
     pub chat_id: Option<i64>,
     /// Who did it.
     pub user_id: Option<i64>,
+    /// What they are called, on one line; empty where Telegram does not say.
+    pub user_name: String,
     /// The message with the pressed button, or the message that was written.
     pub message_id: Option<i64>,
     /// What was done.
@@ -83,9 +89,21 @@ fn chat_update(update: &Value) -> Option<ChatUpdate> {
         update_id,
         chat_id: message["chat"]["id"].as_i64(),
         user_id: from["id"].as_i64(),
+        user_name: name_of(from),
         message_id: message["message_id"].as_i64(),
         action: action.unwrap_or(ChatAction::Nothing),
     })
+}
+
+/// First and last name, else the name that the user has chosen.
+fn name_of(from: &Value) -> String {
+    let names = ["first_name", "last_name"].iter().filter_map(|key| from[*key].as_str());
+    let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
+    let name = match (names.is_empty(), from["username"].as_str()) {
+        (true, Some(name)) => format!("@{name}"),
+        (true, None) | (false, _) => names.join(" "),
+    };
+    text::ellipsis(&text::one_line(&name), NAME_BYTES)
 }
 
 fn button(press: &Value) -> Option<ChatAction> {

@@ -98,7 +98,7 @@ keys! {
     "telegram.chat_id" (Id) "", None =>
         "The chat: your own id, or a group's, which is negative"
     "telegram.timeout_sec" (Number { min: 1, max: MOST_TIMEOUT_SEC }) "60", None =>
-        "How long to wait for an answer; never longer than the host's own timeout for a hook"
+        "How long to wait for an answer. A host with a shorter limit for hooks ends the wait before: `onloop doctor` names it, `onloop install` raises it"
     "telegram.poll_interval_sec" (Number { min: 1, max: MOST_POLL_SEC }) "5", None =>
         "How long one request for answers may stay open at Telegram, and the pause after an error"
     "telegram.allowed_user_ids" (Ids) "", None =>

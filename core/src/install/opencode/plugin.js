@@ -54,9 +54,20 @@ async function tell(event) {
 
 export const Onloop = async ({ client, directory, worktree }) => {
   const cwd = directory ?? worktree ?? process.cwd();
+  // A sub-agent has a session of its own; what it does, it does for the one that started it.
+  const parents = new Map();
+  const top = (id) => (parents.has(id) ? top(parents.get(id)) : id);
+  /** Shows a message, where there is somebody to see it. */
+  const show = async (message) => {
+    try {
+      await client.tui.showToast({ body: { title: "onloop", message, variant: "warning" } });
+    } catch {
+      // Nobody looks at this session.
+    }
+  };
   return {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
-      const of = { session_id: sessionID, call_id: callID, cwd };
+      const of = { session_id: top(sessionID), call_id: callID, cwd };
       const event = { event: "tool.execute.before", ...of, tool, input: args };
       const { decision, reason, input } = await judge(event);
       // What needs a person is left to opencode's own permissions.
@@ -66,20 +77,34 @@ export const Onloop = async ({ client, directory, worktree }) => {
     },
     "permission.ask": async (permission, output) => {
       const { type, sessionID, metadata } = permission;
-      const event = { event: "permission.ask", session_id: sessionID, cwd, tool: type, input: metadata };
+      const id = top(sessionID);
+      const event = { event: "permission.ask", session_id: id, cwd, tool: type, input: metadata };
       output.status = (await judge(event)).decision;
     },
-    "tool.execute.after": async ({ tool, sessionID }, { output }) => {
-      await tell({ event: "tool.execute.after", session_id: sessionID, cwd, tool, input: {}, output });
+    "tool.execute.after": async ({ tool, sessionID, args }, { output }) => {
+      const input = args ?? {};
+      await tell({ event: "tool.execute.after", session_id: top(sessionID), cwd, tool, input, output });
     },
     "chat.message": async ({ sessionID, messageID }, { parts }) => {
+      if (parents.has(sessionID)) return;
       const text = (parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
-      await tell({ event: "chat.message", session_id: sessionID, cwd, text, message_id: messageID });
+      const event = { event: "chat.message", session_id: sessionID, cwd, text, message_id: messageID };
+      const answer = await tell(event);
+      if (answer?.message !== undefined) await show(answer.message);
+    },
+    "experimental.session.compacting": async ({ sessionID }, { context }) => {
+      const answer = await tell({ event: "session.compacting", session_id: sessionID, cwd });
+      if (answer?.context !== undefined) context.push(answer.context);
     },
     event: async ({ event }) => {
-      if (event.type !== "session.idle") return;
+      if (event.type === "session.created") {
+        const { id, parentID } = event.properties.info ?? {};
+        if (parentID !== undefined) parents.set(id, parentID);
+      }
+      if (event.type !== "session.idle" || parents.has(event.properties.sessionID)) return;
       const id = event.properties.sessionID;
       const answer = await tell({ event: "session.idle", session_id: id, cwd });
+      if (answer?.message !== undefined) await show(answer.message);
       if (answer?.continue !== true) return;
       await client.session.prompt({
         path: { id },

@@ -71,7 +71,7 @@ impl Folders {
             Some(_) | None => &self.own,
         };
         let Some(directory) = directory else { return Ok(usual.clone()) };
-        let wanted = super::rooted::absolute(usual, directory);
+        let wanted = crate::effect::rooted::absolute(usual, directory);
         let Some(folder) = canonical_folder(io, &wanted).await else {
             return Err(FolderError::NotAFolder(directory.to_owned()));
         };

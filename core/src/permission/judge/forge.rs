@@ -46,6 +46,12 @@ pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if edit && numbered && only && workflow::is_planner(judge.context) {
         return;
     }
+    let comment = parsed.name.ends_with(" comment");
+    let body = ["-b", "--body", "-F", "--body-file"];
+    let only = only && parsed.seen.iter().all(|seen| body.contains(&seen.name));
+    if comment && numbered && only && workflow::leaves_comments(judge.context) {
+        return;
+    }
     judge.classified(Class::Publishes, parsed);
 }
 

@@ -1,11 +1,11 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
-use super::Judge;
+use super::{Judge, Staging};
 use crate::permission::expand::{Arg, shown};
 use crate::permission::options::ParsedArgs;
 use crate::permission::paths::PathClass;
 use crate::permission::programs::Class;
-use crate::permission::verdict::{Finding, Rule};
+use crate::permission::verdict::{Finding, PathRule, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
@@ -124,6 +124,30 @@ pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
         files => discards(judge, parsed, files),
     }
+}
+
+/// `git add` and `git commit -a`: what they would take is known to git alone.
+pub(super) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let commits = parsed.name.ends_with("commit");
+    let takes = !commits || parsed.has(&["-a", "--all"]);
+    if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
+        return;
+    }
+    if let Some(secret) = judge.places.would_stage.first() {
+        let secret = crate::text::one_line(secret);
+        let reason =
+            format!("`{}` would take `{secret}`, whose name says that it is a secret", parsed.name);
+        return judge.add(Finding::deny(Rule::Path(PathRule::Secret), reason));
+    }
+    // What is not known may stand for everything.
+    let specs: Option<Vec<String>> =
+        parsed.operands.iter().map(|arg| arg.known().map(str::to_owned)).collect();
+    judge.staged.push(Staging {
+        folder: judge.places.cwd.clone(),
+        pathspecs: specs.filter(|_| !commits).unwrap_or_default(),
+        only_tracked: commits || parsed.has(&["-u", "--update"]),
+        also_ignored: !commits && parsed.has(&["-f", "--force"]),
+    });
 }
 
 /// `git restore`: `--staged` alone only takes files out of the index.

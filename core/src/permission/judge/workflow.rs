@@ -21,6 +21,11 @@ pub(super) fn is_planner(context: &Context) -> bool {
     matches!(workflow(context), "ultra-planner" | "mega-planner")
 }
 
+/// A workflow that is told to leave a comment on its issue for the people who take over.
+pub(super) fn leaves_comments(context: &Context) -> bool {
+    is_planner(context) || matches!(workflow(context), "issue-to-impl" | "sync-master")
+}
+
 /// The workflow that sets up a project board.
 pub(super) fn is_board(context: &Context) -> bool {
     workflow(context) == "setup-viewboard"
@@ -78,6 +83,20 @@ pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_
 pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let reason = format!("`{}` decides about a run, which is a person's part", parsed.name);
     judge.add(Finding::ask(Rule::Person(parsed.name.to_owned()), reason));
+}
+
+pub(super) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let starts_nobody = match words.as_deref() {
+        // A line for the health of the workspace is run.
+        Some(["begin" | "resume" | "route", rest @ ..]) => {
+            rest.iter().all(|word| !word.starts_with("--health"))
+        }
+        Some(_) | None => false,
+    };
+    if !starts_nobody {
+        decides_about_a_run(judge, parsed);
+    }
 }
 
 pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {

@@ -20,6 +20,8 @@ pub(crate) enum ArgCheck {
     Push,
     /// `git checkout` and `git switch`: throwing changes away on the way is worse than changing branch.
     Checkout,
+    /// `git add` and `git commit -a`, which take more than they name.
+    Stage,
     /// git's options before the sub-command.
     GitOptions,
     /// `gh issue edit`: what a planning workflow may do.
@@ -152,6 +154,8 @@ pub(crate) enum ArgCheck {
     /// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
     /// the gate. Every other decision is a person's.
     DecidesByRule,
+    /// `onloop auto begin`, `resume` and `route`, which start nobody; `onloop auto` itself does.
+    StepsAuto,
     /// `onloop gate`, `finish` and others: a person decides about a run, or whether there is one.
     DecidesAboutRun,
     /// `onloop approve` and `permit trust`: what they record is a person's word, and the agent

@@ -258,7 +258,8 @@ const RECORDING: &[ProgramEntry] = &[
              --force --renormalize --no-all --refresh --ignore-errors --sparse",
         ),
         takes("--chmod", Data),
-    ]),
+    ])
+    .check(ArgCheck::Stage),
     program("commit", Records, "commits what is staged").operands(&[Read]).options(&[
         takes(
             "-m --message --author --date -C --reuse-message --fixup --squash --cleanup --trailer",
@@ -275,7 +276,8 @@ const RECORDING: &[ProgramEntry] = &[
         ),
         makes("-n --no-verify", Changes),
         makes("-S --gpg-sign", Changes),
-    ]),
+    ])
+    .check(ArgCheck::Stage),
     program("rm", Records, "removes tracked files").operands(&[Write]).options(&[
         plain("--cached -r -n --dry-run -q --quiet --ignore-unmatch --sparse"),
         makes("-f --force", Deletes),

@@ -119,7 +119,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .options(&[plain("--json --deny-warnings"), takes("--format", Data)])
                 ,
             program(
-                "status list next report summary receipt",
+                "status list next report summary receipt diff locate schema",
                 Reads,
                 "shows a run",
             )
@@ -136,11 +136,14 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .options(&[takes("--run-id", Data), plain("--json")])
                 ,
             program(
-                "run resume init finish auto new prepare",
+                "run resume init finish new prepare",
                 Builds,
                 "begins, changes or ends a run",
             )
             .check(ArgCheck::DecidesAboutRun),
+            program("auto", Builds, "goes up to the next child of rw-auto")
+                .any_options()
+                .check(ArgCheck::StepsAuto),
             program(
                 "permit approve adopt abandon relocate",
                 Reads,

@@ -35,16 +35,16 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
         asked.insert((call.id.clone(), call.since_ms));
         // The bot is the one of the project in which the call was made.
         let loaded = config::load(io, &call.cwd).await;
-        let choice = match approval::ask_in_chat(io, &loaded.config, &call).await {
-            Resolution::Allow => ApprovalChoice::Allow,
-            Resolution::Deny(_) => ApprovalChoice::Deny,
+        let (choice, by) = match approval::ask_in_chat(io, &loaded.config, &call).await {
+            Resolution::Allow(by) => (ApprovalChoice::Allow, by.name),
+            Resolution::Deny { by, .. } => (ApprovalChoice::Deny, by.name),
             Resolution::NoAnswer(why) => {
                 io.note(format!("`{}` keeps waiting: {why}", call.id)).await;
                 exit = Exit::Paused;
                 continue;
             }
         };
-        match pending::answer(io, &call.id, choice).await {
+        match pending::answer(io, &call.id, choice, Some(&by)).await {
             Ok(call) => match go_on(io, &call, choice, resumes).await {
                 Exit::Done => {}
                 Exit::Interrupted => return Exit::Interrupted,

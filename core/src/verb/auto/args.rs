@@ -278,15 +278,13 @@ impl AutoRunArgs {
         from_env: Option<&str>,
         listen: Option<Listen>,
     ) -> Result<Option<ChildCommand>, InvalidArgs> {
-        let timeout_ms = match &self.agent_timeout {
-            None => limits::AGENT_TIMEOUT_MS,
-            Some(text) => {
-                duration::parse_ms(text).ok_or_else(|| InvalidArgs::AgentTimeout(text.clone()))?
-            }
-        };
         let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
             (Some(line), _) => Agent::CommandLine(line.clone()),
-            (None, None) => return Ok(None),
+            (None, None) => {
+                // What is wrong with the time is said whoever plays.
+                self.child_of(Agent::You, None)?;
+                return Ok(None);
+            }
             (None, Some(name)) => match Agent::named(name) {
                 Some(agent @ (Agent::Preset(_) | Agent::CommandLine(_))) => agent,
                 Some(Agent::Script | Agent::You) => {
@@ -295,11 +293,26 @@ impl AutoRunArgs {
                 None => return Err(InvalidArgs::UnknownAgent(name.to_owned())),
             },
         };
+        self.child_of(agent, listen).map(Some)
+    }
+
+    /// How children are started that `agent` plays.
+    pub(super) fn child_of(
+        &self,
+        agent: Agent,
+        listen: Option<Listen>,
+    ) -> Result<ChildCommand, InvalidArgs> {
+        let timeout_ms = match &self.agent_timeout {
+            None => limits::AGENT_TIMEOUT_MS,
+            Some(text) => {
+                duration::parse_ms(text).ok_or_else(|| InvalidArgs::AgentTimeout(text.clone()))?
+            }
+        };
         let form = match self.loop_runner {
             LoopRunner::Agent => TaskForm::Prose,
             LoopRunner::Onloop => TaskForm::Workflow,
         };
-        Ok(Some(ChildCommand { agent, timeout_ms, form, listen }))
+        Ok(ChildCommand { agent, timeout_ms, form, listen })
     }
 }
 

@@ -7,10 +7,12 @@ use super::child::{ChildCommand, LISTEN, Listen, keep_answer};
 use super::drive::{AutoHalt, advance, take};
 use super::native_loop::NativeLoop;
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
+use crate::agent::Agent;
 use crate::auto::child::ChildOutcome;
 use crate::auto::record::{Assignment, Auto, AutoEvent, Dispatch};
 use crate::auto::{Profile, Target};
 use crate::effect::{Exit, Io, Start};
+use crate::engine::choose_agent::{first_on_path, on_path};
 use crate::text;
 
 /// Runs planner and loop in turns until the run ends.
@@ -42,9 +44,13 @@ async fn run_with<W: WorkflowRunner>(
             return Exit::Usage;
         }
     };
-    if child.is_none() && native.is_none() && profile != Profile::Route {
-        io.note("note: no agent is named; give `--agent NAME` or `--agent-command LINE`").await;
-    }
+    let child = match profile {
+        // It starts nobody.
+        Profile::Route => child,
+        Profile::V1 | Profile::V2 | Profile::V3 => {
+            present(&io, &args, (child, listen), native.is_some()).await
+        }
+    };
     let assignment = Assignment {
         run: run_id(io.start()),
         argument: args.argument_text(),
@@ -54,6 +60,45 @@ async fn run_with<W: WorkflowRunner>(
     };
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
     to_the_end(&io, workspace, assignment, Cast { native, child }).await
+}
+
+/// The agent, if it is there; where none was asked for, the first one on this machine, as for a run.
+/// What is missing is said before anything is begun.
+async fn present(
+    io: &Io,
+    args: &AutoRunArgs,
+    (child, listen): (Option<ChildCommand>, Option<Listen>),
+    runs_workflows: bool,
+) -> Option<ChildCommand> {
+    match child {
+        Some(ChildCommand { agent: Agent::Preset(preset), .. })
+            if !on_path(io, preset.program).await =>
+        {
+            let name = preset.program;
+            io.note(format!(
+                "error: the agent `{name}` is not on PATH; install it, or name another one with \
+                 --agent"
+            ))
+            .await;
+            None
+        }
+        Some(child) => Some(child),
+        None => {
+            let found = first_on_path(io).await;
+            match found {
+                Some(preset) => io.note(format!("note: {} plays both", preset.program)).await,
+                None if runs_workflows => {}
+                None => {
+                    io.note(
+                        "note: no agent was found on PATH; give `--agent NAME` or \
+                         `--agent-command LINE`",
+                    )
+                    .await;
+                }
+            }
+            found.and_then(|preset| args.child_of(Agent::Preset(preset), listen).ok())
+        }
+    }
 }
 
 /// One routing pass; starts nothing.
@@ -81,7 +126,10 @@ async fn to_the_end<W: WorkflowRunner>(
     loop {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
-            AutoHalt::Over(ending) => return ending.exit(),
+            AutoHalt::Over(ending) => {
+                workspace.remark_on(ending).await;
+                return ending.exit();
+            }
         };
         let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
         let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };

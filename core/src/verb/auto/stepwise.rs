@@ -107,6 +107,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
+                workspace.remark_on(ending).await;
                 forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;
                 return ending.exit();
@@ -116,7 +117,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
         workspace.speak().await;
         match stored {
             Ok(()) => {
-                io.result(dispatch_line(&run, &dispatch)).await;
+                io.result(dispatch_line(io, &run, &dispatch)).await;
                 return Exit::Done;
             }
             // Nobody could resume what is not stored.
@@ -133,7 +134,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
 async fn remind(io: &Io, mut workspace: Workspace, run: &str, dispatch: &Dispatch) -> Exit {
     match workspace.refresh_lock(run).await {
         LockWritten::Ours => {
-            io.result(dispatch_line(run, dispatch)).await;
+            io.result(dispatch_line(io, run, dispatch)).await;
             Exit::Done
         }
         LockWritten::Lost => {
@@ -200,8 +201,8 @@ async fn forget(io: &Io, run: &str) {
     }
 }
 
-fn dispatch_line(run: &str, dispatch: &Dispatch) -> String {
-    to_line(&HostLine::dispatch(dispatch, result_path(run, dispatch)))
+fn dispatch_line(io: &Io, run: &str, dispatch: &Dispatch) -> String {
+    to_line(&HostLine::dispatch(dispatch, io.told_path(&result_path(run, dispatch))))
 }
 
 fn result_path(run: &str, dispatch: &Dispatch) -> String {

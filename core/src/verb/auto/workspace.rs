@@ -7,8 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::agent;
 use crate::auto::document::{Presence, WorkspaceFile};
-use crate::auto::progress::TaskTable;
-use crate::auto::record::{AutoEvent, AutoNext, Health, HealthStep, Probe, Snapshot, Transition};
+use crate::auto::progress::{TaskStatus, TaskTable};
+use crate::auto::record::{
+    AutoEnding, AutoEvent, AutoNext, Health, HealthStep, Probe, Snapshot, Transition,
+};
 use crate::auto::{
     ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
     Profile, feature, plan,
@@ -90,6 +92,27 @@ impl Workspace {
         }
         if let Some(note) = &transition.note {
             self.io.note(format!("note: {}", text::one_line(note))).await;
+        }
+    }
+
+    /// Says what a person would not expect of an ending: what was believed.
+    pub(super) async fn remark_on(&mut self, ending: AutoEnding) {
+        if ending != AutoEnding::Done {
+            return;
+        }
+        let progress = self.file(PROGRESS_PATH).await;
+        let rows = progress.text().map_or(Vec::new(), |text| TaskTable::parse(text).rows);
+        let open = rows.iter().filter(|row| row.status != TaskStatus::Completed);
+        let named: Vec<String> =
+            open.map(|row| format!("{} ({})", row.id, row.status.as_str())).collect();
+        if !named.is_empty() {
+            let named = text::ellipsis(&text::one_line(&named.join(", ")), 300);
+            self.io
+                .note(format!(
+                    "note: the child said that it is done, and was believed; `{PROGRESS_PATH}` has \
+                     rows that are not completed: {named}"
+                ))
+                .await;
         }
     }
 

@@ -1,6 +1,6 @@
-//! After a tool call: notes the issue or the pull request that it created for the session.
+//! After a tool call: notes the issue, the pull request or the run that it created for the session.
 
-use super::{Scene, log};
+use super::{Scene, driving, log};
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::handsoff::Session;
 use crate::handsoff::command::workflow;
@@ -16,6 +16,7 @@ enum Created {
 
 pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> HookAnswer {
     let Some(id) = &scene.session else { return HookAnswer::Nothing };
+    driving::done(scene, call, output).await;
     // Most calls are something else; taking a line apart comes after that.
     if !call.input.to_string().contains("create") || !output.contains("://github.com/") {
         return HookAnswer::Nothing;

@@ -1,20 +1,28 @@
 //! Decides about a tool call: first by rules, then, where no rule decides, by whoever can be asked.
 
-use super::{Scene, log};
+use super::{Scene, driving, log};
 use crate::documents::session::RememberedAnswer;
-use crate::engine::approval::pending::{self, Deferred};
+use crate::engine::approval::pending::{self, Deferred, WaitedFor};
 use crate::engine::approval::{self, Escalation, Resolution};
 use crate::engine::confining::Confining;
-use crate::engine::{links, surroundings, unchanged};
-use crate::handsoff::approval::ApprovalChoice;
+use crate::engine::sessions::{SessionChange, Sessions};
+use crate::engine::{links, staged, surroundings, unchanged};
 use crate::handsoff::approval::message;
-use crate::handsoff::{SessionState, digest, transcript};
+use crate::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
+use crate::handsoff::{Session, SessionState, digest, transcript};
 use crate::hooks::{HookAnswer, Host};
+use crate::limits;
 use crate::permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
 use serde_json::Value;
 
 /// Before a tool is used.
 pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
+    let answer = judged(scene, call).await;
+    driving::called(scene, call, &answer).await;
+    answer
+}
+
+async fn judged(scene: &Scene, call: &Call) -> HookAnswer {
     let ruling = by_rules(scene, call).await;
     if ruling.decision != Decision::Ask || scene.is_asked_by_us() {
         return decided(scene, call, &ruling).await;
@@ -26,11 +34,18 @@ pub(super) async fn tool_call(scene: &Scene, call: &Call) -> HookAnswer {
         return decided(scene, call, &ruling).await;
     }
     let ruling = escalated(scene, call, ruling).await;
-    if ruling.decision == Decision::Ask
-        && let Some(id) = deferred(scene, call, &ruling).await
-    {
-        log::decision(scene, call, &ruling).await;
-        return HookAnswer::Deferred(format!("{}; answer with: onloop approve {id}", why(&ruling)));
+    if defers(scene) {
+        if ruling.decision == Decision::Ask
+            && let Some(id) = deferred(scene, call, &ruling).await
+        {
+            log::deferred(scene, call, &ruling, &id).await;
+            let why = format!("{}; answer with: onloop approve {id}", why(&ruling));
+            return HookAnswer::Deferred(why);
+        }
+        // It may have waited before, and somebody else has decided now.
+        if let Some(id) = call_id(scene, call).filter(|_| ruling.decision != Decision::Ask) {
+            pending::forget(&scene.io, &id).await;
+        }
     }
     remember(scene, &digest_of(call), &ruling).await;
     decided(scene, call, &ruling).await
@@ -104,34 +119,56 @@ pub(super) async fn escalated(scene: &Scene, call: &Call, ruling: Ruling) -> Rul
         context: transcript::conversation(&tail, whole),
         only_a_person: ruling.needs_a_person(),
         time_left_ms: scene.time_left_ms(),
+        call_id: call_id(scene, call),
+        defers: defers(scene),
     };
-    let (decision, reason) =
+    let (decision, by, reason) =
         match approval::escalate(&scene.io, &scene.loaded.config, &escalation).await {
-            Resolution::Allow => (Decision::Allow, "it was approved".to_owned()),
-            Resolution::Deny(reason) => (Decision::Deny, reason),
+            Resolution::Allow(by) => (Decision::Allow, by, "it was approved".to_owned()),
+            Resolution::Deny { by, why } => (Decision::Deny, by, why),
             Resolution::NoAnswer(reason) => return Ruling { reason, ..ruling },
         };
-    Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() }
+    let ruling = Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() };
+    log::approval(scene, call, &ruling, by).await;
+    ruling
+}
+
+/// The id under which a call waits, or would.
+fn call_id(scene: &Scene, call: &Call) -> Option<String> {
+    let session = scene.session.as_ref()?;
+    Some(pending::call_id(session.as_str(), &call.tool, &call.input))
 }
 
 /// A person's answer about a call that was deferred; it counts once.
 async fn answered_by_hand(scene: &Scene, call: &Call) -> Option<Ruling> {
     let id = scene.session.as_ref()?;
     let answer = pending::consume(&scene.io, id.as_str(), &call.tool, &call.input).await;
-    let (decision, reason) = match answer {
+    let (decision, reason, by) = match answer {
         Ok(None) => return None,
-        Ok(Some(ApprovalChoice::Allow)) => (Decision::Allow, "a person approved it".to_owned()),
-        Ok(Some(ApprovalChoice::Deny)) => (Decision::Deny, "a person denied it".to_owned()),
-        Err(failure) => (Decision::Ask, failure.message),
+        Ok(Some(WaitedFor { choice: ApprovalChoice::Allow, by })) => {
+            (Decision::Allow, "a person approved it".to_owned(), by)
+        }
+        Ok(Some(WaitedFor { choice: ApprovalChoice::Deny, by })) => {
+            (Decision::Deny, "a person denied it".to_owned(), by)
+        }
+        Err(failure) => (Decision::Ask, failure.message, None),
     };
-    Some(Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() })
+    let ruling = Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() };
+    if ruling.decision != Decision::Ask {
+        let name = by.unwrap_or_else(|| "by hand".to_owned());
+        let by = Approver { stage: ApprovalStage::Person, name };
+        log::approval(scene, call, &ruling, by).await;
+    }
+    Some(ruling)
 }
 
-/// Defers the call where the host can; returns the id under which it waits for a person.
+/// Whether the host takes for an answer that a call waits: Claude Code without a terminal.
+fn defers(scene: &Scene) -> bool {
+    scene.host == Host::Claude && scene.session.is_some() && pending::host_defers(&scene.io)
+}
+
+/// Defers the call; returns the id under which it waits for a person.
 async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling) -> Option<String> {
-    if scene.host != Host::Claude || !pending::host_defers(&scene.io) {
-        return None;
-    }
     let target = message::whole(&call.input);
     let deferred = Deferred {
         session_id: scene.session.as_ref()?.as_str(),
@@ -187,6 +224,7 @@ pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = branched(scene, call).await;
     let ruling = refused_where_unheard(scene, decide(call, &context));
     let ruling = unchanged::bring_back(&scene.io, call, &mut context, ruling, decide).await;
+    let ruling = staged::look_at_staged(&scene.io, call, &mut context, ruling, decide).await;
     // Links can only take a permission away, so only an allowed call is looked at again.
     if ruling.decision == Decision::Allow
         && links::resolve(&scene.io, call, &mut context.places).await
@@ -225,9 +263,32 @@ async fn context(scene: &Scene) -> Context {
     // A session that cannot be read has no rights of a workflow.
     match sessions.load(id).await {
         Ok(Some(session)) if matches!(session.state, SessionState::Open(_)) => {
+            show_life(scene, &sessions, &session).await;
             let workflow = session.workflow;
             context.with_session(Some(CallingSession { id: id.to_string(), workflow }))
         }
         Ok(_) | Err(_) => context,
+    }
+}
+
+/// A session whose tools are called is alive, however long its agent does not stop. It is written
+/// down now and then, not with every call.
+async fn show_life(scene: &Scene, sessions: &Sessions, session: &Session) {
+    let at = scene.io.now();
+    let silent_ms = session.updated_at.map_or(0, |then| at.millis_since(then));
+    if session.pause.is_some() || silent_ms < limits::SESSION_SIGN_MS {
+        return;
+    }
+    let noted = sessions
+        .change(&session.id, |session| match session {
+            Some(mut session) => {
+                session.updated_at = Some(at);
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await;
+    if let Err(error) = noted {
+        log::debug(scene, &format!("the session's sign of life is not kept: {error}")).await;
     }
 }

@@ -1,27 +1,84 @@
-//! What hooks did, for people who look for the reason. Only where `handsoff.debug` is on.
+//! What hooks did, for people who look for the reason: what matters in the morning always goes into
+//! the diary, everything into logs beside the session where `handsoff.debug` is on.
+//!
+//! What a rule allows is not in the diary: that is almost every call, and a hook must be quick.
 
 use super::Scene;
+use crate::documents::diary::{DiaryEntry, DiaryEvent};
 use crate::effect::{Durability, Expect, FileKind, OptionalExt};
+use crate::engine::diary;
 use crate::engine::sessions::Sessions;
 use crate::handsoff::Session;
+use crate::handsoff::approval::{ApprovalStage, Approver};
 use crate::handsoff::command::workflow;
 use crate::limits;
-use crate::permission::{Call, Ruling};
+use crate::permission::{Call, Decision, Rule, Ruling};
 use crate::text;
 
 /// Longest entry.
 const LINE_BYTES: usize = 4096;
 
-/// Adds to `.tmp/hook-debug.log`.
+/// Adds to the diary, and to `.tmp/hook-debug.log`.
 pub(super) async fn debug(scene: &Scene, message: &str) {
+    let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Session, message);
+    diary::note(&scene.io, of_scene(scene, entry)).await;
     if scene.loaded.config.debug {
         let line = format!("{} {}", prefix(scene), text::one_line(message));
         add(scene, &format!("{}/.tmp/hook-debug.log", home(scene).await), &line).await;
     }
 }
 
-/// Adds to `.tmp/hooked-sessions/permission.txt`.
+/// Notes that the agent is not served, or served again.
+pub(super) async fn limit(scene: &Scene, message: &str) {
+    let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Limit, message);
+    diary::note(&scene.io, of_scene(scene, entry)).await;
+}
+
+/// Notes what somebody who was asked has decided.
+pub(super) async fn approval(scene: &Scene, call: &Call, ruling: &Ruling, by: Approver) {
+    let entry = DiaryEntry { by: Some(by), ..of_call(scene, call, ruling, DiaryEvent::Decided) };
+    diary::note(&scene.io, entry).await;
+}
+
+/// Notes that a call waits for a person, by the id under which it does.
+pub(super) async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling, id: &str) {
+    let entry = of_call(scene, call, ruling, DiaryEvent::Deferred);
+    let text = format!("waits for a person as {id}: {}", ruling.reason);
+    diary::note(&scene.io, DiaryEntry { text, ..entry }).await;
+    debug_decision(scene, call, ruling).await;
+}
+
+/// Notes a decision: in the diary, unless it allows, is noted already or is one of a run, which has a
+/// log of its own.
 pub(super) async fn decision(scene: &Scene, call: &Call, ruling: &Ruling) {
+    let is_known = ruling.rule == Rule::Approval || scene.state_home.is_some();
+    if ruling.decision != Decision::Allow && !is_known {
+        let name = text::one_line(&ruling.rule.to_string());
+        let by = Approver { stage: ApprovalStage::Rule, name };
+        let by = Some(by).filter(|_| ruling.decision == Decision::Deny);
+        let entry = of_call(scene, call, ruling, DiaryEvent::Decided);
+        diary::note(&scene.io, DiaryEntry { by, ..entry }).await;
+    }
+    debug_decision(scene, call, ruling).await;
+}
+
+fn of_scene(scene: &Scene, entry: DiaryEntry) -> DiaryEntry {
+    let session = scene.session.as_ref().map(ToString::to_string);
+    DiaryEntry { session, folder: Some(scene.project.clone()), ..entry }
+}
+
+fn of_call(scene: &Scene, call: &Call, ruling: &Ruling, event: DiaryEvent) -> DiaryEntry {
+    let entry = DiaryEntry::new(scene.io.now(), event, &ruling.reason);
+    DiaryEntry {
+        tool: Some(call.tool.clone()),
+        about: Some(target(call)),
+        decision: Some(ruling.decision),
+        ..of_scene(scene, entry)
+    }
+}
+
+/// Adds to `.tmp/hooked-sessions/permission.txt`.
+async fn debug_decision(scene: &Scene, call: &Call, ruling: &Ruling) {
     if !scene.loaded.config.debug {
         return;
     }

@@ -1,9 +1,10 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
-use super::{Scene, log, stop};
+use super::{Scene, driving, log};
 use crate::engine::sessions::{SessionChange, SessionError};
-use crate::handsoff::command::detect;
-use crate::handsoff::{Prompt, Session};
+use crate::handsoff::command::{detect, unread_number};
+use crate::handsoff::subject::{PromptSubject, subject};
+use crate::handsoff::{Pause, Prompt, PromptEffect, Session, SessionId};
 use crate::hooks::HookAnswer;
 
 pub(super) async fn submitted(
@@ -18,20 +19,16 @@ pub(super) async fn submitted(
     }
     let own = &scene.loaded.config.workflows;
     let custom: Vec<_> = own.iter().map(|w| (w.command.as_str(), w.name.as_str())).collect();
-    let noted = match detect(text, &custom) {
+    let answered = match detect(text, &custom) {
         Some(started) => {
             let mut session = Session::begin(id.clone(), started, scene.io.now());
             session.prompt_id = prompt_id.map(str::to_owned);
-            begin(scene, &session).await
+            begin(scene, &session, unread_number(text, &custom)).await
         }
-        None if typed => {
-            let prompt = Prompt { text, id: prompt_id };
-            other_request(scene, id, prompt).await
-        }
-        None => Ok(()),
+        None => other_prompt(scene, id, Prompt { text, id: prompt_id }, typed).await,
     };
-    match noted {
-        Ok(()) => HookAnswer::Nothing,
+    match answered {
+        Ok(answer) => answer,
         Err(error) => {
             log::debug(scene, &format!("the prompt changed nothing: {error}")).await;
             HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
@@ -39,51 +36,79 @@ pub(super) async fn submitted(
     }
 }
 
-async fn begin(scene: &Scene, session: &Session) -> Result<(), SessionError> {
+async fn begin(
+    scene: &Scene,
+    session: &Session,
+    unread: Option<(String, u64)>,
+) -> Result<HookAnswer, SessionError> {
     let sessions = scene.sessions(&session.id).await;
     sessions.begin(session).await?;
     log::debug(scene, &format!("began `{}`", session.workflow)).await;
-    Ok(())
+    Ok(match unread {
+        Some((word, number)) => HookAnswer::Tell(format!(
+            "onloop: no number was taken from `{word}`; `/{}` takes it as `{number}`",
+            session.workflow
+        )),
+        None => HookAnswer::Nothing,
+    })
 }
 
-/// A person asks for something that starts no workflow. The session pauses until a prompt says to
-/// continue; one that works on a run, until the run changes.
-async fn other_request(
+/// A prompt that starts no workflow. It may be about a run; else a question pauses the session, and
+/// everything else goes on with it.
+async fn other_prompt(
     scene: &Scene,
-    id: &crate::handsoff::SessionId,
+    id: &SessionId,
     prompt: Prompt<'_>,
-) -> Result<(), SessionError> {
-    let sessions = scene.sessions(id).await;
-    let at = scene.io.now();
-    let before = sessions.load(id).await?;
-    let bound = before.as_ref().and_then(|session| session.run_id.as_deref());
-    let run = match &before {
-        // A session without a run pauses whatever happens to runs.
-        Some(session) if session.run_id.is_none() => None,
-        Some(_) | None => stop::active_run(scene, bound).await?,
-    };
-    if before.is_none() {
-        let Some(run) = run else { return Ok(()) };
-        let mut session = Session::of_run(id.clone(), at);
-        session.paused = true;
-        session.saw(&run);
-        return sessions.begin(&session).await;
+    typed: bool,
+) -> Result<HookAnswer, SessionError> {
+    // Commands of plugins are announced by hosts before they are expanded.
+    let is_command = prompt.text.starts_with(['/', '$']);
+    if (typed || is_command) && driving::prompted(scene, id, prompt.text, prompt.id).await? {
+        return Ok(HookAnswer::Nothing);
     }
-    let paused = sessions
+    // Nobody would hear of a pause there.
+    let is_unheard =
+        !scene.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
+    if !typed || is_unheard {
+        return Ok(HookAnswer::Nothing);
+    }
+    let sessions = scene.sessions(id).await;
+    if sessions.load(id).await?.is_none() {
+        return Ok(HookAnswer::Nothing);
+    }
+    let at = scene.io.now();
+    let (effect, session) = sessions
         .change(id, |session| match session {
             Some(mut session) => {
-                let changed = session.prompted(at, prompt);
-                let paused = changed && session.paused;
-                if let Some(run) = run.as_ref().filter(|_| changed) {
-                    session.saw(run);
-                }
-                (SessionChange::when(changed, session), paused)
+                let effect = session.prompted(at, prompt);
+                let change = SessionChange::when(effect != PromptEffect::Nothing, session.clone());
+                (change, (effect, Some(session)))
             }
-            None => (SessionChange::Keep, false),
+            None => (SessionChange::Keep, (PromptEffect::Nothing, None)),
         })
         .await?;
-    if paused {
-        log::debug(scene, "paused by another request").await;
+    let Some(message) = session.and_then(|session| said(&session, effect)) else {
+        return Ok(HookAnswer::Nothing);
+    };
+    log::debug(scene, &message).await;
+    Ok(HookAnswer::Tell(format!("onloop: {message}")))
+}
+
+/// What a person is told, who would not expect it. A session of a run that has none any more has
+/// nothing that could pause.
+fn said(session: &Session, effect: PromptEffect) -> Option<String> {
+    if session.workflow == Session::RUN && session.run_id.is_none() {
+        return None;
     }
-    Ok(())
+    let (goal, id) = (session.goal(), &session.id);
+    let how = match effect {
+        PromptEffect::Nothing | PromptEffect::GoesOn => return None,
+        PromptEffect::Resumed => return Some(format!("{goal} goes on after this")),
+        PromptEffect::Paused(Pause::Question) => {
+            "pauses for your question.\n  Your next prompt that asks nothing goes on with it; \
+             `continue` is enough."
+        }
+        PromptEffect::Paused(Pause::Person | Pause::Silence) => "pauses until you say `continue`.",
+    };
+    Some(format!("{goal} {how}\n  To end it: onloop session stop {id}"))
 }

@@ -1,12 +1,11 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
+use super::driving::{Driven, driven};
 use super::{Scene, log};
-use crate::engine::find_run::own_ids;
 use crate::engine::instruction::instruction;
 use crate::engine::notify;
 use crate::engine::notify::session::Whereabouts;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
-use crate::engine::store::{Store, StoreError};
 use crate::engine::supervisor::{self, Supervision};
 use crate::handsoff::config::Provider;
 use crate::handsoff::prompt::{self, PromptFacts, RunAdvice};
@@ -66,29 +65,78 @@ async fn decide(
     session: Option<Session>,
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
-    let ended = |session: &Session| matches!(session.state, SessionState::Ended(_));
-    if session.as_ref().is_some_and(ended) && !is_of_run(session.as_ref()) {
+    // Nothing that this conversation did has anything to do with a run or a workflow.
+    let Some(session) = session else { return Ok(HookAnswer::Nothing) };
+    let ended = matches!(session.state, SessionState::Ended(_));
+    if ended && !is_of_run(&session) {
         return Ok(HookAnswer::Nothing);
     }
-    let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
-    if let Some(run) = active_run(scene, bound).await?
-        && session.as_ref().is_none_or(|session| session.works_on(&run))
-    {
-        return by_record(scene, sessions, id, &run, stop).await;
+    match driven(scene, sessions, &session).await? {
+        Driven::Run(run) if session.works_on(&run) => {
+            return by_record(scene, sessions, id, &run, stop).await;
+        }
+        Driven::ByProcess if is_of_run(&session) => return Ok(HookAnswer::Nothing),
+        Driven::TakenOver { run, by } => {
+            let told = let_go(scene, sessions, id, (&run, &by)).await?;
+            if is_of_run(&session) {
+                return Ok(told);
+            }
+        }
+        Driven::Over if is_of_run(&session) && !ended => {
+            end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
+            return Ok(HookAnswer::Nothing);
+        }
+        // What else the session works on goes on.
+        Driven::Run(_) | Driven::ByProcess | Driven::Over | Driven::Nothing => {}
+    }
+    if session.begins_run_at.is_some() {
+        expect_nothing(sessions, id).await?;
     }
     match session {
-        Some(session) if ended(&session) || session.paused => Ok(HookAnswer::Nothing),
-        Some(session) if is_of_run(Some(&session)) => {
-            end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
+        session if ended || session.pause.is_some() || is_of_run(&session) => {
             Ok(HookAnswer::Nothing)
         }
-        Some(session) => by_workflow(scene, sessions, &session, stop).await,
-        None => Ok(HookAnswer::Nothing),
+        session => by_workflow(scene, sessions, &session, stop).await,
     }
 }
 
-fn is_of_run(session: Option<&Session>) -> bool {
-    session.is_some_and(|session| session.workflow == Session::RUN)
+fn is_of_run(session: &Session) -> bool {
+    session.workflow == Session::RUN
+}
+
+/// What the turn has begun would be there by now; what somebody else begins later is not meant.
+async fn expect_nothing(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError> {
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.begins_run_at = None;
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await
+}
+
+/// Another conversation drives the run now. A person is told once.
+async fn let_go(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    (run, by): (&str, &SessionId),
+) -> Result<HookAnswer, SessionError> {
+    let at = sessions.now();
+    let reason = format!("run {run} is driven by session {by} now");
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.lets_go(at, &reason);
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await?;
+    log::debug(scene, &reason).await;
+    Ok(HookAnswer::Tell(format!("onloop: {reason}")))
 }
 
 async fn end(
@@ -109,53 +157,6 @@ async fn end(
         .await
 }
 
-/// The run that is worked on in this checkout: `bound`, or the only unfinished one that has
-/// changed lately. A run that another process drives continues without us.
-///
-/// # Errors
-///
-/// When the record of a run that is named cannot be read: it may be unfinished.
-pub(super) async fn active_run(
-    scene: &Scene,
-    bound: Option<&str>,
-) -> Result<Option<Run>, SessionError> {
-    let wanted = bound.or_else(|| scene.io.env("HOTL_RUN_ID"));
-    let mut folders = vec![scene.io.start().cwd.as_str()];
-    for folder in [scene.project.as_str(), scene.cwd.as_str()] {
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    }
-    let mut found: Vec<Run> = Vec::new();
-    for root in folders {
-        let root = scene.io.canonical(root).await.unwrap_or_else(|_| root.to_owned());
-        for id in own_ids(&scene.io, &root).await {
-            if wanted.is_some_and(|wanted| wanted != id) || found.iter().any(|run| run.id == id) {
-                continue;
-            }
-            let store = match Store::open(&scene.io, &id).await {
-                Ok(store) => store,
-                Err(error) if wanted.is_some() && !matches!(error, StoreError::Missing) => {
-                    return Err(SessionError::Record { run_id: id, error });
-                }
-                Err(_) => continue,
-            };
-            let run = store.run();
-            if run.place.execution_root != root {
-                continue;
-            }
-            let age_ms = scene.io.now().millis_since(run.last_update);
-            let lately = wanted.is_some() || age_ms <= limits::SESSION_STALE_MS;
-            let driven = scene.io.stat(&store.paths().driver_lock()).await.is_ok();
-            if lately && !driven && !run.is_over() {
-                found.push(run.clone());
-            }
-        }
-    }
-    // Nobody has said which of several is meant.
-    Ok(if found.len() == 1 { found.pop() } else { None })
-}
-
 async fn by_record(
     scene: &Scene,
     sessions: &Sessions,
@@ -163,7 +164,7 @@ async fn by_record(
     run: &Run,
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
-    let next = instruction(run);
+    let next = instruction(run, "");
     let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => {
@@ -197,10 +198,7 @@ async fn by_workflow(
 ) -> Result<HookAnswer, SessionError> {
     let id = &before.id;
     let facts = facts(scene, stop).await;
-    let plan = match plan_of(before, sessions) {
-        Some(path) => read_plan(scene, path).await,
-        None => None,
-    };
+    let plan = cached_plan(scene, before, sessions).await;
     let template = template(scene, &before.workflow).await;
     let at = scene.io.now();
     let mut said = sessions
@@ -254,6 +252,7 @@ async fn supervised(
     let (tail, whole) = scene.transcript().await;
     let conversation = transcript::conversation(&tail, whole);
     let about = Supervision {
+        session: session.id.as_str(),
         cwd: &scene.cwd,
         workflow: &session.workflow,
         number,
@@ -326,7 +325,7 @@ async fn facts(scene: &Scene, stop: &StopInput) -> StopFacts {
             let told = scene.io.env(CLAUDE_CAP_VARIABLE).and_then(|cap| cap.trim().parse().ok());
             HostCap::InARow(told.filter(|&cap| cap > 0).unwrap_or(CLAUDE_CAP))
         }
-        Host::Cursor => HostCap::Total(CURSOR_CAP),
+        Host::Cursor => HostCap::Total(scene.loop_limit.unwrap_or(CURSOR_CAP)),
         Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
     };
     StopFacts {
@@ -355,19 +354,30 @@ async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
     }
 }
 
-/// Where the plan of an issue is cached, for the workflow that has one.
-fn plan_of(session: &Session, sessions: &Sessions) -> Option<String> {
+/// Path and text of the plan that an issue's session has cached, for the workflow that has one.
+///
+/// A repository may bring a link under that name, or one in the place of a folder above it. What it
+/// leads to is not read: it would end up in a prompt.
+pub(super) async fn cached_plan(
+    scene: &Scene,
+    session: &Session,
+    sessions: &Sessions,
+) -> Option<(String, String)> {
     let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
-    Some(format!("{}/.tmp/plan-of-issue-{issue}.md", sessions.home()))
-}
-
-async fn read_plan(scene: &Scene, path: String) -> Option<(String, String)> {
-    let (bytes, _) = scene.io.read(&path, limits::PLAN_BYTES).await.ok()?;
+    let below = format!(".tmp/plan-of-issue-{issue}.md");
+    let path = format!("{}/{below}", sessions.home());
+    let real = scene.io.canonical(&path).await.ok()?;
+    let home = scene.io.canonical(sessions.home()).await.ok()?;
+    if real != format!("{}/{below}", home.trim_end_matches('/')) {
+        log::debug(scene, &format!("the plan `{path}` is not read: a link leads to it")).await;
+        return None;
+    }
+    let (bytes, _) = scene.io.read(&real, limits::PLAN_BYTES).await.ok()?;
     Some((path, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// The user's own text for a workflow.
-async fn template(scene: &Scene, workflow: &str) -> Option<String> {
+pub(super) async fn template(scene: &Scene, workflow: &str) -> Option<String> {
     let own = scene.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
     match scene.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
         Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),

@@ -13,7 +13,8 @@ use std::process::{Command as OsCommand, Stdio};
 use std::sync::OnceLock;
 
 use onloop_core::effect::{Failure, Network, Reach};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{Access, MemfdFlags, access, memfd_create};
+use rustix::process::geteuid;
 
 use super::impossible;
 use super::places::{Place, Places};
@@ -22,27 +23,44 @@ use crate::host::failure;
 /// Written to by programs that know no other place; what is there is lost with the program.
 const SCRATCH: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// The program, when it is installed and the kernel lets it work. It is tried once.
-pub(super) fn usable() -> Result<&'static Path, String> {
-    static TRIED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    TRIED.get_or_init(attempt).as_deref().map_err(Clone::clone)
+/// The program as it is on this machine.
+#[derive(Debug)]
+pub(super) struct Bubblewrap {
+    path: PathBuf,
+    /// Whether a folder can be made with a mode (`--perms`, since 0.5). A mount for itself that is
+    /// made read-only afterwards takes the program ten times as long.
+    makes_modes: bool,
 }
 
-fn attempt() -> Result<PathBuf, String> {
+/// The program, when it is installed and the kernel lets it work. It is tried once.
+pub(super) fn usable() -> Result<&'static Bubblewrap, String> {
+    static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
+    TRIED.get_or_init(attempt).as_ref().map_err(Clone::clone)
+}
+
+fn attempt() -> Result<Bubblewrap, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bwrap"))
         .find(|program| program.is_file())
         .ok_or("`bwrap` is not installed")?;
-    let mut command = OsCommand::new(&program);
+    let makes_modes = works(&program, &["--perms", "0555", "--tmpfs", "/tmp"]).is_ok();
+    if !makes_modes {
+        works(&program, &[])?;
+    }
+    Ok(Bubblewrap { path: program, makes_modes })
+}
+
+fn works(program: &Path, more: &[&str]) -> Result<(), String> {
+    let mut command = OsCommand::new(program);
     command.args(NAMESPACES).args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    command.args(["--", "/proc/self/exe", "--version"]);
+    // What is started is `bwrap` again, since nothing else is everywhere.
+    command.args(more).args(["--", "/proc/self/exe", "--version"]);
     let output = command.env_clear().stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("`bwrap`: {}", failure::reason(&error)))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    // What is started is `bwrap` again, since nothing else is everywhere.
-    if output.status.success() { Ok(program) } else { Err(last_line(&said)) }
+    if output.status.success() { Ok(()) } else { Err(last_line(&said)) }
 }
 
 fn last_line(said: &str) -> String {
@@ -80,9 +98,9 @@ impl Status {
     }
 }
 
-/// `command`, which is not run, run by `bwrap` at `program`.
+/// `command`, which is not run, run by `bwrap`.
 pub(super) fn wrap(
-    program: &Path,
+    bubblewrap: &Bubblewrap,
     command: &OsCommand,
     places: &Places,
     network: Network,
@@ -97,7 +115,7 @@ pub(super) fn wrap(
     if network != Network::All {
         words.push("--unshare-net".into());
     }
-    mounts(places, sockets, &mut words);
+    mounts(bubblewrap, places, sockets, &mut words);
     if let Some(folder) = command.get_current_dir() {
         words.push("--chdir".into());
         words.push(folder.into());
@@ -106,7 +124,7 @@ pub(super) fn wrap(
         words.extend(["--setenv".into(), name, value]);
     }
     let list = arguments(&words).map_err(failed)?;
-    let mut wrapped = OsCommand::new(program);
+    let mut wrapped = OsCommand::new(&bubblewrap.path);
     wrapped.env_clear().arg("--args").arg(list.as_raw_fd().to_string()).arg("--");
     wrapped.arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
@@ -140,7 +158,14 @@ fn arguments(words: &[OsString]) -> std::io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-fn mounts(places: &Places, sockets: &[PathBuf], words: &mut Vec<OsString>) {
+/// What is put where. `bwrap` reads the list of all mounts for each one but a `--tmpfs`, which is most
+/// of its time.
+fn mounts(
+    bubblewrap: &Bubblewrap,
+    places: &Places,
+    sockets: &[PathBuf],
+    words: &mut Vec<OsString>,
+) {
     let mut add = |option: &str, paths: &[&OsStr]| {
         words.push(option.into());
         words.extend(paths.iter().map(|path| path.to_os_string()));
@@ -149,9 +174,10 @@ fn mounts(places: &Places, sockets: &[PathBuf], words: &mut Vec<OsString>) {
     add("--ro-bind", &[OsStr::new("/"), OsStr::new("/")]);
     add("--dev", &[OsStr::new("/dev")]);
     add("--proc", &[OsStr::new("/proc")]);
-    // Root may change some of it, and the user of a namespace may be root outside.
-    for path in ["/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger"].map(OsStr::new) {
-        add("--ro-bind-try", &[path, path]);
+    if may_set_the_kernel() {
+        // What else root could change there `bwrap` protects by itself.
+        let settings = OsStr::new("/proc/sys");
+        add("--ro-bind-try", &[settings, settings]);
     }
     let mut emptied = Vec::new();
     for place in &places.there {
@@ -165,8 +191,12 @@ fn mounts(places: &Places, sockets: &[PathBuf], words: &mut Vec<OsString>) {
                 add("--ro-bind", &[path, path]);
             }
             Reach::Hidden if place.is_folder => {
+                let is_scratch = SCRATCH.iter().any(|scratch| place.path == Path::new(scratch));
+                if bubblewrap.makes_modes && !is_scratch {
+                    add("--perms", &[OsStr::new("0555")]);
+                }
                 add("--tmpfs", &[path]);
-                if !SCRATCH.iter().any(|scratch| place.path == Path::new(scratch)) {
+                if !bubblewrap.makes_modes && !is_scratch {
                     emptied.push(path);
                 }
             }
@@ -181,6 +211,13 @@ fn mounts(places: &Places, sockets: &[PathBuf], words: &mut Vec<OsString>) {
     }
     // Only now: what lies in them needed places to be put.
     emptied.into_iter().for_each(|path| add("--remount-ro", &[path]));
+}
+
+/// Whether settings of the kernel could be written: by root, also by one that only a namespace calls
+/// otherwise.
+fn may_set_the_kernel() -> bool {
+    let setting = "/proc/sys/kernel/core_pattern";
+    geteuid().is_root() || access(setting, Access::WRITE_OK).is_ok()
 }
 
 /// The folders between a place that may only be read and the one around it that may be written. As

@@ -72,7 +72,7 @@ pub(in crate::host) fn confine(
 }
 
 enum Chosen {
-    Bubblewrap(&'static std::path::Path),
+    Bubblewrap(&'static bubblewrap::Bubblewrap),
     Landlock,
 }
 

@@ -1,9 +1,13 @@
 //! The paths of a confinement as they are on this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Confinement, Reach};
+use rustix::fs::Access;
+use rustix::process::geteuid;
 
 /// A path that is there, without links in it, and what may be done with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +34,21 @@ impl Places {
         let mut unheld = Vec::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut folders = RealFolders::default();
-        for (path, reach) in confinement.rules() {
+        let rules = confinement.rules();
+        let listed = Listed::of(rules.iter().map(|(path, _)| Path::new(*path)));
+        for (path, reach) in rules {
             let path = Path::new(if path.is_empty() { "/" } else { path });
-            // Most are not there, and one question is enough to know.
-            let metadata = path.symlink_metadata();
+            // Most are not there.
+            let metadata = match listed.lacks(path) {
+                true => Err(std::io::ErrorKind::NotFound.into()),
+                false => path.symlink_metadata(),
+            };
             if reach == Reach::Read && metadata.as_ref().map_or(true, |found| found.is_symlink()) {
                 unheld.extend(folders.name(path));
             }
             let there = match metadata {
                 Ok(found) if found.is_symlink() => path.canonicalize().ok(),
+                Ok(found) if reach == Reach::Hidden && is_closed(path, &found) => None,
                 Ok(_) => folders.name(path),
                 Err(_) => None,
             };
@@ -92,6 +102,14 @@ impl Places {
     }
 }
 
+/// Whether its modes keep us out of a path, and somebody else decides about them: then there is
+/// nothing to hide. No program is started with more rights than ours.
+pub(super) fn is_closed(path: &Path, found: &Metadata) -> bool {
+    let may = |access: Access| rustix::fs::access(path, access).is_ok();
+    found.uid() != geteuid().as_raw()
+        && ![Access::READ_OK, Access::WRITE_OK, Access::EXEC_OK].into_iter().any(may)
+}
+
 /// Folders without links in their paths. Many paths lie in few folders, and each part of a path is a
 /// question to the system.
 #[derive(Default)]
@@ -114,11 +132,101 @@ impl RealFolders {
     }
 }
 
+/// What is in the folders of which much is asked. To look into one takes fewer calls of the system
+/// than to ask for each of fifty names.
+struct Listed(BTreeMap<PathBuf, BTreeSet<String>>);
+
+impl Listed {
+    /// Names that are asked of one folder from which on it is listed.
+    const WORTHWHILE: usize = 8;
+    /// Most entries of a folder that is listed.
+    const LONGEST: usize = 500;
+
+    fn of<'p>(paths: impl Iterator<Item = &'p Path>) -> Listed {
+        let mut asked: BTreeMap<&Path, usize> = BTreeMap::new();
+        for folder in paths.filter_map(Path::parent) {
+            *asked.entry(folder).or_default() += 1;
+        }
+        asked.retain(|_, names| *names >= Listed::WORTHWHILE);
+        let names = |folder: &Path| Some((folder.to_owned(), names_in(folder)?));
+        Listed(asked.into_keys().filter_map(names).collect())
+    }
+
+    /// Whether `path` is surely not there. On some disks a name is found by capital letters, too.
+    fn lacks(&self, path: &Path) -> bool {
+        let names = path.parent().and_then(|folder| self.0.get(folder));
+        let name = path.file_name().and_then(|name| name.to_str()).filter(|name| name.is_ascii());
+        let (Some(names), Some(name)) = (names, name) else { return false };
+        !names.contains(&name.to_ascii_lowercase())
+    }
+}
+
+/// All names in a folder, without capital letters; none where it is not there. `None`: it cannot be
+/// said.
+fn names_in(folder: &Path) -> Option<BTreeSet<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(BTreeSet::new()),
+        Err(_) => return None,
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        // A name that is not text is not one that is asked for.
+        names.insert(entry.ok()?.file_name().to_string_lossy().to_ascii_lowercase());
+        if names.len() > Listed::LONGEST {
+            return None;
+        }
+    }
+    Some(names)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn what_others_keep_from_us_is_closed_and_what_is_ours_is_not() {
+        let closed = |path: &Path| is_closed(path, &path.symlink_metadata().unwrap());
+        let ours = tempfile::NamedTempFile::new().unwrap();
+        ours.as_file().set_permissions(Permissions::from_mode(0o000)).unwrap();
+        // Its owner could open it by another mode.
+        assert!(!closed(ours.path()));
+        assert!(!closed(Path::new("/etc/passwd")));
+        if cfg!(target_os = "linux") {
+            // Of root, with mode 0500.
+            assert_eq!(closed(Path::new("/proc/1/fd")), !geteuid().is_root());
+        }
+    }
+
+    #[test]
+    fn a_folder_is_listed_where_much_is_asked_of_it_and_lacks_only_what_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "Token"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let asked: Vec<PathBuf> = ["a", "b", "c", "d", "e", "f", "g", "token"]
+            .map(|name| folder.path().join(name))
+            .into();
+        let lacking = |asked: &[PathBuf]| {
+            let listed = Listed::of(asked.iter().map(PathBuf::as_path));
+            asked.iter().filter(|path| listed.lacks(path)).count()
+        };
+        assert_eq!(lacking(&asked), 6);
+        assert_eq!(lacking(&asked[1..]), 0, "too few to list");
+        let elsewhere: Vec<PathBuf> =
+            asked.iter().map(|path| path.join("absent/x")).take(8).collect();
+        assert_eq!(lacking(&elsewhere), 0, "each in a folder of its own");
+        let missing: Vec<PathBuf> =
+            (0..8).map(|name| folder.path().join(format!("absent/{name}"))).collect();
+        assert_eq!(lacking(&missing), 8);
+        for name in 0..=Listed::LONGEST {
+            std::fs::write(folder.path().join(format!("more{name}")), "").unwrap();
+        }
+        assert_eq!(lacking(&asked), 0, "too long");
+    }
 
     #[test]
     fn a_link_that_an_earlier_program_left_leads_nowhere() {

@@ -135,7 +135,7 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
 pub(super) fn changed_tree<'a>(
     repository: &Repository,
     before: &str,
-    index: &Path,
+    index: &Index,
     paths: impl Iterator<Item = &'a [u8]>,
 ) -> Option<String> {
     let before = repository.find_tree(Oid::from_str(before).ok()?).ok()?;
@@ -143,7 +143,6 @@ pub(super) fn changed_tree<'a>(
     if paths.peek().is_none() {
         return Some(before.id().to_string());
     }
-    let index = Index::open(index).ok()?;
     let mut update = TreeUpdateBuilder::new();
     for path in paths {
         let named = std::str::from_utf8(path).ok()?;

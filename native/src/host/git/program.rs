@@ -4,6 +4,7 @@ mod changes;
 mod checkpoint;
 mod command;
 mod commit;
+mod few;
 mod merge;
 mod programs;
 mod references;

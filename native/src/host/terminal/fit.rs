@@ -55,7 +55,7 @@ fn cut_before_used(activity: &str, columns: usize) -> String {
 }
 
 /// As much of `text` as fits, with a sign where something was cut.
-fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

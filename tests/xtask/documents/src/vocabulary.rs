@@ -21,6 +21,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("effect/http.rs", include_str!("../../../../core/src/effect/http.rs")),
     ("effect/process.rs", include_str!("../../../../core/src/effect/process.rs")),
     ("effect/request.rs", include_str!("../../../../core/src/effect/request.rs")),
+    ("effect/serve.rs", include_str!("../../../../core/src/effect/serve.rs")),
     ("effect/shell.rs", include_str!("../../../../core/src/effect/shell.rs")),
     ("effect/start.rs", include_str!("../../../../core/src/effect/start.rs")),
 ];
@@ -85,6 +86,7 @@ const WHOLE: &str = "vocabulary";
 /// Files whose types are in a module of their own.
 const APART: &[(&str, &[&str])] = &[
     ("git_vocabulary", &["effect/git.rs"]),
+    ("serve_vocabulary", &["effect/serve.rs"]),
     ("process_vocabulary", &["effect/confine.rs", "effect/process.rs", "effect/shell.rs"]),
 ];
 
@@ -101,6 +103,11 @@ pub(crate) fn git_document() -> String {
 /// `npm/src/process_vocabulary.ts`.
 pub(crate) fn process_document() -> String {
     module("process_vocabulary")
+}
+
+/// `npm/src/serve_vocabulary.ts`.
+pub(crate) fn serve_document() -> String {
+    module("serve_vocabulary")
 }
 
 fn module(name: &str) -> String {

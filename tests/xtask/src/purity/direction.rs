@@ -26,7 +26,7 @@ pub(crate) const ROWS: &[&[&str]] = &[
     &["page"],
     &["engine"],
     &["verb"],
-    &["mcp"],
+    &["mcp", "watch", "web"],
     &["cli"],
 ];
 

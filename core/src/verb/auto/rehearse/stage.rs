@@ -82,8 +82,10 @@ impl Stage {
             | Request::EndGroup { .. }
             | Request::Git(_)
             | Request::Http(_)
+            | Request::Serve(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
+            | Request::Changes { .. }
             | Request::Sleep { .. } => {
                 Err(Failure::new(FailureKind::Unsupported, "a rehearsal has no such effect"))
             }

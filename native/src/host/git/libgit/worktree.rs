@@ -8,7 +8,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::rollback::{self, Parents};
 use super::super::{NewWorktree, Registered, resolved};
-use super::{failure, main_root};
+use super::failure;
 
 /// A worktree on record and the name of its record.
 struct Named {
@@ -19,11 +19,17 @@ struct Named {
 /// Every worktree on record, the main checkout first unless the repository is bare.
 pub(crate) fn registered(repository: &Repository) -> Result<Vec<Registered>, Failure> {
     let mut all = Vec::new();
-    let main = Repository::open(repository.commondir()).map_err(|e| failure(repository, &e))?;
     // A submodule's repository lies elsewhere and finds its checkout through its configuration.
+    let opened;
+    let main = if repository.is_worktree() {
+        opened = Repository::open(repository.commondir()).map_err(|e| failure(repository, &e))?;
+        &opened
+    } else {
+        repository
+    };
     if !main.is_bare() {
         all.push(Registered {
-            path: main_root(repository)?,
+            path: resolved(main.workdir().unwrap_or(main.path())),
             branch: branch_in(&main.path().join("HEAD")),
             locked: None,
             present: true,

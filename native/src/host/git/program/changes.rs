@@ -39,15 +39,29 @@ impl Changes {
         self.present.union(&self.gone).map(Vec::as_slice)
     }
 
-    /// With what git says of files that it does not track, and without what is not the run's work.
-    pub(super) fn with_others(mut self, others: Answer) -> Result<Changes, Failure> {
+    /// From what git says of files that it does not track.
+    pub(super) fn untracked(others: Answer) -> Result<Changes, Failure> {
         let others = others.success()?;
         // A repository inside the checkout ends with a slash.
         let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        self.present.extend(others.map(<[u8]>::to_vec));
+        let present = others.map(<[u8]>::to_vec).collect();
+        Ok(Changes { present, gone: BTreeSet::new() })
+    }
+
+    /// Without what is not the run's work.
+    pub(super) fn of_the_run(mut self) -> Changes {
         self.present.retain(|path| !is_ours(path));
         self.gone.retain(|path| !is_ours(path));
-        Ok(self)
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.present.is_empty() && self.gone.is_empty()
+    }
+
+    pub(super) fn extend(&mut self, more: Changes) {
+        self.present.extend(more.present);
+        self.gone.extend(more.gone);
     }
 }
 

@@ -10,13 +10,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use git2::Index;
 use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
 use onloop_core::time::Timestamp;
 
 use super::super::{libgit, rollback};
 use super::GitProgram;
 use super::changes::Changes;
-use super::command::{Aside, lines_until_nul, text};
+use super::command::{Aside, lines_until_nul, text, until_nul};
 use super::programs::{Programs, push_hook};
 use super::tree;
 
@@ -43,6 +44,15 @@ pub(crate) struct Wanted<'a> {
     pub(crate) paths: &'a [String],
 }
 
+/// What a checkpoint takes in.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) changes: Changes,
+    left_out: Vec<LeftOut>,
+    /// The index with the changes in it, not written yet; `None`: git has to take them in.
+    pub(super) known: Option<Index>,
+}
+
 impl GitProgram {
     /// Keeps the files of the checkout around `cwd`.
     pub(crate) fn checkpoint(
@@ -58,29 +68,36 @@ impl GitProgram {
             }
         };
         self.prepare_index(&root, new.index)?;
-        let (programs, changes) = self.trusted_changes(&root, new);
+        let (programs, work) = self.trusted_work(&root, new);
         let programs = programs?;
-        let changes = match changes {
-            Ok(changes) => changes,
+        let mut work = match work {
+            Ok(work) => work,
             // An index that cannot be read is only a memory of what is in the checkout.
             Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
                 fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
                 self.prepare_index(&root, new.index)?;
-                self.trusted_changes(&root, new).1?
+                self.trusted_work(&root, new).1?
             }
             Err(failure) => return Err(failure),
         };
-        let before = tree::noted(new.index);
-        let (changes, left_out) = self.take_in(&root, new, changes)?;
-        let tree = self.tree(&root, new, before.as_deref(), &changes)?;
-        make_private(new.index).map_err(|error| rollback::failure(new.index, &error))?;
-        tree::note(new.index, &tree);
+        let tree = self.tree(&root, new, &mut work)?;
         let commit = self.commit_aside(&root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
-        self.answer_aside(&root, &args, &[], Aside::default())?.success()?;
+        thread::scope(|scope| {
+            let named = scope.spawn(|| self.answer_aside(&root, &args, &[], Aside::default()));
+            // Meanwhile: without what it remembers, the next checkpoint finds the same changes once more.
+            let pending = work.known.take().filter(|_| !work.changes.is_empty());
+            if pending.is_none_or(|mut known| known.write().is_ok())
+                && make_private(new.index).is_ok()
+            {
+                tree::note(new.index, &tree);
+            }
+            joined(named)?.success()
+        })?;
         let Programs { digest, hooks } = programs;
         let hook = push_hook(&hooks.unwrap_or_else(|| common.join("hooks")));
-        Ok(KeptWork { commit, tree, programs: format!("{digest}+{hook}"), left_out })
+        let (programs, left_out) = (format!("{digest}+{hook}"), work.left_out);
+        Ok(KeptWork { commit, tree, programs, left_out })
     }
 
     fn commit_aside(
@@ -131,46 +148,94 @@ impl GitProgram {
 
     /// Which programs git would run, and what has changed. These questions do not wait for each other,
     /// but for git's look at tracked files: it may run a filter.
-    fn trusted_changes(
+    fn trusted_work(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
-    ) -> (Result<Programs, Failure>, Result<Changes, Failure>) {
+    ) -> (Result<Programs, Failure>, Result<Work, Failure>) {
         let aside = Aside { index: Some(new.index), ..Aside::default() };
-        let tracked =
-            ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
         let expected = new.programs;
         thread::scope(|scope| {
             let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
             let programs = scope.spawn(|| self.demand_programs(root, expected));
-            let changes = remembered(root, new);
+            let tracked = remembered(root, new);
             let programs = joined(programs);
-            let changes = match (&programs, changes) {
-                (Err(failure), _) => Err(failure.clone()),
-                (Ok(_), Some(changes)) => Ok(changes),
-                (Ok(_), None) => {
-                    self.answer_aside(root, &tracked, &[], aside).and_then(Changes::told)
-                }
+            let work = match &programs {
+                Err(failure) => Err(failure.clone()),
+                Ok(_) => self.tracked_work(root, new, tracked),
             };
             let others = joined(others);
-            (programs, changes.and_then(|changes| changes.with_others(others?)))
+            let work = work.and_then(|mut work| {
+                self.add_work(root, new, Changes::untracked(others?)?, &mut work)?;
+                Ok(work)
+            });
+            (programs, work)
         })
     }
 
-    /// Writes the changes to the index; returns those, and what cannot be kept.
-    fn take_in(
+    /// What has changed of tracked files, where git has not to look by itself.
+    fn tracked_work(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
-        mut changes: Changes,
-    ) -> Result<(Changes, Vec<LeftOut>), Failure> {
-        let left_out = self.unkept(root, &changes.present, new.limit_bytes)?;
-        let aside = Aside { index: Some(new.index), ..Aside::default() };
-        let list = |paths: &BTreeSet<Vec<u8>>| {
-            paths.iter().flat_map(|path| [path.as_slice(), b"\0"]).collect::<Vec<_>>().concat()
+        remembered: Option<(Changes, Index)>,
+    ) -> Result<Work, Failure> {
+        let (changes, known) = match remembered {
+            Some((changes, known)) => (changes, Some(known)),
+            None => {
+                let aside = Aside { index: Some(new.index), ..Aside::default() };
+                let args = [
+                    "diff-files",
+                    "--name-status",
+                    "-z",
+                    "--no-renames",
+                    "--ignore-submodules=dirty",
+                ];
+                (Changes::told(self.answer_aside(root, &args, &[], aside)?)?, None)
+            }
         };
-        changes.present.retain(|path| !left_out.iter().any(|(left, _)| left == path));
+        let mut work = Work { known, ..Work::default() };
+        self.add_work(root, new, changes, &mut work)?;
+        Ok(work)
+    }
+
+    /// Adds changes, but for what cannot be kept.
+    fn add_work(
+        &self,
+        root: &Path,
+        new: &NewCheckpoint<'_>,
+        changes: Changes,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
+        let mut changes = changes.of_the_run();
+        for (path, why) in self.unkept(root, &changes.present, new.limit_bytes)? {
+            changes.present.remove(&path);
+            let path = String::from_utf8_lossy(&path).into_owned();
+            work.left_out.push(LeftOut { path, why });
+        }
+        work.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        if let (Some(library), Some(known)) = (new.library, work.known.take()) {
+            work.known = self.take_in_few(library, root, new.index, known, &changes)?;
+        }
+        work.changes.extend(changes);
+        Ok(())
+    }
+
+    /// Writes the changes to the index.
+    pub(super) fn take_in(
+        &self,
+        root: &Path,
+        new: &NewCheckpoint<'_>,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
+        let known = work.known.take();
+        let changes = &mut work.changes;
+        if changes.is_empty() || known.is_some_and(|mut known| known.write().is_ok()) {
+            return Ok(());
+        }
+        let aside = Aside { index: Some(new.index), ..Aside::default() };
+        let list = |paths: &BTreeSet<Vec<u8>>| until_nul(paths.iter().map(Vec::as_slice));
         // First: a folder may take the place of a file, a link that of a folder, and git only removes a
         // file whose place a repository has taken.
         let is_folder = |path: &&Vec<u8>| {
@@ -185,11 +250,7 @@ impl GitProgram {
             let args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
             self.answer_aside(root, &args, &list(&changes.present), aside)?.success()?;
         }
-        let named = |(path, why): &(Vec<u8>, LeftOutReason)| LeftOut {
-            path: String::from_utf8_lossy(path).into_owned(),
-            why: *why,
-        };
-        Ok((changes, left_out.iter().map(named).collect()))
+        Ok(())
     }
 
     fn unkept(
@@ -291,8 +352,7 @@ impl GitProgram {
             args.extend(paths.iter().map(String::as_str));
             let entries = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
             let aside = Aside { index: Some(&beside), ..Aside::default() };
-            let gone: Vec<u8> =
-                paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            let gone = until_nul(paths.iter().map(String::as_bytes));
             let args = ["update-index", "--force-remove", "-z", "--stdin"];
             self.answer_aside(root, &args, &gone, aside)?.success()?;
             let args = ["update-index", "--replace", "-z", "--index-info"];
@@ -349,16 +409,16 @@ impl GitProgram {
     }
 }
 
-/// What may have changed; `None`: git has to look.
+/// What may have changed, and the index that was read for it; `None`: git has to look.
 #[cfg(unix)]
-fn remembered(root: &Path, new: &NewCheckpoint<'_>) -> Option<Changes> {
+fn remembered(root: &Path, new: &NewCheckpoint<'_>) -> Option<(Changes, Index)> {
     // An index of a repository that libgit2 does not know has another form.
     new.library.and_then(|_| super::remembered::changes(root, new.index))
 }
 
 /// Elsewhere an index remembers too little of a file.
 #[cfg(not(unix))]
-fn remembered(_root: &Path, _new: &NewCheckpoint<'_>) -> Option<Changes> {
+fn remembered(_root: &Path, _new: &NewCheckpoint<'_>) -> Option<(Changes, Index)> {
     None
 }
 

@@ -287,16 +287,20 @@ fn run_bounded(
     limit_bytes: u64,
     time: Duration,
 ) -> std::io::Result<Bounded> {
+    if input.is_empty() {
+        command.stdin(Stdio::null());
+    }
     let mut child = command.spawn()?;
-    let (mut stdin, stdout, stderr) =
-        (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (done, waits) = mpsc::channel();
-    let input = input.to_vec();
     // Not joined: what git left behind may hold its pipes open after it was killed.
-    thread::spawn(move || {
-        // A program that stops reading early has its own reasons and reports them.
-        let _ = stdin.take().map(|mut stdin| stdin.write_all(&input));
-    });
+    if let Some(mut stdin) = stdin {
+        let input = input.to_vec();
+        thread::spawn(move || {
+            // A program that stops reading early has its own reasons and reports them.
+            let _ = stdin.write_all(&input);
+        });
+    }
     let errors = thread::spawn(move || read_up_to(stderr, STDERR_BYTES));
     thread::spawn(move || {
         let said = read_up_to(stdout, limit_bytes);
@@ -342,6 +346,11 @@ fn interrupted(_output: &Output) -> bool {
 pub(super) fn text(output: &[u8]) -> String {
     let output = output.strip_suffix(b"\n").unwrap_or(output);
     String::from_utf8_lossy(output).into_owned()
+}
+
+/// Paths as git reads them, each ended by NUL.
+pub(super) fn until_nul<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
+    paths.flat_map(|path| [path, b"\0"]).collect::<Vec<_>>().concat()
 }
 
 /// The parts of an output that terminates each of them with NUL.

@@ -35,11 +35,12 @@ enum Found {
     Gone,
 }
 
-/// What may have changed since `index` was written; `None`: only git can tell.
-pub(super) fn changes(root: &Path, index: &Path) -> Option<Changes> {
+/// What may have changed since `index` was written, and the index; `None`: only git can tell.
+pub(super) fn changes(root: &Path, index: &Path) -> Option<(Changes, Index)> {
     let written = index.metadata().ok()?;
     let written = (written.mtime(), written.mtime_nsec());
-    let entries: Vec<IndexEntry> = Index::open(index).ok()?.iter().collect();
+    let index = Index::open(index).ok()?;
+    let entries: Vec<IndexEntry> = index.iter().collect();
     let root = opened(rustix::fs::CWD, root.as_os_str().as_encoded_bytes()).ok()?;
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let each = entries.len().div_ceil(threads).max(FILES_EACH);
@@ -53,7 +54,7 @@ pub(super) fn changes(root: &Path, index: &Path) -> Option<Changes> {
             all.present.extend(part.present);
             all.gone.extend(part.gone);
         }
-        Some(all)
+        Some((all, index))
     })
 }
 

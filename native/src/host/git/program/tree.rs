@@ -6,27 +6,35 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use git2::Index;
 use onloop_core::effect::Failure;
 
 use super::super::libgit;
 use super::GitProgram;
 use super::changes::Changes;
-use super::checkpoint::NewCheckpoint;
+use super::checkpoint::{NewCheckpoint, Work};
 use super::command::{Aside, text};
 
 impl GitProgram {
-    /// The tree of the index with its `changes` taken in; `before`: the tree that it stood for
-    /// without them, where that is known.
+    /// The tree of the index with the changes of `work` taken in. The index may not have been written
+    /// then.
     pub(super) fn tree(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
-        before: Option<&str>,
-        changes: &Changes,
+        work: &mut Work,
     ) -> Result<String, Failure> {
-        if let (Some(library), Some(before)) = (new.library, before)
-            && let Some(tree) = libgit::changed_tree(library, before, new.index, changes.paths())
-        {
+        let before = new.library.zip(noted(new.index));
+        let changed = |index: &Index, changes: &Changes| {
+            let (library, before) = before.as_ref()?;
+            libgit::changed_tree(library, before, index, changes.paths())
+        };
+        if let Some(tree) = work.known.as_ref().and_then(|index| changed(index, &work.changes)) {
+            return Ok(tree);
+        }
+        self.take_in(root, new, work)?;
+        let written = Index::open(new.index).ok();
+        if let Some(tree) = written.and_then(|index| changed(&index, &work.changes)) {
             return Ok(tree);
         }
         let aside = Aside { index: Some(new.index), ..Aside::default() };
@@ -37,7 +45,7 @@ impl GitProgram {
 }
 
 /// The tree that `index` stands for, if that was noted and it has not been written since.
-pub(super) fn noted(index: &Path) -> Option<String> {
+fn noted(index: &Path) -> Option<String> {
     let noted = fs::read_to_string(beside(index)).ok()?;
     let (file, tree) = noted.strip_suffix('\n')?.split_once(' ')?;
     (file == identity(index)?).then(|| tree.to_owned())

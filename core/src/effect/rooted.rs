@@ -1,9 +1,9 @@
 //! Requests of a program in another folder than the host's.
 
-use crate::effect::{GitRequest, ProcessSpec, Request};
+use super::{GitRequest, ProcessSpec, Request, ServeRequest};
 
 /// The request with every path absolute, relative ones taken from `cwd`.
-pub(super) fn rooted(request: Request, cwd: &str) -> Request {
+pub(crate) fn rooted(request: Request, cwd: &str) -> Request {
     let at = |path: String| absolute(cwd, &path);
     match request {
         Request::Read { path, limit_bytes } => Request::Read { path: at(path), limit_bytes },
@@ -33,11 +33,19 @@ pub(super) fn rooted(request: Request, cwd: &str) -> Request {
             Request::Process(ProcessSpec { cwd: spec_cwd, stream_to, ..spec })
         }
         Request::Git(request) => Request::Git(rooted_git(request, cwd)),
+        Request::Changes { folders, wait_ms } => {
+            Request::Changes { folders: folders.into_iter().map(at).collect(), wait_ms }
+        }
+        Request::Serve(ServeRequest::Next { wait_ms, folders }) => {
+            let folders = folders.into_iter().map(at).collect();
+            Request::Serve(ServeRequest::Next { wait_ms, folders })
+        }
         Request::Ancestors
         | Request::Wait { .. }
         | Request::End
         | Request::EndGroup { .. }
         | Request::Http(_)
+        | Request::Serve(_)
         | Request::Ask { .. }
         | Request::ReadInput { .. }
         | Request::Sleep { .. }
@@ -77,7 +85,7 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
 }
 
 /// A path as it is from anywhere.
-pub(super) fn absolute(cwd: &str, path: &str) -> String {
+pub(crate) fn absolute(cwd: &str, path: &str) -> String {
     let has_drive = path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || has_drive {
         return path.to_owned();

@@ -1,0 +1,61 @@
+//! The diary: what happened in hands-off sessions, always kept, bounded, in the state home. Whoever
+//! writes it works on something else, so nothing depends on whether that succeeds.
+
+use crate::documents::diary::{DiaryEntry, read_lines, write_line};
+use crate::effect::{Durability, Expect, Io, OptionalExt};
+use crate::engine::store::StateHome;
+use crate::limits;
+
+/// How often an entry is tried to be added while others add theirs.
+const TRIES: u32 = 20;
+
+/// Adds an entry, without values of secret environment variables.
+pub(crate) async fn note(io: &Io, entry: DiaryEntry) {
+    let Ok(home) = StateHome::of(io) else { return };
+    let (path, line) = (home.diary(), io.redacted(&write_line(&entry)));
+    for _ in 0..TRIES {
+        let Ok(found) = io.stat(&path).await.optional() else { return };
+        let size_bytes = found.map_or(0, |stat| stat.size_bytes);
+        if size_bytes + line.len() as u64 > limits::DIARY_BYTES {
+            rotate(io, &home).await;
+            continue;
+        }
+        let bytes = line.clone().into_bytes();
+        match io.append(&path, bytes, size_bytes, Durability::Relaxed).await {
+            Err(failure) if failure.is_conflict() => {}
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+/// Keeps the diary under another name and begins a new one. What somebody adds in that very moment
+/// may be lost.
+async fn rotate(io: &Io, home: &StateHome) {
+    let (path, lock) = (home.diary(), format!("{}.lock", home.diary()));
+    if io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
+        return;
+    }
+    // Somebody else may have done it meanwhile.
+    let read = io.read_tail(&path, limits::DIARY_BYTES).await;
+    if let Ok((bytes, size_bytes)) = read
+        && size_bytes > limits::DIARY_BYTES / 2
+    {
+        let old = home.diary_before();
+        if io.write(&old, bytes, Expect::Any, Durability::Relaxed).await.is_ok() {
+            let _ = io.remove(&path).await;
+        }
+    }
+    let _ = io.unlock(&lock).await;
+}
+
+/// Every entry that is kept, the oldest first.
+pub(crate) async fn entries(io: &Io) -> Vec<DiaryEntry> {
+    let Ok(home) = StateHome::of(io) else { return Vec::new() };
+    let mut entries = Vec::new();
+    for path in [home.diary_before(), home.diary()] {
+        if let Ok((bytes, _)) = io.read_tail(&path, limits::DIARY_BYTES).await {
+            entries.extend(read_lines(&bytes));
+        }
+    }
+    entries
+}

@@ -1,0 +1,34 @@
+//! Where the hands-off sessions of this machine are: a file for each in the state home.
+
+use crate::documents::session_place::{self, SessionPlace};
+use crate::effect::{Durability, Expect, Io};
+use crate::engine::store::StateHome;
+use crate::limits;
+
+/// Remembers where a session is. Where that fails it can be found in its folder alone.
+pub(crate) async fn remember(io: &Io, place: &SessionPlace) {
+    let Ok(home) = StateHome::of(io) else { return };
+    let path = home.session(&place.folder, place.id.as_str());
+    let bytes = session_place::write(place);
+    let _ = io.write(&path, bytes, Expect::Any, Durability::Durable).await;
+}
+
+/// Forgets where the session `id` is whose file lay below `folder`.
+pub(crate) async fn forget(io: &Io, folder: &str, id: &str) {
+    if let Ok(home) = StateHome::of(io) {
+        let _ = io.remove(&home.session(folder, id)).await;
+    }
+}
+
+/// Every place that is remembered, in the order of the names of their files.
+pub(crate) async fn all(io: &Io) -> Vec<SessionPlace> {
+    let Ok(home) = StateHome::of(io) else { return Vec::new() };
+    let mut places = Vec::new();
+    let names = io.list(&home.sessions()).await.unwrap_or_default();
+    for name in names.iter().filter(|name| name.ends_with(".json")).take(limits::SESSION_PLACES) {
+        let path = format!("{}/{name}", home.sessions());
+        let Ok((bytes, _)) = io.read(&path, limits::SESSION_BYTES).await else { continue };
+        places.extend(session_place::read(&bytes));
+    }
+    places
+}

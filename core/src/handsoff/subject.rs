@@ -1,0 +1,153 @@
+//! What a person's prompt means for the goal of a session: a rule that can be said in a few
+//! sentences, because people have to predict it.
+//!
+//! Only a question changes the subject, and only for its answer. A prompt is a question when it ends
+//! with a question mark or begins with one of [`QUESTIONS`], unless it begins with an answer.
+
+/// What a prompt is, as far as a session's goal is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptSubject {
+    /// For the client or by it: a command, a line for its shell, something that it inserted.
+    Client,
+    /// It says that the work should go on.
+    GoOn,
+    /// It answers something.
+    Answer,
+    /// It says that the work should pause.
+    Pause,
+    /// It asks something.
+    Question,
+    /// Anything else: how the work is to be done, or more of it.
+    Instruction,
+}
+
+/// How prompts begin that say that the work should go on.
+const GO_ON: [&[&str]; 7] = [
+    &["continue"],
+    &["go", "on"],
+    &["go", "ahead"],
+    &["keep", "going"],
+    &["carry", "on"],
+    &["resume"],
+    &["proceed"],
+];
+
+/// How answers begin.
+const ANSWERS: [&str; 12] =
+    ["yes", "yeah", "yep", "y", "no", "nope", "n", "ok", "okay", "sure", "option", "neither"];
+
+/// Prompts that are nothing but the wish to pause.
+const PAUSES: [&[&str]; 6] =
+    [&["pause"], &["stop"], &["wait"], &["halt"], &["hold", "on"], &["hold", "it"]];
+
+/// How questions begin that need no question mark.
+pub const QUESTIONS: [&str; 10] =
+    ["what", "why", "how", "who", "explain", "describe", "summarize", "summarise", "show", "tell"];
+
+/// Words that may stand before or after any of these.
+const POLITE: [&str; 8] = ["please", "and", "so", "but", "also", "hey", "hi", "now"];
+
+/// What `prompt` is.
+pub fn subject(prompt: &str) -> PromptSubject {
+    let prompt = prompt.trim();
+    if prompt.starts_with(['/', '!', '<']) {
+        return PromptSubject::Client;
+    }
+    let words = words(prompt);
+    let after = |skipped: &[&str]| {
+        let polite = words.iter().take_while(|word| skipped.contains(&word.as_str())).count();
+        &words[polite..]
+    };
+    let meant = after(&POLITE);
+    // "yes, continue" says both.
+    let agreed = after(&[&POLITE[..], &ANSWERS[..]].concat());
+    let begins = |words: &[String], with: &[&str]| {
+        words.len() >= with.len() && words.iter().zip(with).all(|(word, with)| word == with)
+    };
+    if PAUSES.iter().any(|pause| {
+        begins(meant, pause)
+            && meant[pause.len()..].iter().all(|word| POLITE.contains(&word.as_str()))
+    }) {
+        return PromptSubject::Pause;
+    }
+    if GO_ON.iter().any(|go_on| begins(agreed, go_on)) {
+        return PromptSubject::GoOn;
+    }
+    let Some(first) = meant.first() else { return PromptSubject::Instruction };
+    let is_choice =
+        meant.len() == 1 && first.chars().count() == 1 || first.chars().all(|c| c.is_ascii_digit());
+    if is_choice || ANSWERS.contains(&first.as_str()) {
+        return PromptSubject::Answer;
+    }
+    let end = prompt.trim_end_matches(|c: char| c.is_whitespace() || "\"'`)]*_".contains(c));
+    if end.ends_with(['?', '？', '؟']) || QUESTIONS.contains(&first.as_str()) {
+        return PromptSubject::Question;
+    }
+    PromptSubject::Instruction
+}
+
+/// The words of a text in lower case, without the punctuation around them and what follows an
+/// apostrophe: "what's" is "what". A long text shows what it is at its beginning.
+fn words(text: &str) -> Vec<String> {
+    const LOOKED_AT: usize = 16;
+    let words = text.split(|c: char| c.is_whitespace() || ",;:.!…—".contains(c));
+    let words = words.map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.split(['\'', '’']).next().unwrap_or(word).to_lowercase()
+    });
+    words.filter(|word| !word.is_empty()).take(LOOKED_AT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_questions_change_the_subject() {
+        use PromptSubject::{Answer, Client, GoOn, Instruction, Pause, Question};
+        let table = [
+            ("continue", GoOn),
+            ("Continue.", GoOn),
+            ("continue please", GoOn),
+            ("please go on", GoOn),
+            ("ok, go ahead", GoOn),
+            ("yes, continue with the second part", GoOn),
+            ("keep going!", GoOn),
+            ("yes, use option 2", Answer),
+            ("Yes. Why do you ask?", Answer),
+            ("no", Answer),
+            ("2", Answer),
+            ("2) and then rebase", Answer),
+            ("b", Answer),
+            ("option B", Answer),
+            ("Ok", Answer),
+            ("/compact", Client),
+            ("/cost", Client),
+            ("/other:review 5", Client),
+            ("!git status", Client),
+            ("<task-notification>done</task-notification>", Client),
+            ("stop", Pause),
+            ("Pause, please.", Pause),
+            ("hold on!", Pause),
+            ("wait for the checks, then merge", Instruction),
+            ("stop using tabs", Instruction),
+            ("use postgres and keep the migrations apart", Instruction),
+            ("why did it fail? try again with node 20", Question),
+            ("try again with node 20", Instruction),
+            ("when CI is green, merge it", Instruction),
+            ("was macht diese Funktion?", Question),
+            ("この関数は何をしますか？", Question),
+            ("what does this function do", Question),
+            ("what's next", Question),
+            ("so, how far are you", Question),
+            ("explain the readme to me", Question),
+            ("Show me the diff.", Question),
+            ("could you also add a test?", Question),
+            ("(is that so?)", Question),
+            ("...", Instruction),
+        ];
+        for (prompt, expected) in table {
+            assert_eq!(subject(prompt), expected, "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Everything on this machine: what waits for the person first.
+
+use super::Frame;
+use crate::documents::board::{
+    Board, CallCard, LoggedLine, RunCard, RunState, SessionCard, SessionStanding, Spent, Sum,
+};
+use crate::page::html::escaped;
+use crate::text;
+
+/// Runs that are over and shown at once; of more only the latest.
+const OVER: usize = 30;
+/// The same of sessions.
+const SESSIONS: usize = 30;
+/// The same of runs that go on by themselves.
+const WORKING: usize = 200;
+/// The same of days.
+const DAYS: usize = 31;
+
+/// The page of `board`. `form` gives what a form that is sent to a path has to say.
+pub fn board_page(
+    frame: &Frame,
+    board: &Board,
+    spent: &Spent,
+    form: &dyn Fn(&str) -> String,
+) -> String {
+    let waits: Vec<&RunCard> = board.runs.iter().filter(|run| run.state.needs_person()).collect();
+    let (over, works): (Vec<&RunCard>, Vec<&RunCard>) = board
+        .runs
+        .iter()
+        .filter(|run| !run.state.needs_person())
+        .partition(|run| run.state.is_over());
+    let count = waits.len() + board.calls.len();
+    let mut main = match count {
+        0 => "<h1>Nothing waits for you</h1>\n".to_owned(),
+        1 => "<h1>1 thing waits for you</h1>\n".to_owned(),
+        count => format!("<h1>{count} things wait for you</h1>\n"),
+    };
+    for call in &board.calls {
+        main += &waiting_call(frame, call, form);
+    }
+    main += &cards(frame, &waits, usize::MAX, "h2");
+    if !works.is_empty() {
+        main += &format!("<h2>At work</h2>\n{}", cards(frame, &works, WORKING, "h3"));
+    }
+    if !over.is_empty() {
+        main += &format!(
+            "<h2>Over</h2>\n<details id=\"over\"><summary>{}</summary>\n{}</details>\n",
+            text::counted(over.len() as u64, "run"),
+            cards(frame, &over, OVER, "h3")
+        );
+    }
+    if board.runs.is_empty() {
+        main +=
+            "<p>No run yet. Start one with <code>onloop run FILE</code>; it appears here.</p>\n";
+    }
+    if board.left_out > 0 {
+        let count = text::counted(board.left_out as u64, "older run");
+        main += &format!(
+            "<p class=\"faint\">{count} not shown: <code>onloop list --everywhere</code></p>\n"
+        );
+    }
+    main += &sessions(frame, &board.sessions);
+    main += &costs(spent);
+    let title = if count == 0 { "onloop".to_owned() } else { format!("({count}) onloop") };
+    frame.page(&title, Some("events"), &main)
+}
+
+/// `heading` is the level that fits what is above.
+fn cards(frame: &Frame, runs: &[&RunCard], most: usize, heading: &str) -> String {
+    let mut out = "<ul class=\"cards\">\n".to_owned();
+    runs.iter().take(most).for_each(|run| out += &card(frame, run, heading));
+    out += "</ul>\n";
+    if runs.len() > most {
+        let more = runs.len() - most;
+        out +=
+            &format!("<p class=\"faint\">{more} more: <code>onloop list --everywhere</code></p>\n");
+    }
+    out
+}
+
+fn card(frame: &Frame, run: &RunCard, heading: &str) -> String {
+    let class = match run.state {
+        RunState::Waits => " waits",
+        RunState::Blocked | RunState::Interrupted | RunState::Unreadable => " trouble",
+        _ => "",
+    };
+    let (title, id) = (if run.intent.is_empty() { &run.id } else { &run.intent }, escaped(&run.id));
+    let mut meta = vec![id.clone()];
+    if run.steps > 0 {
+        meta.push(format!("{} of {} done", run.done, text::counted(run.steps as u64, "step")));
+    }
+    meta.extend(run.since.or(run.changed_at).map(|at| frame.ago(at)));
+    meta.extend(run.used.as_deref().map(escaped));
+    let last = run.last.as_ref().map(|last| {
+        format!(
+            "<p class=\"meta\"><code>{}</code></p>\n",
+            escaped(&text::ellipsis(&last.text, 160))
+        )
+    });
+    format!(
+        "<li class=\"card{class}\"><{heading}><a href=\"{}/run/{id}\">{}</a></{heading}>\n\
+         <p><strong>{}</strong> {}</p>\n{}<p class=\"meta\">{}</p></li>\n",
+        frame.root,
+        escaped(&text::ellipsis(title, 160)),
+        symbol(run.state),
+        escaped(&text::ellipsis(&run.now, 240)),
+        last.unwrap_or_default(),
+        meta.join(" · ")
+    )
+}
+
+/// A symbol and a word for how a run stands.
+pub(super) fn symbol(state: RunState) -> &'static str {
+    match state {
+        RunState::Waits => "<span class=\"wait\">⏸ waits</span>",
+        RunState::Blocked => "<span class=\"bad\">✗ blocked</span>",
+        RunState::Interrupted => "<span class=\"bad\">! interrupted</span>",
+        RunState::Unreadable => "<span class=\"bad\">! unreadable</span>",
+        RunState::Running => "<span>→ running</span>",
+        RunState::Idle => "<span>· idle</span>",
+        RunState::Limited => "<span class=\"wait\">⏳ limited</span>",
+        RunState::Paused => "<span class=\"wait\">⏸ paused</span>",
+        RunState::Completed => "<span class=\"good\">✓ completed</span>",
+        RunState::Abandoned => "<span class=\"faint\">abandoned</span>",
+    }
+}
+
+fn waiting_call(frame: &Frame, call: &CallCard, form: &dyn Fn(&str) -> String) -> String {
+    let path = format!("/call/{}", call.id);
+    let id = escaped(&call.id);
+    format!(
+        "<section class=\"card waits\" aria-labelledby=\"call-{id}\"><h2 id=\"call-{id}\">An agent wants to use \
+         {}</h2>\n<pre>{}</pre>\n<p>{}</p>\n<p class=\"meta\">{} · in {}</p>\n\
+         <form method=\"post\" action=\"{}{}\"><input type=\"hidden\" name=\"form\" value=\"{}\">\
+         <div class=\"choices\"><button class=\"main\" name=\"answer\" value=\"allow\">Allow once</button>\
+         <button class=\"no\" name=\"answer\" value=\"deny\">Deny</button></div></form></section>\n",
+        escaped(&call.tool),
+        escaped(&text::ellipsis(&call.target, 8 * 1024)),
+        escaped(&call.reason),
+        frame.ago(call.since),
+        escaped(&call.folder),
+        frame.root,
+        escaped(&path),
+        form(&path)
+    )
+}
+
+fn sessions(frame: &Frame, sessions: &[SessionCard]) -> String {
+    if sessions.is_empty() {
+        return String::new();
+    }
+    let mut out = "<h2>Hands-off sessions</h2>\n<ul class=\"cards\">\n".to_owned();
+    sessions.iter().take(SESSIONS).for_each(|card| out += &session(frame, card));
+    out += "</ul>\n";
+    if sessions.len() > SESSIONS {
+        out += &format!("<p class=\"faint\">{} more</p>\n", sessions.len() - SESSIONS);
+    }
+    out
+}
+
+fn session(frame: &Frame, session: &SessionCard) -> String {
+    let (class, symbol) = match session.standing {
+        SessionStanding::Waits => (" waits", "<span class=\"wait\">⏸ waits</span>"),
+        SessionStanding::Unreadable => (" trouble", "<span class=\"bad\">! unreadable</span>"),
+        SessionStanding::Limited => ("", "<span class=\"wait\">⏳ limited</span>"),
+        SessionStanding::Quiet => ("", "<span class=\"wait\">? quiet</span>"),
+        SessionStanding::Working => ("", "<span>→ working</span>"),
+        SessionStanding::Ended => ("", "<span class=\"faint\">ended</span>"),
+    };
+    let page = |word: &str, number: Option<u64>, url: &Option<String>| {
+        let number = number?;
+        Some(match url {
+            Some(url) => format!("<a href=\"{}\">{word} #{number}</a>", escaped(url)),
+            None => format!("{word} #{number}"),
+        })
+    };
+    let mut meta = vec![escaped(&session.id)];
+    meta.extend(page("issue", session.issue, &session.issue_url));
+    meta.extend(page("pull request", session.pull_request, &session.pull_request_url));
+    meta.push(format!("sent on {}", text::counted(u64::from(session.continued), "time")));
+    meta.extend(session.used.as_deref().map(escaped));
+    meta.extend(session.changed_at.map(|at| frame.ago(at)));
+    meta.push(format!("in {}", escaped(&session.folder)));
+    let title = if session.goal.is_empty() { &session.workflow } else { &session.goal };
+    let mut out = format!(
+        "<li class=\"card{class}\"><p><strong>{symbol}</strong> {}</p>\n",
+        escaped(&text::ellipsis(title, 160))
+    );
+    if !session.now.is_empty() {
+        out += &format!("<p>{}</p>\n", escaped(&text::ellipsis(&session.now, 240)));
+    }
+    if let Some(last) = &session.last {
+        let words = escaped(&text::ellipsis(&last.text, 160));
+        out += &format!("<p class=\"meta\">{} · {words}</p>\n", frame.ago(last.at));
+    }
+    if !session.decisions.is_empty() {
+        let count = text::counted(session.decisions.len() as u64, "decision");
+        let line = |line: &LoggedLine| {
+            format!(
+                "<li>{} · {}</li>\n",
+                frame.ago(line.at),
+                escaped(&text::ellipsis(&line.text, 240))
+            )
+        };
+        let lines: String = session.decisions.iter().map(line).collect();
+        let id = escaped(&session.id);
+        out += &format!(
+            "<details id=\"decisions-{id}\"><summary>{count}</summary>\n<ul>\n{lines}</ul></details>\n"
+        );
+    }
+    out + &format!("<p class=\"meta\">{}</p></li>\n", meta.join(" · "))
+}
+
+fn costs(spent: &Spent) -> String {
+    if spent.days.is_empty() {
+        return String::new();
+    }
+    let days: Vec<&(String, Sum)> = spent.days.iter().take(DAYS).collect();
+    let agents: Vec<&(String, Sum)> = spent.agents.iter().collect();
+    format!(
+        "<h2>What it cost</h2>\n<details id=\"cost\"><summary>By day and by agent</summary>\n{}{}</details>\n",
+        cost_table("Day on which a run began", &days),
+        cost_table("Agent", &agents)
+    )
+}
+
+fn cost_table(what: &str, rows: &[&(String, Sum)]) -> String {
+    let mut out = format!(
+        "<table class=\"cost\">\n<thead><tr><th>{what}</th><th class=\"number\">Turns</th>\
+         <th class=\"number\">Tokens</th><th class=\"number\">USD</th></tr></thead>\n<tbody>\n"
+    );
+    for (name, sum) in rows {
+        // Unknown stays unknown, and is not nothing.
+        let cost = match (sum.turns - sum.unknown, sum.unknown) {
+            (0, _) => "?".to_owned(),
+            (_, 0) => sum.cost.to_string(),
+            (_, unknown) => format!("{} + ? ({unknown})", sum.cost),
+        };
+        out += &format!(
+            "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+             <td class=\"number\">{cost}</td></tr>\n",
+            escaped(name),
+            sum.turns,
+            sum.tokens
+        );
+    }
+    out + "</tbody>\n</table>\n"
+}

@@ -1,0 +1,237 @@
+//! Noticing changes in folders. On Linux the kernel tells of them (inotify); elsewhere something may
+//! have changed whenever a second has passed.
+
+use onloop_core::effect::Failure;
+use onloop_core::limits;
+
+use super::{Changes, Interrupts, Root};
+
+#[cfg(target_os = "linux")]
+use linux::Notices;
+#[cfg(not(target_os = "linux"))]
+use portable::Notices;
+
+/// Folders of this machine in which changes are waited for.
+#[derive(Debug)]
+pub struct OsChanges {
+    root: Root,
+    interrupts: Interrupts,
+    notices: Option<Notices>,
+}
+
+impl OsChanges {
+    /// Nothing is waited for yet.
+    pub fn new(root: Root, interrupts: &Interrupts) -> OsChanges {
+        OsChanges { root, interrupts: interrupts.clone(), notices: None }
+    }
+
+    /// Listens to these folders from now on, and to no other; whether one of them is new.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not tell of changes, or a path is none.
+    pub(crate) fn follow(&mut self, folders: &[String]) -> Result<bool, Failure> {
+        let folders = folders.iter().take(limits::WATCHED_FOLDERS);
+        let paths = folders.map(|folder| self.root.resolve(folder)).collect::<Result<_, _>>()?;
+        let notices = match &mut self.notices {
+            Some(notices) => notices,
+            empty @ None => empty.insert(Notices::new()?),
+        };
+        Ok(notices.follow(paths))
+    }
+}
+
+impl OsChanges {
+    /// Readable when something may have changed; `None`: nobody tells.
+    #[cfg(unix)]
+    pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        self.notices.as_ref().and_then(Notices::fd)
+    }
+
+    /// Whether something may have changed since it was asked last.
+    pub(crate) fn take(&mut self) -> bool {
+        self.notices.as_mut().is_some_and(Notices::take)
+    }
+}
+
+impl Changes for OsChanges {
+    fn changes(&mut self, folders: &[String], wait_ms: u64) -> Result<bool, Failure> {
+        self.interrupts.check()?;
+        let is_new = self.follow(folders)?;
+        let notices = self.notices.as_mut().expect("it listens");
+        notices.wait(&self.interrupts, if is_new { 0 } else { wait_ms }).map(|seen| seen || is_new)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::path::PathBuf;
+    use std::time::{Duration, Instant};
+
+    use onloop_core::effect::Failure;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+    use rustix::io::Errno;
+
+    use crate::host::{Interrupts, failure};
+
+    /// What counts as a change of a folder.
+    const CHANGES: WatchFlags = WatchFlags::CREATE
+        .union(WatchFlags::MODIFY)
+        .union(WatchFlags::DELETE)
+        .union(WatchFlags::MOVED_FROM)
+        .union(WatchFlags::MOVED_TO)
+        .union(WatchFlags::DELETE_SELF)
+        .union(WatchFlags::MOVE_SELF)
+        .union(WatchFlags::ONLYDIR);
+
+    /// The kernel's notices of changes.
+    #[derive(Debug)]
+    pub(super) struct Notices {
+        from: OwnedFd,
+        /// The kernel's number of each folder that was named last; `None`: it is not there.
+        watched: BTreeMap<PathBuf, Option<i32>>,
+    }
+
+    impl Notices {
+        pub(super) fn new() -> Result<Notices, Failure> {
+            let from = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)
+                .map_err(|error| failure::of(&error.into(), "cannot listen to changes"))?;
+            Ok(Notices { from, watched: BTreeMap::new() })
+        }
+
+        /// Listens to these folders and to no other; whether one of them is new.
+        pub(super) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> bool {
+            let mut is_new = false;
+            let before = std::mem::take(&mut self.watched);
+            for folder in &folders {
+                let number = match before.get(folder) {
+                    Some(Some(number)) => Some(*number),
+                    // What is not there, or cannot be listened to, is tried again.
+                    known => {
+                        let number = inotify::add_watch(&self.from, folder, CHANGES).ok();
+                        is_new |= number.is_some() || known.is_none();
+                        number
+                    }
+                };
+                self.watched.insert(folder.clone(), number);
+            }
+            // Two names of one folder have one number.
+            let kept: BTreeSet<i32> = self.watched.values().flatten().copied().collect();
+            for number in before.into_values().flatten().filter(|number| !kept.contains(number)) {
+                let _ = inotify::remove_watch(&self.from, number);
+            }
+            is_new
+        }
+
+        /// Waits for a notice; whether one came.
+        pub(super) fn wait(
+            &mut self,
+            interrupts: &Interrupts,
+            wait_ms: u64,
+        ) -> Result<bool, Failure> {
+            let end = Instant::now().checked_add(Duration::from_millis(wait_ms));
+            loop {
+                interrupts.check()?;
+                if self.take() {
+                    return Ok(true);
+                }
+                let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+                if left.is_some_and(|left| left.is_zero()) {
+                    return Ok(false);
+                }
+                let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+                let (notices, interrupt) = (self.from.as_fd(), interrupts.fd());
+                let mut fds =
+                    [PollFd::new(&notices, PollFlags::IN), PollFd::new(&interrupt, PollFlags::IN)];
+                match poll(&mut fds, timeout.as_ref()) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(error) => {
+                        return Err(failure::of(&error.into(), "cannot listen to changes"));
+                    }
+                }
+            }
+        }
+
+        pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+            Some(self.from.as_fd())
+        }
+
+        /// Takes every notice that is there; whether one of them is of a change.
+        pub(super) fn take(&mut self) -> bool {
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut reader = Reader::new(&self.from, &mut buffer);
+            let mut is_change = false;
+            while let Ok(notice) = reader.next() {
+                let (number, events) = (notice.wd(), notice.events());
+                if events.contains(ReadFlags::MOVE_SELF) {
+                    // Another folder may get its name.
+                    let _ = inotify::remove_watch(&self.from, number);
+                }
+                if events.contains(ReadFlags::IGNORED) {
+                    // The folder is gone, or is not listened to any more.
+                    for known in self.watched.values_mut().filter(|known| **known == Some(number)) {
+                        *known = None;
+                        is_change = true;
+                    }
+                } else {
+                    // What was not named any more may have changed before.
+                    is_change |= events.contains(ReadFlags::QUEUE_OVERFLOW)
+                        || self.watched.values().any(|known| *known == Some(number));
+                }
+            }
+            is_change
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod portable {
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use onloop_core::effect::Failure;
+
+    use crate::host::Interrupts;
+
+    /// Longest time until something may have changed.
+    const LOOK_AGAIN_MS: u64 = 1000;
+
+    /// Folders of which nobody tells that they have changed.
+    #[derive(Debug, Default)]
+    pub(super) struct Notices(BTreeSet<PathBuf>);
+
+    impl Notices {
+        pub(super) fn new() -> Result<Notices, Failure> {
+            Ok(Notices::default())
+        }
+
+        pub(super) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> bool {
+            let is_new = !folders.is_subset(&self.0);
+            self.0 = folders;
+            is_new
+        }
+
+        #[cfg(unix)]
+        pub(super) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+            None
+        }
+
+        pub(super) fn take(&mut self) -> bool {
+            true
+        }
+
+        pub(super) fn wait(
+            &mut self,
+            interrupts: &Interrupts,
+            wait_ms: u64,
+        ) -> Result<bool, Failure> {
+            interrupts.sleep(Duration::from_millis(wait_ms.min(LOOK_AGAIN_MS)))?;
+            Ok(wait_ms >= LOOK_AGAIN_MS)
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! A server for browsers on this machine, through `hyper`.
+//!
+//! One thread accepts, reads and writes; the program is handed whole calls and hands back whole answers.
+//! A connection carries one call, so that every connection has an end: whoever sends or reads too slowly is
+//! disconnected and holds up nobody else.
+//!
+//! Whoever waits for a call hears of interrupts and of changes in folders at the same time.
+
+mod body;
+mod connection;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use onloop_core::effect::{CallAnswer, Failure, FailureKind, WebCall};
+use onloop_core::limits;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+
+use super::wake_pipe::WakePipe;
+use super::{Interrupts, OsChanges, Root, Serve, failure};
+
+/// The way to the program for calls.
+#[derive(Clone)]
+pub(super) struct Calls {
+    queue: SyncSender<Incoming>,
+    wake: Arc<WakePipe>,
+}
+
+impl Calls {
+    /// Whether there was room for one more.
+    fn hand_over(&self, incoming: Incoming) -> bool {
+        let is_taken = self.queue.try_send(incoming).is_ok();
+        self.wake.raise();
+        is_taken
+    }
+}
+
+/// A call on its way to the program.
+pub(super) struct Incoming {
+    call: WebCall,
+    reply: oneshot::Sender<Answered>,
+    /// Ends the connection.
+    connection: AbortHandle,
+}
+
+/// An answer on its way to the browser.
+pub(super) struct Answered {
+    answer: CallAnswer,
+    /// What follows, where the answer stays open.
+    rest: Option<mpsc::Receiver<Vec<u8>>>,
+}
+
+/// An answer that is open.
+struct Stream {
+    parts: mpsc::Sender<Vec<u8>>,
+    connection: AbortHandle,
+}
+
+/// The server of one program. Nothing is set up before the first request.
+pub struct OsServe {
+    interrupts: Interrupts,
+    changes: OsChanges,
+    server: Option<Server>,
+}
+
+struct Server {
+    calls: Receiver<Incoming>,
+    /// Raised when a call has come.
+    wake: Arc<WakePipe>,
+    waiting: BTreeMap<u64, (oneshot::Sender<Answered>, AbortHandle)>,
+    streams: BTreeMap<u64, Stream>,
+    last: u64,
+    /// The thread ends with it.
+    _running: oneshot::Sender<()>,
+}
+
+impl OsServe {
+    /// A server that listens when it is told to.
+    pub fn new(root: Root, interrupts: &Interrupts) -> OsServe {
+        let changes = OsChanges::new(root, interrupts);
+        OsServe { interrupts: interrupts.clone(), changes, server: None }
+    }
+
+    fn server(&mut self) -> Result<&mut Server, Failure> {
+        self.server
+            .as_mut()
+            .ok_or_else(|| Failure::new(FailureKind::NotFound, "this program is no server yet"))
+    }
+}
+
+impl Serve for OsServe {
+    fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure> {
+        if self.server.is_some() {
+            return Err(Failure::new(FailureKind::Exists, "this program is a server already"));
+        }
+        let what = format!("cannot listen on port {port} of 127.0.0.1");
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    Failure::new(FailureKind::Busy, format!("{what}: another program does"))
+                }
+                _ => failure::of(&error, &what),
+            })?;
+        listener.set_nonblocking(true).map_err(|error| failure::of(&error, &what))?;
+        let port = listener.local_addr().map_err(|error| failure::of(&error, &what))?.port();
+        let mut secret = vec![0; 32];
+        getrandom::fill(&mut secret).map_err(|error| {
+            Failure::new(FailureKind::Other, format!("the system gives no random bytes: {error}"))
+        })?;
+        let (queue, calls) = sync_channel(limits::WEB_CALLS);
+        let wake = Arc::new(WakePipe::new().map_err(|error| failure::of(&error, &what))?);
+        let (running, stopped) = oneshot::channel();
+        start(listener, Calls { queue, wake: wake.clone() }, stopped)
+            .map_err(|error| failure::of(&error, &what))?;
+        let (waiting, streams) = Default::default();
+        self.server = Some(Server { calls, wake, waiting, streams, last: 0, _running: running });
+        Ok((port, secret))
+    }
+
+    fn next(
+        &mut self,
+        wait_ms: Option<u64>,
+        folders: &[String],
+    ) -> Result<Option<WebCall>, Failure> {
+        let until = wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
+        let hears = !folders.is_empty();
+        // What cannot be listened to is looked at when the time is over.
+        let is_new = hears && self.changes.follow(folders).unwrap_or(false);
+        loop {
+            self.interrupts.check()?;
+            if let Some(call) = self.server()?.called()? {
+                return Ok(Some(call));
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let is_changed = is_new || (hears && self.changes.take());
+            if is_changed || left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+            self.pause(left, hears);
+        }
+    }
+
+    fn answer(&mut self, call: u64, answer: CallAnswer) -> Result<(), Failure> {
+        let server = self.server()?;
+        let (reply, connection) = server.waiting.remove(&call).ok_or_else(|| {
+            Failure::new(FailureKind::NotFound, format!("no call {call} waits for an answer"))
+        })?;
+        let mut rest = None;
+        if answer.open {
+            let (parts, receiver) = mpsc::channel(limits::WEB_PARTS);
+            server.streams.insert(call, Stream { parts, connection });
+            rest = Some(receiver);
+        }
+        // A browser that has gone needs no answer.
+        let _ = reply.send(Answered { answer, rest });
+        Ok(())
+    }
+
+    fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure> {
+        let streams = &mut self.server()?.streams;
+        let closed = || Failure::new(FailureKind::Closed, format!("nobody reads call {call}"));
+        let stream = streams.get(&call).ok_or_else(closed)?;
+        if bytes.is_empty() {
+            streams.remove(&call);
+            return Ok(());
+        }
+        if stream.parts.try_send(bytes).is_ok() {
+            return Ok(());
+        }
+        stream.connection.abort();
+        streams.remove(&call);
+        Err(closed())
+    }
+}
+
+impl OsServe {
+    /// Returns after `longest`, when a call or an interrupt has come, when something has changed where
+    /// that is to be heard, or for no reason at all.
+    #[cfg(unix)]
+    fn pause(&self, longest: Option<Duration>, hears: bool) {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+        let interrupt = self.interrupts.fd();
+        let called = self.server.as_ref().map(|server| server.wake.fd());
+        let changed = self.changes.fd().filter(|_| hears);
+        let fds = [Some(interrupt), called, changed];
+        let mut fds: Vec<PollFd<'_>> =
+            fds.iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let timeout = longest.and_then(|longest| Timespec::try_from(longest).ok());
+        let _ = poll(&mut fds, timeout.as_ref());
+    }
+
+    /// As above, where nothing can be waited for but time.
+    #[cfg(not(unix))]
+    fn pause(&self, longest: Option<Duration>, _hears: bool) {
+        const LOOK_AGAIN: Duration = Duration::from_millis(20);
+        thread::sleep(longest.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN));
+    }
+}
+
+impl Server {
+    /// The next call, if one has come.
+    fn called(&mut self) -> Result<Option<WebCall>, Failure> {
+        // First the flag: a call that comes in between raises it again.
+        self.wake.take();
+        match self.calls.try_recv() {
+            Ok(incoming) => Ok(Some(self.take(incoming))),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => {
+                Err(Failure::new(FailureKind::Closed, "the server has stopped"))
+            }
+        }
+    }
+
+    fn take(&mut self, Incoming { mut call, reply, connection }: Incoming) -> WebCall {
+        self.waiting.retain(|_, (reply, _)| !reply.is_closed());
+        self.streams.retain(|_, stream| !stream.parts.is_closed());
+        self.last += 1;
+        call.call = self.last;
+        self.waiting.insert(self.last, (reply, connection));
+        call
+    }
+}
+
+impl std::fmt::Debug for OsServe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OsServe").finish_non_exhaustive()
+    }
+}
+
+/// Accepts connections in a thread of its own until `stopped` is dropped.
+fn start(
+    listener: TcpListener,
+    calls: Calls,
+    stopped: oneshot::Receiver<()>,
+) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let wake = calls.wake.clone();
+    thread::Builder::new().name("web".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            // Fails only without a runtime.
+            let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+            let accepting = tokio::spawn(connection::accept(listener, calls));
+            let _ = stopped.await;
+            accepting.abort();
+        });
+        drop(runtime);
+        wake.raise();
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! `onloop watch`: everything on this machine on one screen, which is drawn when something changes.
+//!
+//! Nothing here decides or computes: what is shown are core's values, and what a key does is a program of
+//! core. One loop waits for keys, for changes of files and for signals at once.
+
+mod act;
+mod draw;
+mod model;
+mod screen;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use onloop_core::documents::board::Board;
+use onloop_core::effect::{Exit, Io, Program, Start};
+use onloop_core::engine::board::Lookout;
+use onloop_core::watch::{WatchArgs, demand_screen};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::drive;
+use crate::host::{Interrupts, OsChanges, OsHost, Root};
+use draw::Look;
+use model::{Action, Model};
+use screen::Screen;
+
+pub(crate) use screen::restore;
+
+/// Shortest time between two looks at the machine, however much is written.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Longest time between two looks where the system does not tell of changes.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Shortest time between two pictures.
+const DRAW_EVERY: Duration = Duration::from_millis(80);
+/// Longest time until a picture is brought up to date: it says minutes.
+const REFRESH: Duration = Duration::from_secs(30);
+
+/// The whole verb.
+pub(crate) fn watch(
+    host: &mut OsHost,
+    start: &Start,
+    interrupts: &Interrupts,
+    args: WatchArgs,
+) -> Exit {
+    let only = Rc::new(RefCell::new(None));
+    let to = only.clone();
+    let demand = async move |io: Io| match demand_screen(&io, &args).await {
+        Ok(only) => {
+            *to.borrow_mut() = only;
+            Exit::Done
+        }
+        Err(exit) => exit,
+    };
+    let exit = drive(host, Program::new(start.clone(), demand));
+    if exit != Exit::Done {
+        return exit;
+    }
+    let is_coloured = start.env.get("NO_COLOR").is_none_or(String::is_empty);
+    let mut watching = Watching {
+        start: start.clone(),
+        interrupts: interrupts.clone(),
+        changes: OsChanges::new(Root::new(&start.cwd), interrupts),
+        lookout: Rc::default(),
+        look: Look { is_coloured },
+        resumed: Vec::new(),
+    };
+    match watching.run(host, only.take()) {
+        Ok(exit) => exit,
+        Err(error) => {
+            restore();
+            crate::complain(&format!("the screen cannot be drawn: {error}"));
+            Exit::Refused
+        }
+    }
+}
+
+/// Everything besides the host and the model.
+struct Watching {
+    start: Start,
+    interrupts: Interrupts,
+    changes: OsChanges,
+    lookout: Rc<RefCell<Lookout>>,
+    look: Look,
+    /// Runs that were resumed from here, with their processes.
+    resumed: Vec<(String, std::process::Child)>,
+}
+
+/// Why the loop goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Woken {
+    keys: bool,
+    signal: bool,
+    changed: bool,
+    gone: bool,
+}
+
+impl Watching {
+    fn run(&mut self, host: &mut OsHost, only: Option<String>) -> std::io::Result<Exit> {
+        // Signals are listened to from the first wait on.
+        if self.interrupts.check().is_err() {
+            return Ok(Exit::Interrupted);
+        }
+        let board = self.board(host);
+        let mut model = Model::new(board, only);
+        self.look_closer(host, &mut model);
+        let mut screen = Screen::enter()?;
+        let (mut looked, mut drawn) = (Instant::now(), None::<Instant>);
+        let (mut is_stale, mut is_dirty) = (false, true);
+        loop {
+            if is_dirty && drawn.is_none_or(|drawn| drawn.elapsed() >= DRAW_EVERY) {
+                screen.draw(&model, self.look)?;
+                (drawn, is_dirty) = (Some(Instant::now()), false);
+            }
+            let until_look = is_stale.then(|| LOOK_EVERY.saturating_sub(looked.elapsed()));
+            let until_draw =
+                drawn.filter(|_| is_dirty).map(|d| DRAW_EVERY.saturating_sub(d.elapsed()));
+            let wait = [until_look, until_draw].into_iter().flatten().min().unwrap_or(REFRESH);
+            let woken = self.wait(wait)?;
+            if woken.gone || (woken.signal && self.interrupts.check().is_err()) {
+                return Ok(Exit::Interrupted);
+            }
+            if woken.keys {
+                for action in screen.keys(&mut model)? {
+                    if action == Action::Quit {
+                        return Ok(Exit::Done);
+                    }
+                    self.perform(host, &mut screen, &mut model, action)?;
+                    looked = Instant::now();
+                }
+                is_dirty = true;
+            }
+            is_stale |= woken.changed || looked.elapsed() >= REFRESH;
+            if is_stale && looked.elapsed() >= LOOK_EVERY {
+                self.refresh(host, &mut model);
+                (looked, is_stale, is_dirty) = (Instant::now(), false, true);
+            }
+        }
+    }
+
+    /// Waits for any key, or a signal, with the terminal given back.
+    fn wait_for_key(&mut self, screen: &mut Screen) -> std::io::Result<()> {
+        screen::without_lines(|| {
+            loop {
+                let woken = self.wait(REFRESH)?;
+                if woken.gone || woken.signal || (woken.keys && screen.any_key()?) {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    /// Waits for a key, a change or a signal.
+    fn wait(&mut self, longest: Duration) -> std::io::Result<Woken> {
+        let stdin = std::io::stdin();
+        let (keys, signal) = (stdin.as_fd(), self.interrupts.fd());
+        let mut fds = vec![PollFd::new(&keys, PollFlags::IN), PollFd::new(&signal, PollFlags::IN)];
+        let notices = self.changes.fd();
+        let nobody_tells = notices.is_none();
+        fds.extend(notices.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let longest = if nobody_tells { longest.min(LOOK_AGAIN) } else { longest };
+        let timeout = Timespec::try_from(longest).ok();
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {}
+            // The terminal has another size, perhaps.
+            Err(Errno::INTR) => return Ok(Woken { keys: true, ..Woken::default() }),
+            Err(error) => return Err(error.into()),
+        }
+        let seen = |at: usize| fds.get(at).map_or(PollFlags::empty(), PollFd::revents);
+        let woken = Woken {
+            keys: seen(0).contains(PollFlags::IN),
+            signal: !seen(1).is_empty(),
+            changed: nobody_tells || !seen(2).is_empty(),
+            gone: seen(0).intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),
+        };
+        drop(fds);
+        let changed = woken.changed && (nobody_tells || self.changes.take());
+        Ok(Woken { changed, ..woken })
+    }
+
+    /// Looks at the machine, and listens to what can change it.
+    fn refresh(&mut self, host: &mut OsHost, model: &mut Model) {
+        model.take(self.board(host));
+        self.look_closer(host, model);
+        self.reap(model);
+    }
+
+    fn board(&mut self, host: &mut OsHost) -> Board {
+        // First the ears, then the eyes: what changes in between is looked at again.
+        let folders = self.lookout.borrow().folders().to_vec();
+        let _ = self.changes.follow(&folders);
+        let board = self.ask(host, async |lookout, io| lookout.look(io).await);
+        let folders = self.lookout.borrow().folders().to_vec();
+        let _ = self.changes.follow(&folders);
+        board
+    }
+
+    /// Looks at the run that is open.
+    fn look_closer(&mut self, host: &mut OsHost, model: &mut Model) {
+        model.view = match model.open_run().map(str::to_owned) {
+            Some(id) => self.ask(host, async move |lookout, io| lookout.run(io, &id).await),
+            None => None,
+        };
+    }
+
+    /// Lets the lookout look.
+    fn ask<T: 'static>(
+        &mut self,
+        host: &mut OsHost,
+        look: impl AsyncFnOnce(&mut Lookout, &Io) -> T + 'static,
+    ) -> T {
+        let (lookout, found) = (self.lookout.clone(), Rc::new(RefCell::new(None)));
+        let to = found.clone();
+        let program = Program::new(self.start_now(host), async move |io: Io| {
+            let mut eyes = lookout.take();
+            let seen = look(&mut eyes, &io).await;
+            (*lookout.borrow_mut(), *to.borrow_mut()) = (eyes, Some(seen));
+            Exit::Done
+        });
+        act::quietly(host, program);
+        let found = found.take();
+        found.expect("a program that ends has looked")
+    }
+
+    fn start_now(&self, host: &mut OsHost) -> Start {
+        Start { now: host.clock.now(), ..self.start.clone() }
+    }
+
+    /// Tells of runs that were resumed from here and have ended badly.
+    fn reap(&mut self, model: &mut Model) {
+        self.resumed.retain_mut(|(id, child)| match child.try_wait() {
+            Ok(None) => true,
+            Ok(Some(status)) => {
+                // Paused and blocked are on the screen already.
+                if !matches!(status.code(), Some(0 | 1 | 3)) {
+                    model.message =
+                        Some(format!("It did not go on ({status}); see: onloop resume {id}"));
+                }
+                false
+            }
+            Err(_) => false,
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! What the model cannot do: programs of core, the pager, signals, processes.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+use onloop_core::effect::{Exit, Failure, Io, Outcome, Program, Reply, Request, Say};
+use onloop_core::text;
+use onloop_core::verb::SeenRun;
+use onloop_core::watch::{
+    decide_on_screen, resume_options, show_on_screen, stop_driver, stop_session_of,
+};
+use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
+
+use super::Watching;
+use super::model::{Action, Model};
+use super::screen::Screen;
+use crate::drive;
+use crate::host::{Host, OsHost};
+
+/// A host whose words are kept instead of shown: the screen is drawn on already.
+struct Quiet<'a> {
+    host: &'a mut OsHost,
+    said: String,
+}
+
+impl Host for Quiet<'_> {
+    fn perform(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Say(Say::Note(words) | Say::Result(words)) => {
+                self.said += &words;
+                Reply { at: self.host.clock.now(), outcome: Ok(Outcome::Done) }
+            }
+            Request::Ask { .. } => {
+                let nobody = Failure::new(
+                    onloop_core::effect::FailureKind::Closed,
+                    "a screen is asked with its own questions",
+                );
+                Reply { at: self.host.clock.now(), outcome: Err(nobody) }
+            }
+            request => self.host.perform(request),
+        }
+    }
+}
+
+/// Runs a program; how it ended and the first line that it said.
+pub(super) fn quietly(host: &mut OsHost, program: Program) -> (Exit, String) {
+    let mut quiet = Quiet { host, said: String::new() };
+    let exit = drive(&mut quiet, program);
+    let said = text::printable(&quiet.said);
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty());
+    (exit, first.unwrap_or_default().to_owned())
+}
+
+impl Watching {
+    /// Does what a key wants.
+    pub(super) fn perform(
+        &mut self,
+        host: &mut OsHost,
+        screen: &mut Screen,
+        model: &mut Model,
+        action: Action,
+    ) -> io::Result<()> {
+        match action {
+            Action::Quit => {}
+            Action::Suspend => {
+                screen.leave()?;
+                let _ = kill_current_process_group(Signal::TSTP);
+                // Here somebody has continued us.
+                screen.enter_again()?;
+            }
+            Action::Open { .. } => {}
+            Action::Diff { run } => self.show(host, screen, run)?,
+            Action::Decide { run, step, decision, seen } => {
+                let program = Program::new(self.start_now(host), async move |io: Io| {
+                    let seen = SeenRun { run_id: &run, step, record: &seen };
+                    decide_on_screen(&io, seen, &decision).await
+                });
+                let (exit, said) = quietly(host, program);
+                model.message = Some(match exit {
+                    Exit::Done => format!("{said}. If nobody drives the run, r lets it go on."),
+                    _ => said,
+                });
+            }
+            Action::StopRun { run } => self.stop(host, model, run),
+            Action::StopSession { id, folder } => {
+                let program = Program::new(self.start_now(host), async move |io: Io| {
+                    stop_session_of(&io, &id, &folder).await
+                });
+                model.message = Some(quietly(host, program).1);
+            }
+            Action::Resume { run } => self.resume(host, model, run)?,
+        }
+        let message = model.message.take();
+        self.refresh(host, model);
+        model.message = message.or(model.message.take());
+        Ok(())
+    }
+
+    /// Shows what changed in the pager, or on the terminal as it is.
+    fn show(&mut self, host: &mut OsHost, screen: &mut Screen, run: String) -> io::Result<()> {
+        screen.leave()?;
+        let program =
+            Program::new(self.start_now(host), async move |io: Io| show_on_screen(&io, &run).await);
+        drive(host, program);
+        let mut terminal = io::stderr();
+        write!(terminal, "\nPress a key to go back. ")?;
+        terminal.flush()?;
+        self.wait_for_key(screen)?;
+        screen.enter_again()
+    }
+
+    /// Interrupts who drives a run, as Ctrl-C there would.
+    fn stop(&mut self, host: &mut OsHost, model: &mut Model, run: String) {
+        let found = Rc::new(RefCell::new(None));
+        let to = found.clone();
+        let program = Program::new(self.start_now(host), async move |io: Io| {
+            match stop_driver(&io, &run).await {
+                Ok(process) => {
+                    *to.borrow_mut() = Some(process);
+                    Exit::Done
+                }
+                Err(exit) => exit,
+            }
+        });
+        let (_, said) = quietly(host, program);
+        let process = found.take().and_then(|process: u32| i32::try_from(process).ok());
+        model.message = Some(match process.and_then(Pid::from_raw) {
+            None => said,
+            Some(process) => match kill_process(process, Signal::INT) {
+                Ok(()) => "It was told to stop; it saves what it has first.".to_owned(),
+                Err(error) => format!("It could not be stopped: {error}"),
+            },
+        });
+    }
+
+    /// Lets a run go on in the background, with the options that it had.
+    fn resume(&mut self, host: &mut OsHost, model: &mut Model, run: String) -> io::Result<()> {
+        let found = Rc::new(RefCell::new(None));
+        let (to, id) = (found.clone(), run.clone());
+        let program =
+            Program::new(self.start_now(host), async move |io: Io| {
+                match resume_options(&io, &id).await {
+                    Ok(options) => {
+                        *to.borrow_mut() = Some(options);
+                        Exit::Done
+                    }
+                    Err(exit) => exit,
+                }
+            });
+        let (_, said) = quietly(host, program);
+        let options: Option<String> = found.take();
+        let Some(options) = options else {
+            model.message = Some(said);
+            return Ok(());
+        };
+        // The options are kept as the words of a shell, in the state home.
+        let line = format!("exec \"$0\" resume {}{options}", text::shell_word(&run));
+        let child = Command::new("sh")
+            .args(["-c", &line])
+            .arg(std::env::current_exe()?)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Ctrl-C here, and the end of the terminal, are not meant for it.
+            .process_group(0)
+            .spawn();
+        model.message = Some(match child {
+            Ok(child) => {
+                self.resumed.push((run, child));
+                "It goes on in the background.".to_owned()
+            }
+            Err(error) => format!("It could not be resumed: {error}"),
+        });
+        Ok(())
+    }
+}

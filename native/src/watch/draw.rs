@@ -1,0 +1,317 @@
+//! The picture: one function of the model.
+
+mod run;
+
+use onloop_core::documents::board::{RunCard, RunState};
+use onloop_core::text;
+use onloop_core::time::Timestamp;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+pub(super) use crate::host::cut;
+
+use super::model::{Dialog, Model, Place, Row, Typing};
+
+/// The smallest terminal that something can be read on.
+const SMALLEST: (u16, u16) = (30, 8);
+
+/// How things look: with colours, or by emphasis alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) is_coloured: bool,
+}
+
+impl Look {
+    fn colour(self, colour: Color) -> Style {
+        if self.is_coloured { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn state(self, state: RunState) -> Style {
+        match state {
+            RunState::Waits => self.colour(Color::Yellow).add_modifier(Modifier::BOLD),
+            RunState::Blocked | RunState::Interrupted | RunState::Unreadable => {
+                self.colour(Color::Red)
+            }
+            RunState::Running | RunState::Limited => self.colour(Color::Cyan),
+            RunState::Completed => self.colour(Color::Green),
+            RunState::Idle | RunState::Paused | RunState::Abandoned => Style::new(),
+        }
+    }
+}
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look) {
+    let area = frame.area();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        let words = format!("too small: onloop watch needs {}x{}", SMALLEST.0, SMALLEST.1);
+        frame.render_widget(Paragraph::new(words).wrap(Wrap { trim: true }), area);
+        return;
+    }
+    let [top, body, bottom] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)])
+            .areas(area);
+    frame.render_widget(title(model, top.width), top);
+    match &model.place {
+        Place::List => list(frame, model, look, body),
+        Place::Run { pane, scroll, .. } => run::draw(frame, model, look, body, *pane, *scroll),
+    }
+    frame.render_widget(foot(model, look, bottom.width), bottom);
+    if let Some(dialog) = &model.dialog {
+        show_dialog(frame, dialog, body);
+    }
+}
+
+fn title(model: &Model, width: u16) -> Line<'static> {
+    let count = |wanted: fn(RunState) -> bool| {
+        model.board.runs.iter().filter(|card| wanted(card.state)).count()
+    };
+    let wait = count(RunState::needs_person);
+    let over = count(RunState::is_over);
+    let go_on = model.board.runs.len() - wait - over;
+    let calls = model.board.calls.len();
+    let mut words = format!(" onloop watch · {wait} need you · {go_on} go on · {over} over");
+    if calls > 0 {
+        words += &format!(" · {} waiting", text::counted(calls as u64, "call"));
+    }
+    Line::styled(fit(&words, width.into(), true), Modifier::REVERSED)
+}
+
+fn foot(model: &Model, look: Look, width: u16) -> Line<'static> {
+    let width = usize::from(width);
+    if let Some(message) = &model.message {
+        let style = look.colour(Color::Yellow).add_modifier(Modifier::BOLD);
+        return Line::styled(cut(&format!(" {}", text::one_line(message)), width), style);
+    }
+    let keys = match &model.place {
+        Place::List => " ↑↓ choose · Enter open · d diff · s stop · r resume · ? help · q quit",
+        Place::Run { .. } => {
+            " a approve · x reject · d diff · s stop · r resume · Tab · Esc back · ? help"
+        }
+    };
+    Line::styled(cut(keys, width), Modifier::DIM)
+}
+
+fn list(frame: &mut Frame<'_>, model: &Model, look: Look, area: Rect) {
+    let rows = model.rows();
+    if rows.is_empty() {
+        let words = "\n  Nothing here yet.\n\n  `onloop run FILE` starts a run; it then shows here, \
+                     wherever it works.";
+        frame.render_widget(Paragraph::new(words).wrap(Wrap { trim: false }), area);
+        return;
+    }
+    let height = usize::from(area.height);
+    let selected = model.selected_index().unwrap_or_default();
+    // The selected row stays inside, with what comes next to it.
+    let first =
+        selected.saturating_sub(height.saturating_sub(2)).min(rows.len().saturating_sub(height));
+    let width = usize::from(area.width);
+    let lines: Vec<Line<'_>> = rows
+        .iter()
+        .enumerate()
+        .skip(first)
+        .take(height)
+        .map(|(at, row)| {
+            let line = row_line(model, look, row, width, at == selected);
+            if at == selected { line.patch_style(Modifier::REVERSED) } else { line }
+        })
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn row_line(model: &Model, look: Look, row: &Row, width: usize, chosen: bool) -> Line<'static> {
+    let mark = if chosen { ">" } else { " " };
+    match row {
+        Row::Run(id) => match model.board.runs.iter().find(|card| card.id == *id) {
+            Some(card) => card_line(card, model.now, look, width, mark),
+            None => Line::default(),
+        },
+        Row::Call(id) => {
+            let call = model.board.calls.iter().find(|call| call.id == *id);
+            let what = call.map(|call| (call.tool.clone(), call.target.clone(), call.since));
+            let Some((tool, target, since)) = what else { return Line::default() };
+            let age = age(Some(since), model.now);
+            let words = format!("{tool}: {}", text::one_line(&target));
+            let cells =
+                Cells { mark, symbol: "?", name: "call", middle: "", words: &words, age: &age };
+            cells.line(width, look.state(RunState::Waits))
+        }
+        Row::Session { id, folder } => {
+            let of = |card: &&onloop_core::documents::board::SessionCard| {
+                card.id == *id && card.folder == *folder
+            };
+            let Some(card) = model.board.sessions.iter().find(of) else { return Line::default() };
+            let words = match (card.now.as_str(), &card.last) {
+                ("", Some(last)) => format!("{}: {}", card.goal, last.text),
+                ("", None) => format!("{} {} in {}", card.goal, card.status, card.folder),
+                (now, _) => format!("{} {}: {now}", card.goal, card.standing.as_str()),
+            };
+            let age = age(card.changed_at, model.now);
+            let name = format!("session {id}");
+            let times = format!("{}×", card.continued);
+            let cells =
+                Cells { mark, symbol: "~", name: &name, middle: &times, words: &words, age: &age };
+            cells.line(width, Style::new())
+        }
+    }
+}
+
+fn card_line(
+    card: &RunCard,
+    now: Timestamp,
+    look: Look,
+    width: usize,
+    mark: &str,
+) -> Line<'static> {
+    let step = match card.steps {
+        0 => String::new(),
+        steps => format!("{}/{steps}", card.step),
+    };
+    let words = match (&card.last, card.state) {
+        (Some(last), RunState::Running) => last.text.clone(),
+        (_, _) => card.now.clone(),
+    };
+    let age = age(card.since.or(card.changed_at), now);
+    let cells = Cells {
+        mark,
+        symbol: symbol(card.state),
+        name: &card.id,
+        middle: &step,
+        words: &words,
+        age: &age,
+    };
+    cells.line(width, look.state(card.state))
+}
+
+/// The parts of a row.
+struct Cells<'a> {
+    mark: &'a str,
+    symbol: &'a str,
+    name: &'a str,
+    middle: &'a str,
+    words: &'a str,
+    age: &'a str,
+}
+
+impl Cells<'_> {
+    fn line(&self, width: usize, style: Style) -> Line<'static> {
+        // Names get a third; what is going on gets what is left.
+        let name = (width / 3).clamp(10, 40);
+        let fixed = 2 + 2 + name + 1 + 6 + 4;
+        let words = width.saturating_sub(fixed);
+        Line::from(vec![
+            Span::raw(format!("{}{} ", self.mark, fit(self.symbol, 1, true))),
+            Span::raw(format!("{} ", fit(self.name, name, true))),
+            Span::raw(format!("{} ", fit(self.middle, 5, true))),
+            Span::styled(fit(self.words, words, true), style),
+            Span::raw(format!(" {}", fit(self.age, 4, false))),
+        ])
+    }
+}
+
+/// The sign of a state, one column wide, so that nothing depends on colour.
+pub(super) fn symbol(state: RunState) -> &'static str {
+    match state {
+        RunState::Waits => "?",
+        RunState::Blocked | RunState::Unreadable => "✗",
+        RunState::Interrupted => "!",
+        RunState::Running => "→",
+        RunState::Limited => "…",
+        RunState::Idle | RunState::Abandoned => "·",
+        RunState::Paused => "=",
+        RunState::Completed => "✓",
+    }
+}
+
+/// How long something has lasted, in four columns.
+pub(super) fn age(since: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(since) = since else { return String::new() };
+    let minutes = now.millis_since(since) / 60_000;
+    match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1440 => format!("{}h", minutes / 60),
+        1440..=143_999 => format!("{}d", minutes / 1440),
+        _ => ">99d".to_owned(),
+    }
+}
+
+/// One line as so many rows as it needs, broken at blanks where there are some.
+pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
+    let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
+    for c in line.chars() {
+        let width = c.width().unwrap_or(0);
+        if used + width > columns.max(2) {
+            let broken_at = row.rfind(' ').filter(|at| !row[..*at].trim().is_empty());
+            let rest = broken_at.map_or_else(String::new, |at| row.split_off(at + 1));
+            used = rest.width();
+            rows.push(std::mem::replace(&mut row, rest));
+        }
+        row.push(c);
+        used += width;
+    }
+    rows.push(row);
+    rows
+}
+
+/// `text` in exactly so many columns, at their left or right.
+fn fit(text: &str, columns: usize, left: bool) -> String {
+    let shown = cut(text, columns);
+    let blanks = " ".repeat(columns.saturating_sub(shown.width()));
+    if left { shown + &blanks } else { blanks + &shown }
+}
+
+const HELP: &str = "\
+↑ ↓ PgUp PgDn   choose, or scroll
+Enter           open a run
+1 2 3 4 Tab     gate, steps, log, events
+a               approve the gate (asks; at high risk for the step's name)
+x               reject it: with a reason it is done again
+d               what changed, page by page
+s               stop a run or a session (asks); r resumes a run
+Esc             back to the list
+q Ctrl-C        leave; runs go on
+Ctrl-Z          suspend
+
+Any key closes this.";
+
+fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, area: Rect) {
+    let (title, words) = match dialog {
+        Dialog::Help => (" Keys ", HELP.to_owned()),
+        Dialog::Confirm { question, .. } => (" Sure? ", format!("{question}\n\ny yes · n no")),
+        Dialog::Typing { about: Typing::Name { name }, step, text, .. } => (
+            " The risk is high ",
+            format!(
+                "To approve step {step}, type its name: {name}\n\n> {text}▏\n\nEnter done · Esc leave it"
+            ),
+        ),
+        Dialog::Typing { about: Typing::Reason, step, text, .. } => (
+            " Reject ",
+            format!(
+                "What is step {step} to do otherwise? It is done again with that. Nothing typed: \
+                 the run is blocked.\n\n> {text}▏\n\nEnter done · Esc leave it"
+            ),
+        ),
+    };
+    let width = area.width.saturating_sub(2).min(76);
+    let inside = usize::from(width.saturating_sub(2));
+    let lines: Vec<Line<'_>> =
+        words.lines().flat_map(|line| rows(line, inside)).map(Line::raw).collect();
+    let needed = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
+    let height = needed.min(area.height);
+    let at = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
+    frame.render_widget(Clear, at);
+    // The end of what is typed has to be seen.
+    let hidden = needed - height;
+    let scroll = if matches!(dialog, Dialog::Typing { .. }) { hidden } else { 0 };
+    let paragraph = Paragraph::new(lines).scroll((scroll, 0));
+    frame.render_widget(paragraph.block(Block::bordered().title(title)), at);
+}

@@ -1,0 +1,173 @@
+//! One run.
+
+use onloop_core::documents::board::{CheckView, RunCard, RunView, StepView};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{Look, age, cut, rows, symbol};
+use crate::watch::model::{Model, Pane, Scroll};
+
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    model: &Model,
+    look: Look,
+    area: Rect,
+    pane: Pane,
+    scroll: Scroll,
+) {
+    let Some(view) = &model.view else {
+        let words = "\n  This run is not here any more.";
+        return frame.render_widget(Paragraph::new(words), area);
+    };
+    let head = head(&view.card, model, look, usize::from(area.width));
+    // In a low terminal the rest is worth more than the head.
+    let head_rows = (head.len() as u16).min(area.height / 2);
+    let [top, tabs, body] = Layout::vertical([
+        Constraint::Length(head_rows),
+        Constraint::Length(1),
+        Constraint::Min(0),
+    ])
+    .areas(area);
+    frame.render_widget(Paragraph::new(head), top);
+    frame.render_widget(tabs_line(pane), tabs);
+    let lines: Vec<Line<'_>> = lines(view, look, pane)
+        .into_iter()
+        .flat_map(|line| {
+            let shown = rows(&line.to_string(), body.width.into());
+            shown.into_iter().map(move |row| Line::styled(row, line.style))
+        })
+        .collect();
+    let last = lines.len().saturating_sub(body.height.into());
+    let first = match scroll {
+        Scroll::Top(first) => first.min(last),
+        Scroll::End => last,
+    };
+    let shown: Vec<Line<'_>> = lines.into_iter().skip(first).take(body.height.into()).collect();
+    frame.render_widget(Paragraph::new(shown), body);
+}
+
+fn head(card: &RunCard, model: &Model, look: Look, width: usize) -> Vec<Line<'static>> {
+    let place = match &card.branch {
+        Some(branch) => format!("{} ({branch})", card.folder),
+        None => card.folder.clone(),
+    };
+    let since = age(card.since, model.now);
+    let mut now = format!("Now: {}", card.now);
+    if !since.is_empty() {
+        now += &format!(" ({since})");
+    }
+    let mut who: Vec<String> =
+        card.driver.map(|pid| format!("process {pid} drives it")).into_iter().collect();
+    who.extend(card.worker.as_ref().map(|worker| {
+        let agent = worker.agent.as_ref().map_or_else(String::new, |agent| format!(" {agent}"));
+        format!("{}{agent} is process {}", worker.worker, worker.process)
+    }));
+    let used = card.used.as_ref().map_or_else(String::new, |used| format!(", {used}"));
+    let line = |words: String| Line::raw(cut(&words, width));
+    let title = format!(" {} {}: {}", symbol(card.state), card.id, card.state.as_str());
+    let mut lines = vec![
+        Line::styled(cut(&title, width), look.state(card.state).add_modifier(Modifier::BOLD)),
+        line(format!(" {}", card.intent)),
+        Line::styled(cut(&format!(" {now}"), width), look.state(card.state)),
+        line(format!(
+            " Step {} of {}: {} (risk: {})",
+            card.step, card.steps, card.step_name, card.risk
+        )),
+    ];
+    if !who.is_empty() {
+        lines.push(line(format!(" Who: {}", who.join(", "))));
+    }
+    lines.extend(card.then.as_ref().map(|then| line(format!(" Then: {then}"))));
+    let attempts = onloop_core::text::counted(card.attempts, "attempt");
+    lines.push(line(format!(" So far: {attempts}{used}")));
+    lines.push(line(format!(" In {place}")));
+    lines
+}
+
+fn tabs_line(shown: Pane) -> Line<'static> {
+    let mut spans = vec![Span::raw(" ")];
+    for pane in Pane::ALL {
+        let words = match pane == shown {
+            true => Span::styled(format!("[{}]", pane.title()), Modifier::REVERSED),
+            false => Span::raw(format!(" {} ", pane.title())),
+        };
+        spans.push(words);
+    }
+    Line::from(spans)
+}
+
+fn lines(view: &RunView, look: Look, pane: Pane) -> Vec<Line<'_>> {
+    let plain = |words: &'static str| vec![Line::raw(words)];
+    match pane {
+        Pane::Gate => match (&view.facts, &view.choice) {
+            (Some(facts), _) => facts.text.lines().map(|line| marked(line, look)).collect(),
+            (None, Some(choice)) => {
+                let mut lines = vec![Line::raw(format!(" {}", choice.question)), Line::raw("")];
+                let commands =
+                    view.commands.iter().map(|command| Line::raw(format!("   {command}")));
+                lines.extend(commands);
+                lines
+            }
+            (None, None) => {
+                let mut lines = plain(" No gate waits for you.");
+                if !view.commands.is_empty() {
+                    lines.push(Line::raw(" What fits now:"));
+                }
+                lines
+                    .extend(view.commands.iter().map(|command| Line::raw(format!("   {command}"))));
+                lines
+            }
+        },
+        Pane::Steps => view.steps.iter().flat_map(|step| step_lines(step, look)).collect(),
+        Pane::Log if view.log.is_empty() => plain(" Nothing was said in this attempt yet."),
+        Pane::Log => view.log.iter().map(|line| marked(line, look)).collect(),
+        Pane::Events => view
+            .events
+            .iter()
+            .map(|event| Line::raw(format!(" {} {}", event.at.to_rfc3339(), event.text)))
+            .collect(),
+    }
+}
+
+fn step_lines(step: &StepView, look: Look) -> Vec<Line<'_>> {
+    let attempts = match step.attempts {
+        0 | 1 => String::new(),
+        attempts => format!(" ({attempts} attempts)"),
+    };
+    let words =
+        format!(" {} {}. {}: {}{attempts}", step.symbol, step.number, step.name, step.status);
+    let mut lines = vec![Line::styled(words, colour_of(step.symbol, look))];
+    lines.extend(step.checks.iter().map(|check| check_line(check, look)));
+    lines.extend(step.reason.as_ref().map(|reason| Line::raw(format!("     {reason}"))));
+    lines
+}
+
+fn check_line(check: &CheckView, look: Look) -> Line<'_> {
+    let sign = match check.result {
+        "passed" => "✓",
+        "failed" => "✗",
+        "waits" => "⏸",
+        _ => "·",
+    };
+    let reason = check.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    Line::styled(format!("     {sign} {}{reason}", check.what), colour_of(sign, look))
+}
+
+/// A line in the colour of the sign that it begins with.
+fn marked<'a>(line: &'a str, look: Look) -> Line<'a> {
+    let sign = line.trim_start().chars().next().map(String::from).unwrap_or_default();
+    Line::styled(line, colour_of(&sign, look))
+}
+
+fn colour_of(sign: &str, look: Look) -> Style {
+    match sign {
+        "✓" | "⚡" => look.colour(Color::Green),
+        "✗" | "!" => look.colour(Color::Red),
+        "⏸" | "⚠" => look.colour(Color::Yellow),
+        "→" => look.colour(Color::Cyan),
+        _ => Style::new(),
+    }
+}

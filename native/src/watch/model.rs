@@ -1,0 +1,461 @@
+//! What is on the screen of `onloop watch`, and what a key does: pure, so that it is tested without a
+//! terminal.
+
+use onloop_core::documents::board::{Board, Choice, RunCard, RunState, RunView};
+use onloop_core::time::Timestamp;
+use onloop_core::verb::SeenDecision;
+
+/// A key that somebody pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Char(char),
+    Enter,
+    Escape,
+    Backspace,
+    Tab,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// Ctrl and a letter.
+    Control(char),
+}
+
+/// What has to be done that the model cannot do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Leave.
+    Quit,
+    /// Give the terminal back until somebody continues us.
+    Suspend,
+    /// Record a decision about a step, of who saw the record as it was then.
+    Decide { run: String, step: u32, decision: SeenDecision, seen: String },
+    /// Show what changed, page by page.
+    Diff { run: String },
+    /// Interrupt who drives a run.
+    StopRun { run: String },
+    /// Send the agent of a session on no more.
+    StopSession { id: String, folder: String },
+    /// Let a run go on in the background.
+    Resume { run: String },
+    /// Look at this run in detail.
+    Open { run: String },
+}
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    Run(String),
+    Session { id: String, folder: String },
+    Call(String),
+}
+
+/// What part of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pane {
+    /// What there is to know at its gate.
+    Gate,
+    Steps,
+    Log,
+    Events,
+}
+
+impl Pane {
+    pub(super) const ALL: [Pane; 4] = [Pane::Gate, Pane::Steps, Pane::Log, Pane::Events];
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Pane::Gate => "1 Gate",
+            Pane::Steps => "2 Steps",
+            Pane::Log => "3 Log",
+            Pane::Events => "4 Events",
+        }
+    }
+}
+
+/// Where the person is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The list of everything.
+    List,
+    /// One run.
+    Run { id: String, pane: Pane, scroll: Scroll },
+}
+
+/// How far somebody has scrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scroll {
+    /// So many lines from the top.
+    Top(usize),
+    /// At the end, which may grow.
+    End,
+}
+
+/// What is asked before something is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Dialog {
+    Help,
+    /// `y` does it.
+    Confirm {
+        question: String,
+        action: Action,
+    },
+    /// A line is typed.
+    Typing {
+        about: Typing,
+        run: String,
+        step: u32,
+        seen: String,
+        text: String,
+    },
+}
+
+/// What a line is typed for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Typing {
+    /// The name of the step, to approve it where the risk is high.
+    Name { name: String },
+    /// Why it is rejected.
+    Reason,
+}
+
+/// Longest line that can be typed, in characters.
+const TYPED_CHARS: usize = 2000;
+/// Lines that a page key moves by.
+const PAGE: usize = 10;
+
+/// Everything that the picture is made of.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) board: Board,
+    /// The run that is looked at, where one is.
+    pub(super) view: Option<RunView>,
+    pub(super) place: Place,
+    /// The run that alone is shown, where one was named.
+    pub(super) only: Option<String>,
+    pub(super) selected: Option<Row>,
+    pub(super) dialog: Option<Dialog>,
+    /// What was said last, until the next key.
+    pub(super) message: Option<String>,
+    pub(super) now: Timestamp,
+}
+
+impl Model {
+    pub(super) fn new(board: Board, only: Option<String>) -> Model {
+        let place = match &only {
+            Some(id) => run_place(id.clone(), None),
+            None => Place::List,
+        };
+        let now = board.at;
+        let mut model = Model {
+            board,
+            view: None,
+            place,
+            only,
+            selected: None,
+            dialog: None,
+            message: None,
+            now,
+        };
+        model.keep_selection(0);
+        model
+    }
+
+    /// Takes what a new look has shown.
+    pub(super) fn take(&mut self, board: Board) {
+        let at = self.selected_index().unwrap_or_default();
+        self.now = board.at;
+        self.board = board;
+        self.keep_selection(at);
+    }
+
+    /// The run that is looked at in detail.
+    pub(super) fn open_run(&self) -> Option<&str> {
+        match &self.place {
+            Place::Run { id, .. } => Some(id),
+            Place::List => None,
+        }
+    }
+
+    /// Every row of the list, in its order.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let board = &self.board;
+        let runs = board.runs.iter().map(|card| Row::Run(card.id.clone()));
+        let calls = board.calls.iter().map(|call| Row::Call(call.id.clone()));
+        let sessions = board
+            .sessions
+            .iter()
+            .map(|card| Row::Session { id: card.id.clone(), folder: card.folder.clone() });
+        runs.chain(calls).chain(sessions).collect()
+    }
+
+    pub(super) fn selected_index(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.rows().iter().position(|row| row == selected)
+    }
+
+    /// The same row stays selected wherever it has moved; where it is gone, the one in its place.
+    fn keep_selection(&mut self, at: usize) {
+        if self.selected_index().is_none() {
+            let rows = self.rows();
+            self.selected = rows.get(at.min(rows.len().saturating_sub(1))).cloned();
+        }
+    }
+
+    /// The run that keys are about.
+    pub(super) fn card(&self) -> Option<&RunCard> {
+        let id = match (&self.place, &self.selected) {
+            (Place::Run { id, .. }, _) => id,
+            (Place::List, Some(Row::Run(id))) => id,
+            (Place::List, _) => return None,
+        };
+        let listed = || self.board.runs.iter().find(|card| card.id == *id);
+        self.view.as_ref().map(|view| &view.card).filter(|card| card.id == *id).or_else(listed)
+    }
+
+    /// What is asked about the run that is open.
+    fn choice(&self) -> Option<&Choice> {
+        self.view.as_ref().and_then(|view| view.choice.as_ref()).filter(|choice| choice.is_gate)
+    }
+
+    /// The run and the step that wait for a decision, and the record that is looked at.
+    fn asked(&self) -> Option<(String, u32, String)> {
+        let (view, step) = (self.view.as_ref()?, self.choice()?.step?);
+        Some((view.card.id.clone(), step, view.seen.clone()))
+    }
+
+    /// What `key` does.
+    pub(super) fn press(&mut self, key: Key) -> Option<Action> {
+        self.message = None;
+        match key {
+            Key::Control('c') => return Some(Action::Quit),
+            Key::Control('z') => return Some(Action::Suspend),
+            _ => {}
+        }
+        match self.dialog.take() {
+            Some(dialog) => self.press_in(dialog, key),
+            None => self.press_at(key),
+        }
+    }
+
+    fn press_in(&mut self, dialog: Dialog, key: Key) -> Option<Action> {
+        match dialog {
+            Dialog::Help => None,
+            Dialog::Confirm { action, .. } => match key {
+                Key::Char('y' | 'Y') => Some(action),
+                _ => {
+                    self.message = Some("Nothing was done.".to_owned());
+                    None
+                }
+            },
+            Dialog::Typing { about, run, step, seen, mut text } => {
+                match key {
+                    Key::Escape => {
+                        self.message = Some("Nothing was decided.".to_owned());
+                        return None;
+                    }
+                    Key::Enter => {
+                        let decision = match about {
+                            Typing::Name { .. } => SeenDecision::Approve { typed: text },
+                            Typing::Reason if text.trim().is_empty() => SeenDecision::Reject,
+                            Typing::Reason => SeenDecision::Redo { reason: text },
+                        };
+                        return Some(Action::Decide { run, step, decision, seen });
+                    }
+                    Key::Backspace => drop(text.pop()),
+                    Key::Control('u') => text.clear(),
+                    Key::Char(typed) if text.chars().count() < TYPED_CHARS => text.push(typed),
+                    _ => {}
+                }
+                self.dialog = Some(Dialog::Typing { about, run, step, seen, text });
+                None
+            }
+        }
+    }
+
+    fn press_at(&mut self, key: Key) -> Option<Action> {
+        match key {
+            Key::Char('?') => self.dialog = Some(Dialog::Help),
+            Key::Char('q') => return Some(Action::Quit),
+            Key::Escape | Key::Backspace | Key::Char('h') => self.back(),
+            Key::Enter | Key::Char('l') => return self.enter(),
+            Key::Up | Key::Char('k') => self.step_by(-1),
+            Key::Down | Key::Char('j') => self.step_by(1),
+            Key::PageUp => self.step_by(-(PAGE as isize)),
+            Key::PageDown | Key::Char(' ') => self.step_by(PAGE as isize),
+            Key::Home | Key::Char('g') => self.step_by(isize::MIN),
+            Key::End | Key::Char('G') => self.step_by(isize::MAX),
+            Key::Tab => self.show(None),
+            Key::Char(digit @ '1'..='4') => {
+                self.show(Some(Pane::ALL[digit as usize - '1' as usize]));
+            }
+            Key::Char('a' | 'x') if self.open_run().is_none() => {
+                // Nobody decides about what they do not see.
+                return self.enter();
+            }
+            Key::Char('a') => self.approve(),
+            Key::Char('x') => self.reject(),
+            Key::Char('d') => return self.card().map(|card| Action::Diff { run: card.id.clone() }),
+            Key::Char('s') => self.stop(),
+            Key::Char('r') => self.resume(),
+            _ => {}
+        }
+        None
+    }
+
+    /// Back to the list; whoever watches one run has nowhere else to go.
+    fn back(&mut self) {
+        if self.only.is_none() {
+            (self.place, self.view) = (Place::List, None);
+        }
+    }
+
+    fn enter(&mut self) -> Option<Action> {
+        match (&self.place, &self.selected) {
+            (Place::List, Some(Row::Run(id))) => {
+                let id = id.clone();
+                self.place = run_place(id.clone(), self.card());
+                Some(Action::Open { run: id })
+            }
+            (Place::List, Some(Row::Call(id))) => {
+                self.message = Some(format!("Answer it with: onloop approve {id}"));
+                None
+            }
+            (Place::List, Some(Row::Session { .. }) | None) | (Place::Run { .. }, _) => None,
+        }
+    }
+
+    fn step_by(&mut self, by: isize) {
+        match &mut self.place {
+            Place::List => {
+                let rows = self.rows();
+                let last = rows.len().saturating_sub(1);
+                let at = self.selected_index().unwrap_or_default().saturating_add_signed(by);
+                self.selected = rows.get(at.min(last)).cloned();
+            }
+            Place::Run { scroll, pane, .. } => {
+                let lines = self.view.as_ref().map_or(0, |view| length(view, *pane));
+                let at = match *scroll {
+                    Scroll::Top(at) => at.min(lines),
+                    Scroll::End => lines,
+                };
+                let to = at.saturating_add_signed(by);
+                *scroll = if to >= lines { Scroll::End } else { Scroll::Top(to) };
+            }
+        }
+    }
+
+    /// Shows a pane of the run; `None`: the next one.
+    fn show(&mut self, wanted: Option<Pane>) {
+        if let Place::Run { pane, scroll, .. } = &mut self.place {
+            let next = (*pane as usize + 1) % Pane::ALL.len();
+            *pane = wanted.unwrap_or(Pane::ALL[next]);
+            *scroll = first_scroll(*pane);
+        }
+    }
+
+    fn approve(&mut self) {
+        let Some((run, step, seen)) = self.asked() else { return self.nothing_to_decide() };
+        let type_name = self.choice().and_then(|choice| choice.type_name.clone());
+        self.dialog = Some(match type_name {
+            Some(name) => {
+                let (about, text) = (Typing::Name { name }, String::new());
+                Dialog::Typing { about, run, step, seen, text }
+            }
+            None => Dialog::Confirm {
+                question: format!("Approve step {step}?"),
+                action: Action::Decide {
+                    run,
+                    step,
+                    decision: SeenDecision::Approve { typed: String::new() },
+                    seen,
+                },
+            },
+        });
+    }
+
+    fn reject(&mut self) {
+        let Some((run, step, seen)) = self.asked() else { return self.nothing_to_decide() };
+        let (about, text) = (Typing::Reason, String::new());
+        self.dialog = Some(Dialog::Typing { about, run, step, seen, text });
+    }
+
+    fn nothing_to_decide(&mut self) {
+        let commands = self.view.as_ref().map(|view| view.commands.as_slice()).unwrap_or_default();
+        let waits = self.card().is_some_and(|card| card.state == RunState::Waits);
+        self.message = Some(match commands {
+            [command, ..] if waits => format!("No gate. What fits: {command}"),
+            _ => "No gate waits for you here.".to_owned(),
+        });
+    }
+
+    fn stop(&mut self) {
+        let (question, action) = match (self.card(), &self.selected) {
+            (Some(card), _) if card.driver.is_some() => (
+                format!("Stop {}? It can be resumed.", card.id),
+                Action::StopRun { run: card.id.clone() },
+            ),
+            (None, Some(Row::Session { id, folder })) => (
+                format!("Send the agent of session {id} on no more?"),
+                Action::StopSession { id: id.clone(), folder: folder.clone() },
+            ),
+            (Some(_) | None, _) => {
+                self.message = Some("No process on this machine drives it.".to_owned());
+                return;
+            }
+        };
+        self.dialog = Some(Dialog::Confirm { question, action });
+    }
+
+    fn resume(&mut self) {
+        let Some(card) = self.card() else { return };
+        let why_not = match card.state {
+            _ if card.driver.is_some() => Some("It is driven already."),
+            RunState::Completed | RunState::Abandoned => Some("It is over."),
+            RunState::Unreadable => Some("Its record cannot be read."),
+            RunState::Waits => Some("It waits for a decision: a approves, x rejects."),
+            RunState::Blocked
+            | RunState::Interrupted
+            | RunState::Running
+            | RunState::Idle
+            | RunState::Limited
+            | RunState::Paused => None,
+        };
+        match why_not {
+            Some(why) => self.message = Some(why.to_owned()),
+            None => {
+                let question = format!("Resume {} in the background?", card.id);
+                let action = Action::Resume { run: card.id.clone() };
+                self.dialog = Some(Dialog::Confirm { question, action });
+            }
+        }
+    }
+}
+
+fn run_place(id: String, card: Option<&RunCard>) -> Place {
+    let pane = match card.map(|card| card.state) {
+        Some(RunState::Running) => Pane::Log,
+        Some(RunState::Waits) | None => Pane::Gate,
+        Some(_) => Pane::Steps,
+    };
+    Place::Run { id, pane, scroll: first_scroll(pane) }
+}
+
+fn first_scroll(pane: Pane) -> Scroll {
+    match pane {
+        Pane::Gate | Pane::Steps => Scroll::Top(0),
+        Pane::Log | Pane::Events => Scroll::End,
+    }
+}
+
+/// How many lines there are to scroll through, about.
+fn length(view: &RunView, pane: Pane) -> usize {
+    match pane {
+        Pane::Gate => view.facts.as_ref().map_or(0, |facts| facts.text.lines().count()),
+        Pane::Steps => view.steps.iter().map(|step| 2 + step.checks.len()).sum(),
+        Pane::Log => view.log.len(),
+        Pane::Events => view.events.len(),
+    }
+}

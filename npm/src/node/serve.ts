@@ -1,0 +1,186 @@
+/**
+ * A server for browsers on this machine, through `node:http`.
+ *
+ * A connection carries one call, so that every connection has an end: whoever sends or reads too
+ * slowly is disconnected and holds up nobody else. The bounds are those of the native host.
+ */
+
+import { randomBytes } from "node:crypto";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { Failure } from "../failure.js";
+import type { Call, CallAnswer, Serve } from "../host.js";
+import type { NodeChanges } from "./changes.js";
+import { reason } from "./errors.js";
+import { type Interrupts, interrupted } from "./interrupts.js";
+
+const BODY_BYTES = 64 * 1024;
+const HEAD_BYTES = 16 * 1024;
+const ARRIVAL_MS = 10_000;
+const ANSWER_MS = 60_000;
+const CONNECTIONS = 64;
+const CALLS = 32;
+/** What may wait for a slow reader of an open answer. */
+const PART_BYTES = 64 * 1024;
+
+export class NodeServe implements Serve {
+  readonly #interrupts: Interrupts;
+  readonly #changes: NodeChanges;
+  readonly #calls: Call[] = [];
+  readonly #waiting = new Map<number, ServerResponse>();
+  readonly #open = new Map<number, ServerResponse>();
+  #server: Server | undefined;
+  #last = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(interrupts: Interrupts, changes: NodeChanges) {
+    this.#interrupts = interrupts;
+    this.#changes = changes;
+  }
+
+  async listen(port: number): Promise<{ port: number; secret: Uint8Array }> {
+    if (this.#server !== undefined) {
+      throw new Failure("exists", "this program is a server already");
+    }
+    const options = {
+      maxHeaderSize: HEAD_BYTES,
+      headersTimeout: ARRIVAL_MS,
+      requestTimeout: 2 * ARRIVAL_MS,
+      keepAlive: false,
+      connectionsCheckingInterval: 1000,
+    };
+    const server = createServer(options, (request, response) => this.#take(request, response));
+    server.maxConnections = CONNECTIONS;
+    server.maxRequestsPerSocket = 1;
+    // What is no call is turned away, and what goes wrong with a connection concerns its browser alone.
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      else socket.destroy();
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", (error: NodeJS.ErrnoException) => reject(trouble(error, port)));
+      server.listen({ port, host: "127.0.0.1", exclusive: true }, resolve);
+    });
+    server.on("error", () => undefined);
+    this.#server = server;
+    const address = server.address();
+    const actual = typeof address === "object" && address !== null ? address.port : port;
+    return { port: actual, secret: new Uint8Array(randomBytes(32)) };
+  }
+
+  async next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined> {
+    if (this.#server === undefined) throw new Failure("not_found", "this program is no server yet");
+    const hears = folders.length > 0;
+    if (hears) this.#changes.follow(folders);
+    const end = waitMs === undefined ? Infinity : performance.now() + waitMs;
+    for (;;) {
+      if (this.#interrupts.take()) throw interrupted();
+      const call = this.#calls.shift();
+      if (call !== undefined) return call;
+      if (hears && this.#changes.take()) return undefined;
+      const left = end - performance.now();
+      if (left <= 0) return undefined;
+      await this.#interrupts.pause(left, (wake) => {
+        this.#wake = wake;
+        if (hears) this.#changes.hear(wake);
+      });
+    }
+  }
+
+  async answer(call: number, answer: CallAnswer): Promise<void> {
+    const response = this.#waiting.get(call);
+    if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
+    this.#waiting.delete(call);
+    // A browser that has gone needs no answer.
+    if (response.destroyed) return;
+    for (const [name, value] of answer.headers) response.appendHeader(name, value);
+    response.statusCode = answer.status;
+    if (!answer.open) {
+      response.end(answer.body);
+      return;
+    }
+    this.#open.set(call, response);
+    response.setTimeout(0);
+    response.write(answer.body);
+  }
+
+  async push(call: number, bytes: Uint8Array): Promise<void> {
+    const response = this.#open.get(call);
+    if (response !== undefined && bytes.length === 0) {
+      this.#open.delete(call);
+      response.end();
+      return;
+    }
+    const isRead = response !== undefined && !response.destroyed && response.writableLength <= PART_BYTES;
+    if (isRead) {
+      response.write(bytes);
+      return;
+    }
+    response?.destroy();
+    this.#open.delete(call);
+    throw new Failure("closed", `nobody reads call ${call}`);
+  }
+
+  /** Ends every connection; called when the program has ended. */
+  async close(): Promise<void> {
+    this.#server?.closeAllConnections();
+    this.#server?.close();
+    this.#server = undefined;
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    response.on("error", () => undefined);
+    response.shouldKeepAlive = false;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("error", () => undefined);
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_BYTES) chunks.push(chunk);
+      else if (!response.headersSent) turnAway(response, 413);
+    });
+    request.on("end", () => {
+      if (size > BODY_BYTES) return;
+      if (this.#waiting.size >= CALLS) return turnAway(response, 503);
+      this.#queue(request, Buffer.concat(chunks), response);
+    });
+  }
+
+  #queue(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    this.#last += 1;
+    const call = this.#last;
+    const headers: [string, string][] = [];
+    for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
+      const [name, value] = [request.rawHeaders[at] ?? "", request.rawHeaders[at + 1] ?? ""];
+      headers.push([name.toLowerCase(), value]);
+    }
+    const slow = setTimeout(() => {
+      if (this.#open.has(call)) return;
+      if (this.#waiting.delete(call)) turnAway(response, 504);
+      else response.destroy();
+    }, ANSWER_MS);
+    slow.unref();
+    response.on("close", () => {
+      clearTimeout(slow);
+      this.#waiting.delete(call);
+      this.#open.delete(call);
+      const at = this.#calls.findIndex((waiting) => waiting.call === call);
+      if (at >= 0) this.#calls.splice(at, 1);
+    });
+    this.#waiting.set(call, response);
+    const { method = "", url = "" } = request;
+    this.#calls.push({ call, method, target: url, headers, body: new Uint8Array(body) });
+    this.#wake?.();
+  }
+}
+
+function turnAway(response: ServerResponse, status: number): void {
+  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" };
+  response.writeHead(status, headers).end(`${status}\n`);
+}
+
+function trouble(error: NodeJS.ErrnoException, port: number): Failure {
+  const what = `cannot listen on port ${port} of 127.0.0.1`;
+  if (error.code === "EADDRINUSE") return new Failure("busy", `${what}: another program does`);
+  return new Failure(error.code === "EACCES" ? "denied" : "other", `${what}: ${reason(error)}`);
+}

@@ -1,0 +1,149 @@
+// The page is served by the package as by the native program: the same pages, the same refusals.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { GATED, WF } from "./support/scenarios.mjs";
+import { hidden, send, serve, signIn } from "./support/web.mjs";
+import * as workspace from "./support/workspace.mjs";
+import { built, folder, npmFolder } from "./support/workspace.mjs";
+
+const NATIVE = [built("ONLOOP_TEST_NATIVE")];
+const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
+const FORM = "application/x-www-form-urlencoded";
+
+/** A project whose run waits at a gate. */
+function atAGate(t) {
+  const top = folder(t);
+  const cwd = join(top, "project");
+  mkdirSync(cwd);
+  const env = workspace.environment(top, { USER: "ann" });
+  workspace.write(cwd, { [WF]: GATED });
+  workspace.commitAll(cwd, env);
+  const begun = workspace.run(NATIVE, ["run", WF, "--agent-command", "echo 3 > n.txt", "--mode", "none"], { cwd, env });
+  assert.equal(begun.exit, 3, begun.stderr);
+  const runs = join(env.ONLOOP_STATE_HOME, "runs");
+  const [id] = readdirSync(runs);
+  const ledger = () => readFileSync(join(runs, id, "ledger.jsonl"), "utf8");
+  return { cwd, env, id, ledger };
+}
+
+for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE })) {
+  test(`${name}: what is not the person's shows and changes nothing`, async (t) => {
+    const { cwd, env, id, ledger } = atAGate(t);
+    const before = ledger();
+    const served = await serve(t, command, [], { cwd, env });
+    const { host, port, key } = served;
+    const browser = await signIn(served);
+    assert.match(browser.setCookie, /^onloop=olw_[0-9a-f]{64}; Path=\/[0-9a-f]{32}\/; HttpOnly; SameSite=Strict$/);
+    const page = await browser.get(`/run/${id}`);
+    assert.equal(page.status, 200);
+    const action = `${browser.root}/run/${id}/gate`;
+    const body = `${hidden(page.body, action)}&decision=approved`;
+    const own = { host, origin: `http://${host}`, cookie: browser.cookie, "content-type": FORM };
+    const without = (name) => Object.fromEntries(Object.entries(own).filter(([key]) => key !== name));
+    const refused = [
+      [401, "POST", action, without("cookie"), body],
+      [403, "POST", action, without("origin"), body],
+      [403, "POST", action, { ...own, origin: "http://evil.example" }, body],
+      [403, "POST", action, { ...own, origin: "null" }, body],
+      [403, "POST", action, { ...own, "sec-fetch-site": "cross-site" }, body],
+      [403, "POST", action, { ...own, host: `evil.example:${port}` }, body],
+      [403, "POST", action, { ...own, host: "127.0.0.1" }, body],
+      [403, "POST", action, own, "decision=approved&step=1"],
+      [400, "POST", action, { ...own, "content-type": "text/plain" }, body],
+      [404, "GET", action, own, ""],
+      [405, "PUT", action, own, body],
+      [401, "GET", "/", { host }, ""],
+      [401, "GET", `${browser.root}/`, { host }, ""],
+      [401, "GET", `/in/${key}`, { host }, ""],
+      [401, "POST", "/in", without("cookie"), `key=${key}`],
+      [413, "POST", action, own, "x".repeat(64 * 1024 + 1)],
+      [401, "POST", "/run/x/gate", own, body],
+    ];
+    for (const [status, method, path, headers, sent] of refused) {
+      const answer = await send(port, method, path, headers, sent);
+      assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(headers)}\n${answer.body}`);
+      assert.ok(!answer.body.includes("Approve"), answer.body);
+    }
+    assert.equal(ledger(), before);
+    const out = await browser.post("/out", hidden(page.body, `${browser.root}/out`));
+    assert.equal(out.status, 200);
+    const late = await send(port, "POST", action, own, body);
+    assert.equal(late.status, 401);
+    assert.equal(ledger(), before);
+  });
+
+  test(`${name}: a person approves, and hears what changes`, async (t) => {
+    const { cwd, env, id, ledger } = atAGate(t);
+    // A clock that stands still says when nothing has to be looked at again.
+    const { ONLOOP_NOW: _, ...moving } = env;
+    const served = await serve(t, command, [], { cwd, env: moving });
+    const browser = await signIn(served);
+    const stream = connect(served.port, "127.0.0.1");
+    await once(stream, "connect");
+    t.after(() => stream.destroy());
+    let heard = "";
+    stream.setEncoding("utf8").on("data", (text) => (heard += text));
+    stream.write(`GET ${browser.root}/events HTTP/1.1\r\nhost: ${served.host}\r\ncookie: ${browser.cookie}\r\n\r\n`);
+    while (!heard.includes("retry: 2000")) await once(stream, "data");
+    const page = await browser.get(`/run/${id}`);
+    const action = `/run/${id}/gate`;
+    const fields = hidden(page.body, browser.root + action);
+    const approved = await browser.post(action, `${fields}&decision=approved`);
+    assert.equal(approved.status, 303, approved.body);
+    assert.ok(ledger().includes('"door":"web"') && ledger().includes('"user":"ann"'), ledger());
+    assert.ok(!ledger().includes("olw_"));
+    while (!heard.includes("event: changed")) await once(stream, "data");
+    const again = await browser.post(action, `${fields}&decision=rejected`);
+    assert.equal(again.status, 409);
+  });
+
+  test(`${name}: whoever is slow or many holds nobody up`, async (t) => {
+    const { cwd, env } = atAGate(t);
+    const served = await serve(t, command, [], { cwd, env });
+    const browser = await signIn(served);
+    const idle = Array.from({ length: 40 }, () => connect(served.port, "127.0.0.1"));
+    t.after(() => idle.forEach((socket) => socket.destroy()));
+    await Promise.all(idle.map((socket) => once(socket, "connect")));
+    for (const socket of idle) socket.on("error", () => undefined).write("GET / HTTP/1.1\r\nhost: ");
+    assert.equal((await browser.get("/")).status, 200);
+    const large = await send(served.port, "GET", "/", { host: served.host, a: "x".repeat(17_000) });
+    assert.equal(large.status, 431);
+  });
+
+  test(`${name}: a trace has nothing that lets somebody in`, async (t) => {
+    const { cwd, env } = atAGate(t);
+    const trace = join(cwd, "trace.jsonl");
+    const served = await serve(t, command, [], { cwd, env: { ...env, ONLOOP_TRACE: trace } });
+    const browser = await signIn(served);
+    assert.equal((await browser.get("/")).status, 200);
+    served.child.kill("SIGINT");
+    const [exit] = await once(served.child, "close");
+    assert.equal(exit, 130);
+    const recorded = readFileSync(trace, "utf8");
+    assert.ok(recorded.includes('"serve":"answer"'));
+    for (const rest of recorded.split("olw_").slice(1)) assert.ok(rest.startsWith("[redacted]"), rest.slice(0, 80));
+    assert.ok(!recorded.includes(browser.cookie));
+  });
+}
+
+test("both hosts serve the same pages", async (t) => {
+  const { cwd, env, id } = atAGate(t);
+  const pages = [];
+  for (const command of [NATIVE, PACKAGE]) {
+    const served = await serve(t, command, [], { cwd, env });
+    const browser = await signIn(served);
+    const plain = (text) => text.replaceAll(browser.root, "").replace(/olw_[0-9a-f]{64}/g, "olw_");
+    for (const path of ["/", `/run/${id}`, `/run/${id}/diff`, "/nothing"]) {
+      const { status, body } = await browser.get(path);
+      pages.push([command === NATIVE, path, status, plain(body)]);
+    }
+    await served.stop();
+  }
+  const of = (isNative) => pages.filter(([native]) => native === isNative).map(([, ...rest]) => rest);
+  assert.deepEqual(of(true), of(false));
+});

@@ -1,0 +1,101 @@
+// Whose run it is, and what a person's prompt means for a goal, with the real clients.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { claude, codex, machine, onloop } from "./clients.mjs";
+import { continuations, FILE, withWorkflow } from "./runs.mjs";
+
+/** An agent that says something else every time, and never does anything. */
+function* talker() {
+  for (;;) yield ({ turns }) => ({ say: `Here you are (${turns}).` });
+}
+
+for (const [client, words] of [[claude, []], [codex, [codex.trusted]]]) {
+  test(`an unrelated conversation in ${client.name} stays free where a run is driven elsewhere`, async () => {
+    const place = await withWorkflow(client);
+    await onloop(place, "install", client.name);
+    const id = (await onloop(place, "init", FILE)).trim();
+    const drive = [{ run: `onloop step 1 start --run-id ${id}` }, ...Array(30).fill(({ turns }) => ({ say: `Done (${turns}).` }))];
+    const driving = await client.session(place, drive, { words });
+    assert.ok(continuations(driving.heard).length >= 2, JSON.stringify(driving.heard.told));
+    const prompt = "explain the readme to me";
+    const other = await client.session(place, talker(), { prompt, words });
+    assert.equal(other.code, 0, JSON.stringify(other));
+    assert.equal(other.heard.turns, 0, "it was asked once, and not sent on");
+    assert.deepEqual(continuations(other.heard), []);
+    const sessions = JSON.parse(await onloop(place, "session", "list", "--json"));
+    assert.deepEqual(sessions.map(({ run_id }) => run_id), [id]);
+  });
+}
+
+/** The counts of the continuations of `/ship`, the first lines of which are ours. */
+const shipped = ({ told }) => told.map((text) => /automatic continuation (\d+)\/\d+ of `\/ship`/.exec(text)?.[1]).filter(Boolean);
+
+/** A machine whose project has a command that is a workflow of its own. */
+async function withShip() {
+  const place = machine(claude);
+  mkdirSync(join(place.project, ".claude/commands"), { recursive: true });
+  writeFileSync(join(place.project, ".claude/commands/ship.md"), "Ship issue $ARGUMENTS. Why wait?\n");
+  writeFileSync(join(place.home, "ship.md"), "Is issue {#issue_no#} shipped? If not, go on.\n");
+  const workflows = "handsoff:\n  workflows:\n    - { command: /ship, prompt_file: ship.md }\n";
+  writeFileSync(join(place.home, ".agentize.local.yaml"), workflows);
+  await onloop(place, "install", "claude");
+  Object.assign(place.env, { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "2" });
+  return place;
+}
+
+test("answers go on with a goal in Claude Code, and a question pauses it and says so", async () => {
+  const place = await withShip();
+  const say = (prompt, ...words) => claude.session(place, talker(), { prompt, words });
+  const first = await say("/ship #5");
+  assert.equal(first.code, 0, JSON.stringify(first));
+  assert.deepEqual(shipped(first.heard), ["1", "2"], JSON.stringify(first.heard.told));
+  assert.ok(first.heard.told.some((text) => text.includes("Is issue #5 shipped?")), JSON.stringify(first.heard.told));
+  const { session_id: id } = JSON.parse(first.stdout);
+  const answered = await say("yes, use option 2", "--resume", id);
+  assert.deepEqual(shipped(answered.heard), ["1", "2", "3", "4"]);
+  const asked = await say("explain the readme to me", "--resume", id);
+  assert.deepEqual(shipped(asked.heard), ["1", "2", "3", "4"]);
+  const [session] = JSON.parse(await onloop(place, "session", "list", "--json"));
+  assert.deepEqual([session.status, session.paused_by, session.issue_no], ["paused", "question", 5]);
+  const words = ["--resume", id, "--output-format", "stream-json", "--verbose"];
+  const goneOn = await claude.session(place, talker(), { prompt: "continue please", words });
+  assert.deepEqual(shipped(goneOn.heard), ["1", "2", "3", "4", "5", "6"]);
+});
+
+test("after compaction the agent of Claude Code knows its goal and its state", async () => {
+  const place = await withShip();
+  const said = ["/ship #5", "/compact", "use option 2"];
+  const lines = said.map((content) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`);
+  const words = ["-p", "--permission-mode", "bypassPermissions", "--input-format", "stream-json"];
+  const talk = (place) => typed("claude", [...words, "--output-format", "stream-json", "--verbose"], place, lines.join(""));
+  const { code, heard } = await claude.served(place, talker(), talk);
+  assert.equal(code, 0);
+  const told = /this conversation was compacted\. It still works on `\/ship`, after 2 of 10 automatic continuations/;
+  assert.match(heard.rules, told);
+  assert.match(heard.rules, /Is issue #5 shipped\?/);
+  assert.deepEqual(shipped(heard), ["3", "4"], "an instruction went on with it");
+});
+
+/** Runs a program that reads `input` to its end. */
+function typed(program, words, { project, env }, input) {
+  return new Promise((resolve) => {
+    const options = { cwd: project, env, timeout: 240_000, maxBuffer: 1 << 26 };
+    const child = execFile(program, words, options, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, stdout, stderr });
+    });
+    child.stdin.end(input);
+  });
+}
+
+test("a mistake in the configuration reaches the person in Claude Code", async () => {
+  const place = machine(claude);
+  await onloop(place, "install", "claude");
+  writeFileSync(join(place.project, ".agentize.local.yaml"), "handsof: {enabled: true}\n");
+  const words = ["--output-format", "stream-json", "--verbose", "--include-hook-events"];
+  const { stdout } = await claude.session(place, talker(), { words });
+  assert.equal(stdout.split("`handsof` is not known; did you mean `handsoff`?").length > 1, true, stdout);
+});

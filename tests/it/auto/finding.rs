@@ -1,0 +1,92 @@
+//! Where rw-auto works, who plays its children, and what it says that nobody has asked for.
+
+use crate::workspace::{Run, Workspace};
+
+const PENDING: &str = "## Task Status\n| TASK-01 | x | pending | - |\n";
+const SETTLED: &str = "## Task Status\n| TASK-01 | x | completed | abc |\n";
+
+fn workspace(progress: &str) -> Workspace {
+    let project = Workspace::git();
+    project.write(".ai/CONTEXT.md", "# Context\n");
+    project.write(".ai/PROGRESS.md", progress);
+    project.write("deep/er/a.txt", "");
+    project
+}
+
+fn said(run: &Run) -> (i32, &str, &str) {
+    (run.exit.expect("it ended by itself"), &run.stdout, &run.stderr)
+}
+
+#[test]
+fn the_workspace_is_found_from_a_folder_in_it() {
+    let project = workspace(PENDING);
+    let child = "cat > /dev/null; pwd > pwd.txt; echo NEXT_COMMAND=done";
+    let run = project.onloop_at("deep/er", &["auto", "--agent-command", child]);
+    let root = project.path("").canonicalize().unwrap();
+    let root = root.to_str().unwrap().trim_end_matches('/');
+    let stderr = format!(
+        "note: works in `{root}`, where `.ai` is\nnote: the child said that it is done, and was \
+         believed; `.ai/PROGRESS.md` has rows that are not completed: TASK-01 (pending)\n"
+    );
+    let stdout = "AUTO_CYCLE=1\nAUTO_ROUTE_TARGET=rw-loop\nNEXT_COMMAND=done\n";
+    assert_eq!(said(&run), (0, stdout, stderr.as_str()));
+    assert_eq!(project.read("pwd.txt").trim(), root);
+    // Whoever starts the children is told a path that is right from where they are.
+    let begun = project.onloop_at("deep", &["auto", "begin", ""]).expect_exit(0);
+    let last: serde_json::Value =
+        serde_json::from_str(begun.stdout.lines().last().unwrap()).unwrap();
+    let file = last["dispatch"]["result_file"].as_str().unwrap();
+    assert!(file.starts_with(&format!("{root}/.ai/runtime/logs/")), "{file}");
+    std::fs::write(file, "NEXT_COMMAND=done\n").unwrap();
+    let ended = project.onloop_at("deep", &["auto", "resume", file]);
+    assert_eq!(ended.exit, Some(0), "{}", ended.stderr);
+    // Another workspace below the first one is one.
+    project.write("deep/.ai/CONTEXT.md", "# Context\n");
+    let routed = project.onloop_at("deep/er", &["auto", "route"]);
+    assert!(routed.stderr.contains("/deep`, where `.ai` is"), "{}", routed.stderr);
+}
+
+#[test]
+fn an_agent_that_is_missing_is_found_out_before_anything_is_begun() {
+    let project = workspace(PENDING).with_env("PATH", "/nowhere");
+    let unsupported = "RW_ENV_UNSUPPORTED\nNEXT_COMMAND=rw-auto\n";
+    let missing = "error: the agent `codex` is not on PATH; install it, or name another one with \
+                   --agent\n";
+    let run = project.onloop(&["auto", "--agent", "codex"]);
+    assert_eq!(said(&run), (23, unsupported, missing));
+    let nobody =
+        "note: no agent was found on PATH; give `--agent NAME` or `--agent-command LINE`\n";
+    assert_eq!(said(&project.onloop(&["auto"])), (23, unsupported, nobody));
+}
+
+#[test]
+fn the_first_agent_on_path_plays_both() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = workspace(PENDING);
+    project.write("../bin/claude", "#!/bin/sh\nexit 3\n");
+    let program = project.path("../bin/claude");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = program.parent().unwrap().to_str().unwrap().to_owned();
+    let run = project.with_env("PATH", &path).onloop(&["auto"]);
+    assert_eq!(run.exit, Some(20), "{}", run.stderr);
+    assert!(run.stderr.starts_with("note: claude plays both\n"), "{}", run.stderr);
+    assert!(run.stdout.ends_with("AUTO_SUBAGENT_RESULT_INVALID\nNEXT_COMMAND=rw-auto\n"));
+}
+
+#[test]
+fn what_is_dropped_is_said() {
+    let project = workspace(SETTLED);
+    let child = "cat > /dev/null; echo NEXT_COMMAND=done";
+    let run = project.onloop(&["auto", "--agent-command", child, "--", "add a greeting"]);
+    let note = "note: `add a greeting` is not planned now: the table has tasks, and they come first. \
+                To plan it, start rw-planner with it, or write a feature file with `Status: \
+                READY_FOR_PLAN`\n";
+    let stdout = "AUTO_CYCLE=1\nAUTO_ROUTE_TARGET=rw-loop\nNEXT_COMMAND=done\n";
+    assert_eq!(said(&run), (0, stdout, note));
+    let review = "cat > /dev/null; printf 'FEATURE_REVIEW_REQUIRED\\nFEATURE_FILE=.ai/features/F.md\\n\
+                  NEXT_COMMAND=rw-planner\\n'";
+    let run = project.onloop(&["auto", "--agent-command", review]);
+    let next = "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` goes on\n";
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(10), next));
+}

@@ -1,0 +1,75 @@
+//! What `git add` and `git commit -a` would take is asked of git.
+
+use crate::workspace::Workspace;
+
+/// The decision about a line of the shell, and why.
+fn judged(project: &Workspace, line: &str) -> (String, String) {
+    let run = project.onloop(&["permit", "explain", "--json", line]);
+    let said: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let text = |name: &str| said[name].as_str().expect("a text").to_owned();
+    (text("decision"), text("reason"))
+}
+
+fn allowed() -> (String, String) {
+    ("allow".to_owned(), "everything in it is known to be harmless".to_owned())
+}
+
+fn taken(command: &str, path: &str) -> (String, String) {
+    let why = format!("`{command}` would take `{path}`, whose name says that it is a secret");
+    ("deny".to_owned(), why)
+}
+
+#[test]
+fn a_secret_is_not_staged_together_with_other_files() {
+    let project = Workspace::git();
+    project.write("src/a.txt", "a\n");
+    project.write("conf/.env.production", "KEY=1\n");
+    for line in ["git add .", "git add -A", "git add conf", "git stage '*'", "git add ':/'"] {
+        let command = if line.contains("stage") { "git stage" } else { "git add" };
+        assert_eq!(judged(&project, line), taken(command, "conf/.env.production"), "{line}");
+    }
+    let in_folder = "cd conf && git add .";
+    assert_eq!(judged(&project, in_folder), taken("git add", "conf/.env.production"));
+    for line in
+        ["git add src", "git add src/a.txt", "git add -u", "git commit -am x", "git add -n ."]
+    {
+        assert_eq!(judged(&project, line), allowed(), "{line}");
+    }
+    // What git ignores it takes only when it is told to.
+    project.write(".gitignore", ".env*\n");
+    assert_eq!(judged(&project, "git add ."), allowed());
+    assert_eq!(judged(&project, "git add -f conf"), taken("git add", "conf/.env.production"));
+    // One that is tracked is taken again when it has changed.
+    project.git_says(&["add", "--force", "."]);
+    project.commit("all of it");
+    assert_eq!(judged(&project, "git commit -am x"), allowed());
+    project.write("conf/.env.production", "KEY=2\n");
+    assert_eq!(judged(&project, "git commit -am x"), taken("git commit", "conf/.env.production"));
+    assert_eq!(judged(&project, "git commit -m x"), allowed());
+    std::fs::remove_file(project.path("conf/.env.production")).unwrap();
+    assert_eq!(judged(&project, "git commit -am x"), allowed());
+}
+
+#[test]
+fn what_git_does_not_say_is_asked_about() {
+    let project = Workspace::git();
+    std::fs::write(project.path(".git/index"), "no index").unwrap();
+    let (decision, why) = judged(&project, "git add .");
+    assert_eq!(decision, "ask");
+    assert!(why.starts_with("it is not known what this would stage: git says: "), "{why}");
+}
+
+#[test]
+fn files_of_hands_off_sessions_stay_out_of_commits_and_out_of_the_way() {
+    let project = Workspace::git();
+    let event =
+        r#"{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"/plan-to-issue x"}"#;
+    let line = format!("printf '%s' '{event}' | onloop hook claude");
+    assert_eq!(project.shell(&line).expect_exit(0).stdout, "");
+    assert!(project.path(".tmp/hooked-sessions/s1.json").exists());
+    assert_eq!(project.git_says(&["status", "--porcelain", "--untracked-files=all"]), "");
+    // Whoever has said otherwise is right.
+    project.write(".tmp/.gitignore", "# mine\n");
+    project.shell(&line).expect_exit(0);
+    assert_eq!(project.read(".tmp/.gitignore"), "# mine\n");
+}

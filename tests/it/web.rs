@@ -1,0 +1,287 @@
+//! The page of `onloop web`: what it shows, who may decide on it, and that nobody else changes anything.
+
+mod browser;
+mod large;
+mod sockets;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use onloop_core::effect::{CallAnswer, Exit, Say};
+use onloop_tests::{Ended, SimHost, SimProcess};
+
+use crate::run::workflow;
+use browser::{Browser, Step, header};
+
+const FILE: &str = "/demo/hotl-workflow-w.md";
+const RUN: &[&str] = &["onloop", "run", FILE, "--mode", "none", "--agent-command", "the-agent"];
+const STEPS: &str = "\
+- [ ] **Step 1: Build <script>alert(1)</script>**
+action: build <img src=x onerror=alert(1)> it
+loop: false
+verify: check-built
+gate: human
+
+- [ ] **Step 2: Ship**
+action: ship it
+loop: false
+verify: check-built
+";
+
+/// A machine with a run that waits at the gate of its first step, and the id of the run.
+fn waiting(risk: &str) -> (SimHost, String) {
+    let mut machine = SimHost::new();
+    let front = format!("risk_level: {risk}\n");
+    machine.disk.put(FILE, workflow(&front, STEPS));
+    for line in ["the-agent", "check-built"] {
+        machine
+            .on(line, move |_, _| SimProcess::exit(0, "did <b>\u{1b}]0;it\u{7}</b> all\u{202e}\n"));
+    }
+    assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());
+    let id = only_id(&machine);
+    (machine, id)
+}
+
+/// The id of the only run.
+fn only_id(machine: &SimHost) -> String {
+    let files = machine.disk.files("/state/runs");
+    let id = files[0].rsplit("runs/").next().and_then(|rest| rest.split('/').next());
+    id.expect("there is a run").to_owned()
+}
+
+/// What a browser gets that takes these steps; the first signs it in.
+fn browse(machine: &mut SimHost, steps: Vec<Step>) -> Vec<CallAnswer> {
+    let browser = Rc::new(RefCell::new(Browser::default()));
+    let mut steps = steps.into_iter();
+    let by = browser.clone();
+    let mut said_before = machine.said.len();
+    machine.on_calls(move |said, answers| {
+        let mut browser = by.borrow_mut();
+        for say in &said[said_before..] {
+            if let Say::Result(link) = say {
+                browser.hear(link);
+            }
+        }
+        said_before = said.len();
+        if let Some((_, answer)) = answers.last() {
+            browser.see(answer);
+        }
+        steps.next().map(|step| step(&mut browser))
+    });
+    let before = machine.server.answers.len();
+    assert_eq!(
+        machine.run(&["onloop", "web"]),
+        Ended::Exit(Exit::Interrupted),
+        "{}",
+        machine.notes()
+    );
+    machine.server.answers[before..].iter().map(|(_, answer)| answer.clone()).collect()
+}
+
+fn step(step: impl FnOnce(&mut Browser) -> onloop_core::effect::WebCall + 'static) -> Step {
+    Box::new(step)
+}
+
+fn sign_in() -> Vec<Step> {
+    vec![step(|browser| browser.enter()), step(|browser| browser.submit("/in", &[]))]
+}
+
+fn body(answer: &CallAnswer) -> String {
+    String::from_utf8(answer.body.to_vec()).expect("pages are UTF-8")
+}
+
+/// What a decision needs: the page of the run, and then the form.
+fn decide(id: &str, fields: &'static [(&'static str, &'static str)]) -> Vec<Step> {
+    let page = format!("/run/{id}");
+    let action = format!("/run/{id}/gate");
+    vec![
+        step(move |browser| browser.get(&page)),
+        step(move |browser| browser.submit(&action, fields)),
+    ]
+}
+
+fn ledger(machine: &SimHost, id: &str) -> String {
+    let bytes = machine.disk.get(&format!("/state/runs/{id}/ledger.jsonl")).expect("it is there");
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn what_waits_is_first_and_a_gate_has_the_facts_of_the_terminal() {
+    let (mut machine, id) = waiting("medium");
+    let page = format!("/run/{id}");
+    let mut steps = sign_in();
+    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(move |browser| browser.get(&page)));
+    let answers = browse(&mut machine, steps);
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [200, 303, 200, 200]);
+    let board = body(&answers[2]);
+    assert!(board.contains("<h1>1 thing waits for you</h1>"), "{board}");
+    let run = body(&answers[3]);
+    for fact in [
+        "Step 1 of 2: Build &lt;script&gt;alert(1)&lt;/script&gt;",
+        "build &lt;img src=x onerror=alert(1)&gt; it",
+        "<code>command check-built</code>: passed",
+        "did &lt;b&gt;&lt;/b&gt; all",
+        "Approve step 1",
+    ] {
+        assert!(run.contains(fact), "{fact}\n{run}");
+    }
+    for page in [board, run] {
+        assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
+        assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'), "{page}");
+    }
+    for answer in &answers {
+        let policy = header(answer, "content-security-policy").expect("it has a policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        assert_eq!(header(answer, "cache-control"), Some("no-store"));
+        assert_eq!(header(answer, "x-content-type-options"), Some("nosniff"));
+    }
+}
+
+#[test]
+fn an_approval_is_in_the_ledger_with_its_door() {
+    let (mut machine, id) = waiting("medium");
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("decision", "approved")]));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 303, "{}", body(&answers[3]));
+    let ledger = ledger(&machine, &id);
+    assert!(ledger.contains(r#""door":"web""#), "{ledger}");
+    assert!(!ledger.contains("olw_"), "{ledger}");
+}
+
+#[test]
+fn a_rejection_with_a_reason_is_the_next_attempts_prompt() {
+    let (mut machine, id) = waiting("medium");
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "")]));
+    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "use a token bucket")]));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 409);
+    assert!(body(&answers[3]).contains("Say what is to be done otherwise."));
+    assert_eq!(answers[5].status, 303, "{}", body(&answers[5]));
+    let ledger = ledger(&machine, &id);
+    assert!(
+        ledger.contains("use a token bucket") && ledger.contains(r#""door":"web""#),
+        "{ledger}"
+    );
+}
+
+#[test]
+fn high_risk_wants_the_name_of_the_step() {
+    let (mut machine, id) = waiting("high");
+    let before = ledger(&machine, &id);
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("decision", "approved")]));
+    steps.extend(decide(&id, &[("decision", "approved"), ("name", "yes")]));
+    let answers = browse(&mut machine, steps);
+    for at in [3, 5] {
+        assert_eq!(answers[at].status, 409);
+        assert!(
+            body(&answers[at]).contains("That is not the name of step 1; nothing is approved.")
+        );
+    }
+    assert_eq!(ledger(&machine, &id), before);
+    let mut steps = sign_in();
+    let name = "Build <script>alert(1)</script>";
+    steps.extend(decide(
+        &id,
+        &[("decision", "approved"), ("name", "Build <script>alert(1)</script>")],
+    ));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 303, "{name}: {}", body(&answers[3]));
+    assert_ne!(ledger(&machine, &id), before);
+}
+
+#[test]
+fn a_decision_is_about_what_was_seen() {
+    let (mut machine, id) = waiting("medium");
+    let action = format!("/run/{id}/gate");
+    let again = action.clone();
+    let mut steps = sign_in();
+    let page = format!("/run/{id}");
+    steps.push(step(move |browser| browser.get(&page)));
+    steps.push(step(move |browser| {
+        browser.keep_page_and_submit(&action, &[("decision", "rejected")])
+    }));
+    steps.push(step(move |browser| browser.submit_kept(&again, &[("decision", "approved")])));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 303);
+    assert_eq!(answers[4].status, 409);
+    assert!(body(&answers[4]).contains("The run has changed since; look at it again."));
+    assert!(!ledger(&machine, &id).contains(r#""decision":"approved""#));
+}
+
+#[test]
+fn what_is_not_the_persons_changes_nothing() {
+    let (mut machine, id) = waiting("medium");
+    let before = ledger(&machine, &id);
+    let page = format!("/run/{id}");
+    let action = format!("/run/{id}/gate");
+    let with = move |change: fn(&mut onloop_core::effect::WebCall)| {
+        let action = action.clone();
+        step(move |browser: &mut Browser| {
+            let mut call = browser.submit_kept(&action, &[("decision", "approved")]);
+            change(&mut call);
+            call
+        })
+    };
+    let mut steps = sign_in();
+    steps.push(step(move |browser| browser.get_and_keep(&page)));
+    steps.push(with(|call| call.headers.retain(|(name, _)| name != "cookie")));
+    steps.push(with(|call| browser::set(call, "origin", "http://evil.example")));
+    steps.push(with(|call| call.headers.retain(|(name, _)| name != "origin")));
+    steps.push(with(|call| browser::set(call, "host", "evil.example:40000")));
+    steps.push(with(|call| browser::set(call, "sec-fetch-site", "cross-site")));
+    steps.push(with(|call| call.method = "GET".to_owned()));
+    steps.push(with(|call| call.body = b"decision=approved&step=1".to_vec().into()));
+    steps.push(with(|call| call.target = call.target.replacen('/', "/x", 1)));
+    steps.push(step(|browser| browser.submit_kept("/out", &[])));
+    steps.push(with(|_| {}));
+    let answers = browse(&mut machine, steps);
+    let statuses: Vec<u16> = answers[3..].iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [401, 403, 403, 403, 403, 404, 403, 401, 200, 401]);
+    assert_eq!(ledger(&machine, &id), before);
+}
+
+#[test]
+fn a_link_is_used_up_and_whoever_has_none_gets_one_in_the_terminal() {
+    let (mut machine, _) = waiting("medium");
+    let mut steps = sign_in();
+    // The same key once more.
+    steps.push(step(|browser| browser.submit_first_key()));
+    steps.push(step(|browser| browser.get_unknown("/")));
+    steps.push(step(|browser| browser.get_unknown("/")));
+    steps.extend(sign_in());
+    let answers = browse(&mut machine, steps);
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [200, 303, 401, 401, 401, 200, 303]);
+    let links =
+        machine.said.iter().filter(|say| matches!(say, Say::Result(text) if text.contains("/in/")));
+    assert_eq!(links.count(), 2, "one at the beginning, and one when somebody came without");
+}
+
+#[test]
+fn a_page_hears_that_it_has_changed() {
+    let (mut machine, id) = waiting("medium");
+    let page = format!("/events?run={id}");
+    let mut steps = sign_in();
+    steps.push(step(move |browser| browser.get(&page)));
+    steps.push(step(|browser| browser.get("/")));
+    steps.extend(decide(&id, &[("decision", "approved")]));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    let answers = browse(&mut machine, steps);
+    assert!(answers[2].open);
+    assert_eq!(header(&answers[2], "content-type"), Some("text/event-stream"));
+    let pushed: String = machine.server.pushed.iter().map(|(_, words)| words.as_str()).collect();
+    assert!(pushed.contains("event: changed\ndata:\n\n"), "{pushed}");
+}
+
+#[test]
+fn an_agent_does_not_serve_the_page() {
+    let mut machine = SimHost::new();
+    machine.env.insert("ONLOOP_STEP".to_owned(), "1".to_owned());
+    assert_eq!(machine.run(&["onloop", "web"]), Ended::Exit(Exit::Refused));
+    assert!(machine.notes().contains("is for a person to decide"), "{}", machine.notes());
+}

@@ -1,0 +1,71 @@
+//! Many runs, and a run of many steps: a page stays small.
+
+use std::fmt::Write;
+
+use super::*;
+
+/// Most bytes that the answer to one page may have, without the script.
+const PAGE_BYTES: usize = 120 * 1024;
+
+/// A machine on which a run of 500 steps has come to its gate at step 120.
+fn long_run() -> (SimHost, String) {
+    let mut steps = String::new();
+    for number in 1..=500 {
+        let gate = if number == 120 { "gate: human\n" } else { "" };
+        write!(
+            steps,
+            "- [ ] **Step {number}: Change the part with the number {number} of the machine**\n\
+             action: change it\nloop: false\nverify: check-built\n{gate}\n"
+        )
+        .expect("it fits into memory");
+    }
+    let mut machine = SimHost::new();
+    machine.disk.put(FILE, workflow("", &steps));
+    for line in ["the-agent", "check-built"] {
+        machine.on(line, |_, _| SimProcess::exit(0, &"a line of output <b>\n".repeat(2000)));
+    }
+    assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());
+    let id = only_id(&machine);
+    (machine, id)
+}
+
+#[test]
+fn a_run_of_500_steps_is_shown_in_pages_that_stay_small() {
+    let (mut machine, id) = long_run();
+    let script = onloop_core::page::web::SCRIPT.len();
+    assert!(script < 20 * 1024, "{script}");
+    let (here, later) = (format!("/run/{id}"), format!("/run/{id}?from=451"));
+    let mut steps = sign_in();
+    steps.push(step(move |browser| browser.get(&here)));
+    steps.push(step(move |browser| browser.get(&later)));
+    let answers = browse(&mut machine, steps);
+    let here = body(&answers[2]);
+    assert!(here.len() < PAGE_BYTES, "{}", here.len());
+    assert!(here.contains("<h2>120 of 500 steps done</h2>"));
+    assert!(here.contains("<span>101. ") && here.contains("<span>150. "));
+    assert!(!here.contains("<span>100. ") && !here.contains("<span>151. "));
+    assert!(here.contains("?from=51\">Earlier steps") && here.contains("?from=151\">Later steps"));
+    let last = body(&answers[3]);
+    assert!(last.contains("<span>500. ") && !last.contains("Later steps"));
+    assert!(last.len() < PAGE_BYTES, "{}", last.len());
+}
+
+#[test]
+fn fifty_runs_are_a_small_page() {
+    let mut machine = SimHost::new();
+    for line in ["the-agent", "check-built"] {
+        machine.on(line, |_, _| SimProcess::exit(0, "done\n"));
+    }
+    for number in 0..50 {
+        let file = format!("/demo/hotl-workflow-w{number}.md");
+        machine.disk.put(&file, workflow("", STEPS));
+        let run = ["onloop", "run", &file, "--mode", "none", "--agent-command", "the-agent"];
+        assert_eq!(machine.run(&run), Ended::Exit(Exit::Paused), "{}", machine.notes());
+    }
+    let mut steps = sign_in();
+    steps.push(step(|browser| browser.get("/")));
+    let board = body(&browse(&mut machine, steps)[2]);
+    assert!(board.contains("<h1>50 things wait for you</h1>"));
+    assert_eq!(board.matches("<li class=\"card waits\">").count(), 50);
+    assert!(board.len() < PAGE_BYTES, "{}", board.len());
+}
