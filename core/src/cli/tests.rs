@@ -22,10 +22,12 @@ fn all_helps() -> Vec<(String, String)> {
 
 #[test]
 fn help_fits_a_terminal_of_80_columns() {
+    let mut long = Vec::new();
     for (path, help) in all_helps() {
-        let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
-        assert!(long.is_empty(), "{path}: {long:#?}");
+        let lines = help.lines().filter(|line| line.chars().count() > 80);
+        long.extend(lines.map(|line| format!("{path}: {line}")));
     }
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub struct HookArgs {
     /// How long the host waits, as its entry for this hook says
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub timeout: Option<u64>,
-    /// How many times the host lets an agent be continued, as its entry for this hook says
+    /// How many times the host lets an agent be continued, as its entry says
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT"))]
     pub loop_limit: Option<u32>,
     /// What a run says about the calls of its agent; it starts its agent with this

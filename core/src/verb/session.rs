@@ -18,7 +18,7 @@ use crate::text;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SessionListArgs {
-    /// Show those of every folder on this machine, with what a person wants to know of them
+    /// Show those of every folder on this machine, with goal and state
     #[cfg_attr(feature = "cli", arg(long))]
     pub everywhere: bool,
     /// Print JSON
